@@ -1,0 +1,70 @@
+/** The database cannot be reached or does not answer in time. Nothing is known about what a write did. */
+export class DatabaseUnavailableError extends Error {
+  override readonly name = "DatabaseUnavailableError";
+}
+
+/** A row with this unique value exists already. */
+export class DuplicateError extends Error {
+  override readonly name = "DuplicateError";
+}
+
+/** The row is still referred to by others, or refers to one that does not exist. */
+export class StillReferencedError extends Error {
+  override readonly name = "StillReferencedError";
+}
+
+/** Turns what the drivers throw into one of the errors above; anything else comes back as it is. */
+export function fromDriverError(error: unknown): unknown {
+  const code = driverCode(error);
+  if (code === undefined) return error;
+  if (duplicateCodes.has(code)) return new DuplicateError("The value exists already.", { cause: error });
+  if (referenceCodes.has(code)) return new StillReferencedError("The row is referred to.", { cause: error });
+  if (unavailableCodes.has(code)) {
+    return new DatabaseUnavailableError(`The database cannot be used (${code}).`, { cause: error });
+  }
+  return error;
+}
+
+/** InnoDB broke a deadlock by undoing this transaction: it can be run again. */
+export function isDeadlock(error: unknown): boolean {
+  return driverCode(error) === "ER_LOCK_DEADLOCK";
+}
+
+function driverCode(error: unknown): string | undefined {
+  for (let each = error, depth = 0; each instanceof Error && depth < 4; depth++) {
+    const { code, driverError } = each as { code?: unknown; driverError?: unknown };
+    if (typeof code === "string") return code;
+    each = driverError ?? each.cause;
+  }
+  return undefined;
+}
+
+const duplicateCodes = new Set(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "ER_DUP_ENTRY"]);
+
+const referenceCodes = new Set([
+  "SQLITE_CONSTRAINT_FOREIGNKEY",
+  "SQLITE_CONSTRAINT_TRIGGER",
+  "ER_NO_REFERENCED_ROW_2",
+  "ER_ROW_IS_REFERENCED_2",
+]);
+
+const unavailableCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ER_CON_COUNT_ERROR",
+  "ER_LOCK_WAIT_TIMEOUT",
+  "ER_OPTION_PREVENTS_STATEMENT",
+  "ER_SERVER_SHUTDOWN",
+  "PROTOCOL_CONNECTION_LOST",
+  "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR",
+  "SQLITE_BUSY",
+  "SQLITE_CANTOPEN",
+  "SQLITE_FULL",
+  "SQLITE_IOERR",
+  "SQLITE_READONLY",
+]);

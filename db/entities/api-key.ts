@@ -1,0 +1,46 @@
+import { id, index, moment, nullable, references, type RowOf, table, text } from "./table.ts";
+
+/** An API key. The secret itself is not here, nor anywhere: see `ApiKeyValue`. */
+export const ApiKey = table(
+  "api_keys",
+  {
+    id: id(),
+    name: text(255),
+    status: text<"active" | "disabled">(16),
+    /** The person it belongs to; null for the key made at the first start, before there are people. */
+    ownerId: nullable(text(40, references("users", "SET NULL"))),
+    expiresAt: nullable(moment()),
+    lastUsedAt: nullable(moment()),
+    createdAt: moment(),
+  },
+  [index("api_keys_owner", ["ownerId"])],
+);
+
+/** What authenticates as the key. A rotated key has two for a while: the new one, and the old one until `validUntil`. */
+export const ApiKeyValue = table(
+  "api_key_values",
+  {
+    /** SHA-256 of the key value, as 64 hex digits. */
+    hash: id({ length: 64 }),
+    apiKeyId: text(40, references("api_keys", "CASCADE")),
+    lastFour: text(4),
+    /** When it stops counting; null = as long as the key itself. */
+    validUntil: nullable(moment()),
+    createdAt: moment(),
+  },
+  [index("api_key_values_key", ["apiKeyId"])],
+);
+
+/** A connected model: the key may use it. */
+export const ApiKeyModel = table(
+  "api_key_models",
+  {
+    apiKeyId: id(references("api_keys", "CASCADE")),
+    modelId: id(references("models", "CASCADE")),
+  },
+  [index("api_key_models_model", ["modelId"])],
+);
+
+export type ApiKeyRow = RowOf<typeof ApiKey>;
+export type ApiKeyValueRow = RowOf<typeof ApiKeyValue>;
+

@@ -1,0 +1,39 @@
+import { id, index, json, longText, moment, nullable, references, type RowOf, table, text, uniqueIndex } from "./table.ts";
+
+/** Where requests can be sent. `name` is the prefix of its models' slugs. */
+export const Provider = table(
+  "providers",
+  {
+    id: id(),
+    name: text(63),
+    kind: text(32),
+    baseUrl: nullable(text(2048)),
+    /** Timeouts that differ from the gateway's own, in milliseconds. */
+    timeouts: json<UpstreamTimeoutOverrides>(),
+    createdAt: moment(),
+  },
+  [uniqueIndex("providers_name", ["name"])],
+);
+
+/** Our own secret for an upstream. `sealed` is an envelope of the secret box, never the secret. */
+export const Credential = table(
+  "credentials",
+  {
+    id: id(),
+    providerId: text(40, references("providers", "CASCADE")),
+    sealed: longText(),
+    lastFour: text(4),
+    createdAt: moment(),
+  },
+  [index("credentials_provider", ["providerId"])],
+);
+
+export type UpstreamTimeoutOverrides = {
+  connectTimeoutMs?: number;
+  firstByteTimeoutMs?: number;
+  idleTimeoutMs?: number;
+  totalTimeoutMs?: number;
+};
+
+export type ProviderRow = RowOf<typeof Provider>;
+export type CredentialRow = RowOf<typeof Credential>;

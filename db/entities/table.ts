@@ -1,0 +1,84 @@
+import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaIndexOptions } from "typeorm";
+
+/**
+ * One definition gives the TypeORM schema and the row's type: `table("api_keys", { id: id(), name: text(255) })` is an
+ * `EntitySchema<{ id: string; name: string }>`. Column names in the database are the property names in snake case.
+ */
+export function table<Columns extends Record<string, Column<unknown>>>(
+  name: string,
+  columns: Columns,
+  indices: EntitySchemaIndexOptions[] = [],
+): EntitySchema<Row<Columns>> {
+  const named = Object.fromEntries(
+    Object.entries(columns).map(([property, column]) => [property, { ...column, name: snakeCase(property) }]),
+  );
+  // The cast is sound: Row<Columns> is derived from the very columns that are passed on.
+  return new EntitySchema<Row<Columns>>({
+    name,
+    tableName: name,
+    columns: named as EntitySchema<Row<Columns>>["options"]["columns"],
+    indices,
+  });
+}
+
+/** A column whose value has type `Value`; the type lives at compile time only. */
+export type Column<Value> = EntitySchemaColumnOptions & { readonly valueType?: Value };
+
+export type Row<Columns> = {
+  -readonly [Name in keyof Columns]: Columns[Name] extends Column<infer Value> ? Value : never;
+};
+
+/** The row type of an entity: `RowOf<typeof ApiKey>`. */
+export type RowOf<Entity> = Entity extends EntitySchema<infer Shape> ? Shape : never;
+
+type Options = Partial<EntitySchemaColumnOptions>;
+
+export const id = (options: Options = {}): Column<string> => ({ ...text(40), primary: true, ...options });
+
+export function text<Value extends string = string>(length: number, options: Options = {}): Column<Value> {
+  return { type: "varchar", length, ...options };
+}
+
+/** Text without a practical limit: 64 KiB on MySQL. */
+export const longText = (options: Options = {}): Column<string> => ({ type: "text", ...options });
+
+/** A moment, kept with milliseconds, in UTC. */
+export const moment = (options: Options = {}): Column<Date> => ({ type: "datetime", precision: 3, ...options });
+
+export const integer = (options: Options = {}): Column<number> => ({ type: "integer", ...options });
+
+/** An integer beyond 32 bits. MySQL's driver gives these as text; they fit a double up to 2^53. */
+export const bigInteger = (options: Options = {}): Column<number> => ({
+  type: "bigint",
+  transformer: {
+    to: (value: unknown) => value,
+    from: (value: unknown) => (value === null || value === undefined ? value : Number(value)),
+  },
+  ...options,
+});
+
+export const flag = (options: Options = {}): Column<boolean> => ({ type: "boolean", ...options });
+
+export const json = <Value>(options: Options = {}): Column<Value> => ({ type: "json", ...options });
+
+export function nullable<Value>(column: Column<Value>): Column<Value | null> {
+  return { ...column, nullable: true } as Column<Value | null>;
+}
+
+/** A foreign key that deletes or guards the row. `onUpdate` is spelled out because MariaDB reports it, and drift would show. */
+export function references(target: string, onDelete: "CASCADE" | "RESTRICT" | "SET NULL"): Options {
+  return { foreignKey: { target, onDelete, onUpdate: "NO ACTION" } };
+}
+
+/** Unique keys are named unique indices, never `unique: true`: TypeORM names those differently per database. */
+export function uniqueIndex(name: string, columns: string[]): EntitySchemaIndexOptions {
+  return { name, columns, unique: true };
+}
+
+export function index(name: string, columns: string[]): EntitySchemaIndexOptions {
+  return { name, columns };
+}
+
+function snakeCase(property: string): string {
+  return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

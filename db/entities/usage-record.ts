@@ -1,0 +1,39 @@
+import { bigInteger, flag, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
+
+/**
+ * One request that was made with a key: counts, names, times and how it ended, never content. It has no foreign keys:
+ * it outlives the key and the model, under their names of the time.
+ */
+export const UsageRecord = table(
+  "usage_records",
+  {
+    /** The `x-request-id` of the response; ordered by time. */
+    id: id(),
+    createdAt: moment(),
+    apiKeyId: text(40),
+    apiKeyName: text(255),
+    /** The slug the client asked for; empty when the request named none that could be one. */
+    model: text(255),
+    provider: text(63),
+    upstreamModel: nullable(text(255)),
+    endpoint: text(64),
+    stream: flag(),
+    status: text<UsageStatus>(16),
+    httpStatus: integer(),
+    errorCode: nullable(text(64)),
+    inputTokens: nullable(integer()),
+    outputTokens: nullable(integer()),
+    cachedInputTokens: nullable(integer()),
+    reasoningTokens: nullable(integer()),
+    /** True when a count was worked out here because the upstream did not report it. */
+    estimated: flag(),
+    /** Nano-dollars; null when a price or a count is unknown. */
+    cost: nullable(bigInteger()),
+    latencyMs: integer(),
+    timeToFirstTokenMs: nullable(integer()),
+  },
+  [index("usage_records_key", ["apiKeyId", "id"])],
+);
+
+export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
+export type UsageRecordRow = RowOf<typeof UsageRecord>;

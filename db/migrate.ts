@@ -1,0 +1,52 @@
+import Sqlite from "better-sqlite3";
+import type { DataSource } from "typeorm";
+
+/**
+ * Brings the schema up to date; of several processes that start together one migrates and the others wait for it.
+ * Returns the names of the migrations that ran.
+ */
+export async function migrate(dataSource: DataSource): Promise<string[]> {
+  const unlock = await lock(dataSource);
+  try {
+    const ran = await dataSource.runMigrations({ transaction: "each" });
+    return ran.map((migration) => migration.name);
+  } finally {
+    await unlock();
+  }
+}
+
+async function lock(dataSource: DataSource): Promise<() => Promise<void>> {
+  const { options } = dataSource;
+  return options.type === "better-sqlite3" ? lockFile(`${options.database}.migrating`) : lockServer(dataSource);
+}
+
+/**
+ * SQLite's own file lock on a file beside the database: unlike a lock file of ours it vanishes with a killed process,
+ * and unlike a transaction it does not get in the way of the migrations' own.
+ */
+async function lockFile(path: string): Promise<() => Promise<void>> {
+  const holder = new Sqlite(path, { timeout: lockTimeoutMs });
+  holder.exec("BEGIN EXCLUSIVE");
+  return async () => {
+    holder.exec("ROLLBACK");
+    holder.close();
+  };
+}
+
+/** MySQL's advisory lock belongs to a connection, so one is kept aside until the end. */
+async function lockServer(dataSource: DataSource): Promise<() => Promise<void>> {
+  const runner = dataSource.createQueryRunner();
+  // Such locks are the server's, not the database's: the name says which.
+  const name = "CONCAT('gateway_migrate_', LEFT(DATABASE(), 40))";
+  const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
+  if (Number(row?.locked) !== 1) {
+    await runner.release();
+    throw new Error(`Another process has been migrating the database for ${lockTimeoutMs / 1000} s. Try again later.`);
+  }
+  return async () => {
+    await runner.query(`SELECT RELEASE_LOCK(${name})`);
+    await runner.release();
+  };
+}
+
+const lockTimeoutMs = 60_000;

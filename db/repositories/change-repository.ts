@@ -1,0 +1,42 @@
+import { type EntityManager, LessThan, MoreThan } from "typeorm";
+import { Change, type ChangeKind, type ChangeRow, Counter } from "../entities/change.ts";
+
+export class ChangeRepository {
+  readonly #manager: EntityManager;
+
+  constructor(manager: EntityManager) {
+    this.#manager = manager;
+  }
+
+  /** The number of the newest change. */
+  async latestNumber(): Promise<number> {
+    const counter = await this.#manager.findOneByOrFail(Counter, { name: counterName });
+    return counter.value;
+  }
+
+  /** The changes after `number`, oldest first. */
+  after(number: number, limit: number): Promise<ChangeRow[]> {
+    return this.#manager.find(Change, { where: { number: MoreThan(number) }, order: { number: "ASC" }, take: limit });
+  }
+
+  /**
+   * Appends to the feed, within the transaction that makes the change. The counter's row stays locked until the commit,
+   * so a reader that has seen a number has seen all before it.
+   */
+  async append(kind: ChangeKind, entityId: string, createdAt: Date): Promise<void> {
+    await this.#manager.increment(Counter, { name: counterName }, "value", 1);
+    const number = await this.latestNumber();
+    await this.#manager.insert(Change, { number, kind, entityId, createdAt });
+  }
+
+  /** Makes every other writer that changes keys, models or people wait until this transaction ends. */
+  async lock(): Promise<void> {
+    await this.#manager.increment(Counter, { name: counterName }, "value", 0);
+  }
+
+  async deleteBefore(time: Date): Promise<void> {
+    await this.#manager.delete(Change, { createdAt: LessThan(time) });
+  }
+}
+
+const counterName = "changes";

@@ -1,0 +1,45 @@
+import { type EntityManager, In } from "typeorm";
+import { ApiKeyModel } from "../entities/api-key.ts";
+import { Model, type ModelRow } from "../entities/model.ts";
+
+/** A model is known by its id and by its slug. */
+export type ModelReference = { id: string } | { slug: string };
+
+export class ModelRepository {
+  readonly #manager: EntityManager;
+
+  constructor(manager: EntityManager) {
+    this.#manager = manager;
+  }
+
+  /** By slug. */
+  list(): Promise<ModelRow[]> {
+    return this.#manager.find(Model, { order: { slug: "ASC" } });
+  }
+
+  find(reference: ModelReference): Promise<ModelRow | null> {
+    return this.#manager.findOneBy(Model, reference);
+  }
+
+  findBySlugs(slugs: string[]): Promise<ModelRow[]> {
+    return this.#manager.findBy(Model, { slug: In(slugs) });
+  }
+
+  async insert(model: ModelRow): Promise<void> {
+    await this.#manager.insert(Model, model);
+  }
+
+  async update(id: string, changes: Partial<Omit<ModelRow, "id" | "createdAt">>): Promise<void> {
+    if (Object.keys(changes).length > 0) await this.#manager.update(Model, { id }, changes);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#manager.delete(Model, { id });
+  }
+
+  /** The ids of the keys that may use the model. */
+  async connectedKeyIds(id: string): Promise<string[]> {
+    const connections = await this.#manager.findBy(ApiKeyModel, { modelId: id });
+    return connections.map((connection) => connection.apiKeyId);
+  }
+}

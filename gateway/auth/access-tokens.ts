@@ -1,0 +1,72 @@
+import { createSecretKey, hash, type KeyObject } from "node:crypto";
+import { jwtVerify, SignJWT } from "jose";
+import type { Runtime } from "../runtime.ts";
+
+/** What an access token says: who, and in which session. Role and status are read from the database each time. */
+export type AccessTokenClaims = { userId: string; sessionId: string };
+
+/**
+ * Access tokens for the console: JWTs that live ten minutes, signed with HS256 and nothing else. The newest secret signs;
+ * older ones of the ring still verify, so that a secret can be changed without signing anybody out.
+ */
+export class AccessTokens {
+  readonly #now: Runtime["now"];
+  readonly #keys: Map<string, KeyObject>;
+  readonly #newestKeyId: string;
+
+  constructor(secrets: string[], { now }: Pick<Runtime, "now">) {
+    this.#now = now;
+    this.#keys = new Map(secrets.map((secret) => [keyIdOf(secret), createSecretKey(secret, "utf8")]));
+    this.#newestKeyId = keyIdOf(secrets[0] ?? "");
+  }
+
+  async sign({ userId, sessionId }: AccessTokenClaims): Promise<{ accessToken: string; expiresAt: Date }> {
+    const issuedAtSeconds = Math.floor(this.#now() / 1000);
+    const expiresAtSeconds = issuedAtSeconds + lifetimeSeconds;
+    const accessToken = await new SignJWT({ sid: sessionId })
+      .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: this.#newestKeyId })
+      .setSubject(userId)
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt(issuedAtSeconds)
+      .setExpirationTime(expiresAtSeconds)
+      .sign(this.#keyOf(this.#newestKeyId));
+    return { accessToken, expiresAt: new Date(expiresAtSeconds * 1000) };
+  }
+
+  /** The claims, or null when the token is forged, expired, or meant for something else. */
+  async verify(token: string): Promise<AccessTokenClaims | null> {
+    try {
+      const { payload } = await jwtVerify(token, (header) => this.#keyOf(header.kid ?? ""), {
+        algorithms: [algorithm],
+        typ: tokenType,
+        issuer,
+        audience,
+        requiredClaims: ["sub", "sid", "exp", "iat"],
+        maxTokenAge: lifetimeSeconds,
+        currentDate: new Date(this.#now()),
+      });
+      const { sub, sid } = payload;
+      return typeof sub === "string" && typeof sid === "string" ? { userId: sub, sessionId: sid } : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #keyOf(keyId: string): KeyObject {
+    const key = this.#keys.get(keyId);
+    if (!key) throw new Error("No secret of the ring has this key id.");
+    return key;
+  }
+}
+
+const algorithm = "HS256";
+const tokenType = "at+jwt";
+const issuer = "model-gateway";
+const audience = "model-gateway-console";
+const lifetimeSeconds = 10 * 60;
+
+/** Names a secret without telling it. */
+function keyIdOf(secret: string): string {
+  return hash("sha256", `key id of ${secret}`).slice(0, 16);
+}

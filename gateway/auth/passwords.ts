@@ -1,0 +1,47 @@
+import { argon2, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import type { Runtime } from "../runtime.ts";
+
+/**
+ * Hashes a password with argon2id (RFC 9106) at the strength OWASP recommends: 19 MiB, 2 passes, 1 lane. The result is a
+ * PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised without losing old ones.
+ */
+export async function hashPassword(password: string, { randomBytes }: Pick<Runtime, "randomBytes">): Promise<string> {
+  const salt = randomBytes(16);
+  const tag = await derive(password, salt, strength);
+  const { memory, passes, parallelism } = strength;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
+}
+
+/** Whether the password is the one that was hashed; without a hash it takes as long and says no. */
+export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
+  const match = phcPattern.exec(passwordHash ?? hashOfNothing);
+  if (!match) return false;
+  const [, memory, passes, parallelism, salt = "", expected = ""] = match;
+  const used = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  const tag = await derive(password, Buffer.from(salt, "base64"), used);
+  const isEqual = timingSafeEqual(tag, Buffer.from(expected, "base64"));
+  return isEqual && passwordHash !== null;
+}
+
+const strength = { memory: 19_456, passes: 2, parallelism: 1 };
+const tagBytes = 32;
+const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+
+/** Stands in where there is no such person, so that the time taken does not tell who has an account. */
+const hashOfNothing = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
+
+const argon2Async = promisify(argon2);
+
+function derive(password: string, salt: Buffer, used: typeof strength): Promise<Buffer> {
+  return argon2Async("argon2id", {
+    message: Buffer.from(password.normalize("NFKC"), "utf8"),
+    nonce: salt,
+    tagLength: tagBytes,
+    ...used,
+  });
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("=", "");
+}

@@ -1,0 +1,143 @@
+import { createHmac, hash } from "node:crypto";
+import type { Database, Repositories } from "../../db/database.ts";
+import type { SessionRow, UserRow } from "../../db/entities/user.ts";
+import { GatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import type { Person } from "./person.ts";
+
+/** What signing in gives. The refresh token travels in a cookie, never in a body. */
+export type Session = {
+  accessToken: string;
+  expiresAt: Date;
+  user: { id: string; name: string; email: string; role: "admin" | "member" };
+  refreshToken: RefreshToken;
+};
+
+export type RefreshToken = { value: string; expiresAt: Date };
+
+type SessionServiceOptions = { database: Database; runtime: Runtime; accessTokens: AccessTokens; secrets: string[] };
+
+/**
+ * Sessions: a chain of refresh tokens each. A token is used once and replaced by its successor; one that comes again
+ * later was copied, and ends the session for both holders. Within ten seconds it is taken for two tabs of one browser
+ * and answered with the same successor, which can be done because a successor is computed from its predecessor under the
+ * gateway's secret.
+ */
+export class SessionService {
+  readonly #database: Database;
+  readonly #runtime: Runtime;
+  readonly #accessTokens: AccessTokens;
+  readonly #secrets: string[];
+
+  constructor({ database, runtime, accessTokens, secrets }: SessionServiceOptions) {
+    this.#database = database;
+    this.#runtime = runtime;
+    this.#accessTokens = accessTokens;
+    this.#secrets = secrets;
+  }
+
+  /** Begins a session, as part of the transaction that decided so. */
+  async start({ sessions }: Repositories, user: UserRow): Promise<Session> {
+    const secret = this.#runtime.randomBytes(32).toString("base64url");
+    const now = new Date(this.#runtime.now());
+    const session: SessionRow = {
+      id: createId("ses", this.#runtime),
+      userId: user.id,
+      tokenHash: hashToken(secret),
+      previousTokenHash: null,
+      rotatedAt: now,
+      expiresAt: new Date(now.getTime() + lifetimeMs),
+      createdAt: now,
+    };
+    await sessions.deleteExpired(now);
+    await sessions.insert(session);
+    return this.#toSession(session, user, secret);
+  }
+
+  /** Trades a refresh token for a new access token and the next refresh token. Throws `unauthenticated`. */
+  async refresh(refreshToken: string): Promise<Session> {
+    const { id, secret } = parseRefreshToken(refreshToken);
+    const refreshed = await this.#database.write(async (repositories) => {
+      const session = await repositories.sessions.find(id);
+      const user = session && (await repositories.users.find(session.userId));
+      if (!session || user?.status !== "active" || session.expiresAt.getTime() <= this.#runtime.now()) return null;
+      const successor = await this.#rotate(repositories, session, secret);
+      if (successor !== null) return { session, user, successor };
+      // Committed, not thrown: an error here would undo it.
+      await repositories.sessions.delete(session.id);
+      return null;
+    });
+    if (refreshed === null) throw signInAgain();
+    return this.#toSession(refreshed.session, refreshed.user, refreshed.successor);
+  }
+
+  /** Ends the session the token belongs to, if there is one. */
+  async end(refreshToken: string): Promise<void> {
+    const { id, secret } = parseRefreshToken(refreshToken);
+    await this.#database.write(async ({ sessions }) => {
+      const session = await sessions.find(id);
+      const tokenHash = hashToken(secret);
+      if (session?.tokenHash === tokenHash || session?.previousTokenHash === tokenHash) await sessions.delete(id);
+    });
+  }
+
+  /** Who holds this access token, as the database has them now. Throws `unauthenticated`. */
+  async authenticate(accessToken: string): Promise<Person> {
+    const claims = await this.#accessTokens.verify(accessToken);
+    if (claims === null) throw signInAgain();
+    const { sessionId, userId } = claims;
+    const user = await this.#database.read(async ({ sessions, users }) => {
+      const session = await sessions.find(sessionId);
+      return session?.userId === userId ? users.find(userId) : null;
+    });
+    if (user?.status !== "active") throw signInAgain();
+    return { id: user.id, name: user.name, email: user.email, role: user.role, sessionId };
+  }
+
+  /** The secret of the token that counts next, or null when this one must not be used any more. */
+  async #rotate({ sessions }: Repositories, session: SessionRow, secret: string): Promise<string | null> {
+    const tokenHash = hashToken(secret);
+    const now = this.#runtime.now();
+    const [successor] = this.#successors(secret);
+    if (tokenHash === session.tokenHash && successor !== undefined) {
+      if (await sessions.rotate(session, hashToken(successor), new Date(now))) return successor;
+      // Another tab was faster by a hair: what it got is what this one gets.
+      return successor;
+    }
+    const isRecent = now - session.rotatedAt.getTime() <= graceMs;
+    if (tokenHash !== session.previousTokenHash || !isRecent) return null;
+    return this.#successors(secret).find((candidate) => hashToken(candidate) === session.tokenHash) ?? null;
+  }
+
+  /** One for each secret of the ring, newest first: the one that made it may since have been replaced. */
+  #successors(secret: string): string[] {
+    return this.#secrets.map((key) => createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"));
+  }
+
+  async #toSession(session: SessionRow, user: UserRow, secret: string): Promise<Session> {
+    const { id, name, email, role } = user;
+    return {
+      ...(await this.#accessTokens.sign({ userId: id, sessionId: session.id })),
+      user: { id, name, email, role },
+      refreshToken: { value: `${session.id}.${secret}`, expiresAt: session.expiresAt },
+    };
+  }
+}
+
+const lifetimeMs = 30 * 24 * 60 * 60_000;
+const graceMs = 10_000;
+
+function hashToken(secret: string): string {
+  return hash("sha256", secret);
+}
+
+function parseRefreshToken(refreshToken: string): { id: string; secret: string } {
+  const [id = "", secret = ""] = refreshToken.split(".");
+  return { id, secret };
+}
+
+function signInAgain(): GatewayError {
+  return new GatewayError("unauthenticated", "You are not signed in, or no longer. Sign in again.");
+}

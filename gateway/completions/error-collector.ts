@@ -1,0 +1,30 @@
+import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
+import type { Exchange } from "./exchange.ts";
+import { readUpstreamError } from "./read-upstream-error.ts";
+
+/** Reads the body of an upstream's error answer, up to a limit, and ends the exchange with what it says. */
+export class ErrorCollector {
+  readonly #exchange: Exchange;
+  readonly #status: number;
+  readonly #headers: UpstreamHeaders;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(exchange: Exchange, status: number, headers: UpstreamHeaders) {
+    this.#exchange = exchange;
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  add(bytes: Buffer): void {
+    this.#chunks.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes > errorBytesMax) this.finish();
+  }
+
+  finish(): void {
+    this.#exchange.fail(readUpstreamError(this.#status, this.#headers, Buffer.concat(this.#chunks)));
+  }
+}
+
+const errorBytesMax = 64 * 1024;

@@ -1,0 +1,168 @@
+import { GatewayError } from "../errors.ts";
+import type { KnownKey } from "../keys/key-cache.ts";
+import { parseSlug } from "../models/slug.ts";
+import type { Route } from "../models/resolve-route.ts";
+import type { Runtime } from "../runtime.ts";
+import type { UpstreamCall } from "../upstream/upstream-call.ts";
+import { costOf } from "../usage/cost.ts";
+import type { UsageRecord, UsageRecorder } from "../usage/usage-recorder.ts";
+import type { TokenUsage } from "../wire/chat-completion.ts";
+import type { OpenExchanges } from "./open-exchanges.ts";
+import type { Reply } from "./reply.ts";
+
+type ExchangeOptions = {
+  id: string;
+  key: KnownKey;
+  endpoint: string;
+  reply: Reply;
+  runtime: Runtime;
+  recorder: UsageRecorder;
+  openExchanges: OpenExchanges;
+};
+
+/**
+ * One request from the moment its key is known until it is over. However it ends, it ends once: with one usage record,
+ * written before the client gets its last bytes, and with the upstream let go.
+ */
+export class Exchange {
+  readonly id: string;
+  readonly key: KnownKey;
+  readonly reply: Reply;
+  readonly createdAt: Date;
+  usage: TokenUsage | null = null;
+  readonly #options: ExchangeOptions;
+  readonly #startedAt = performance.now();
+  #route: Route | null = null;
+  #askedModel = "";
+  #isStream = false;
+  #call: UpstreamCall | null = null;
+  #calledAt = 0;
+  #firstTokenAt: number | null = null;
+  #isOver = false;
+  #onOver: (() => void) | null = null;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.key = options.key;
+    this.reply = options.reply;
+    this.createdAt = new Date(options.runtime.now());
+    options.openExchanges.add(this);
+  }
+
+  /** Null until it is decided. */
+  get route(): Route | null {
+    return this.#route;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** What the client asked for, as far as it can be a slug; anything else could be content. */
+  describe(askedModel: string, isStream: boolean): void {
+    this.#askedModel = parseSlug(askedModel) ? askedModel : "";
+    this.#isStream = isStream;
+  }
+
+  /** Calls the upstream and keeps hold of the call. */
+  call(route: Route, start: () => UpstreamCall): void {
+    this.#route = route;
+    this.#calledAt = performance.now();
+    this.#call = start();
+  }
+
+  pauseUpstream(): void {
+    this.#call?.pause();
+  }
+
+  resumeUpstream(): void {
+    this.#call?.resume();
+  }
+
+  dropUpstream(): void {
+    this.#call?.abort();
+  }
+
+  /** Called once, however it ends. */
+  onOver(listener: () => void): void {
+    this.#onOver = listener;
+  }
+
+  noteFirstToken(): void {
+    this.#firstTokenAt ??= performance.now();
+  }
+
+  /** `x-gateway-overhead-ms`: what the gateway took, from the request's end to the call and from the answer on. */
+  overheadHeader(answeredAt: number): string[] {
+    const overheadMs = this.#calledAt - this.#startedAt + (performance.now() - answeredAt);
+    return ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
+  }
+
+  /** The answer is complete: notes it, then lets `sendRest` give the client what is left. */
+  succeed(sendRest: () => void): void {
+    if (this.#isOver) return;
+    this.#settle("SUCCEEDED", 200, null);
+    sendRest();
+  }
+
+  fail(error: GatewayError): void {
+    if (this.#isOver) return;
+    this.#settle("FAILED", this.reply.hasBegun ? 200 : this.reply.statusOf(error), toErrorCode(error));
+    this.#end(error);
+  }
+
+  /** Ended by the gateway itself, not by the upstream: it is shutting down. */
+  interrupt(error: GatewayError): void {
+    if (this.#isOver) return;
+    this.#settle("INTERRUPTED", this.reply.hasBegun ? 200 : this.reply.statusOf(error), error.code);
+    this.#end(error);
+  }
+
+  /** The client has gone. 499 is what the field calls that. */
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#settle("CANCELLED", this.reply.hasBegun ? 200 : 499, null);
+    this.#call?.abort();
+  }
+
+  #end(error: GatewayError): void {
+    this.#call?.abort();
+    this.reply.fail(error);
+  }
+
+  #settle(status: UsageRecord["status"], httpStatus: number, errorCode: string | null): void {
+    this.#isOver = true;
+    const { openExchanges, recorder, key, endpoint } = this.#options;
+    openExchanges.remove(this);
+    this.#onOver?.();
+    const route = this.#route;
+    recorder.record({
+      id: this.id,
+      createdAt: this.createdAt,
+      apiKeyId: key.id,
+      apiKeyName: key.name,
+      model: this.#askedModel,
+      provider: route?.providerName ?? "",
+      upstreamModel: route?.upstreamModel ?? null,
+      endpoint,
+      stream: this.#isStream,
+      status,
+      httpStatus,
+      errorCode,
+      inputTokens: this.usage?.inputTokens ?? null,
+      outputTokens: this.usage?.outputTokens ?? null,
+      cachedInputTokens: this.usage?.cachedInputTokens ?? null,
+      reasoningTokens: this.usage?.reasoningTokens ?? null,
+      estimated: false,
+      cost: route ? costOf(route.prices, this.usage) : null,
+      latencyMs: Math.round(performance.now() - this.#startedAt),
+      timeToFirstTokenMs: this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),
+    });
+  }
+}
+
+/** An upstream's own code where it can only be a code; any other text could be content. */
+function toErrorCode({ code, upstream }: GatewayError): string {
+  return upstream?.code && /^[\w.-]{1,64}$/.test(upstream.code) ? upstream.code : code;
+}

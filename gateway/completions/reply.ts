@@ -1,0 +1,20 @@
+import type { GatewayError } from "../errors.ts";
+
+/** The way back to the client. A transport implements it; nothing here knows which. */
+export type Reply = {
+  /** Whether the head of the answer is on its way, so that an error can no longer change the status. */
+  readonly hasBegun: boolean;
+  /** The status an error has when it comes before the head. */
+  statusOf(error: GatewayError): number;
+  /** Begins a stream of server-sent events. */
+  beginStream(headers: string[]): void;
+  /** Returns false when the client is slow: wait for `onDrain` before writing on. */
+  write(bytes: Buffer): boolean;
+  /** Ends the stream that was begun. */
+  endStream(lastBytes: Buffer): void;
+  /** A whole answer in JSON. */
+  sendJson(bytes: Buffer, headers: string[]): void;
+  /** The error, in the client's dialect: as an answer of its own, or as the last event of a stream. */
+  fail(error: GatewayError): void;
+  onDrain(listener: () => void): void;
+};

@@ -1,0 +1,120 @@
+import { GatewayError } from "../errors.ts";
+import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+import { ErrorCollector } from "./error-collector.ts";
+import { EventSplitter } from "./event-splitter.ts";
+import type { Exchange } from "./exchange.ts";
+import { readUpstreamErrorEvent } from "./read-upstream-error.ts";
+import { type ChunkRules, rewriteChunks } from "./rewrite-chunks.ts";
+
+type StreamRelayOptions = ChunkRules & { eventBytesMax: number; pingIntervalMs: number; clientStallTimeoutMs: number };
+
+/**
+ * Brings a stream of chunks to the client as it comes, whole events at a time. The head is held back until the first of
+ * them, so that an upstream that fails before it gets a proper error status. A stream is a success only if the upstream
+ * ended it with `[DONE]`.
+ */
+export class StreamRelay implements UpstreamEvents {
+  readonly #exchange: Exchange;
+  readonly #options: StreamRelayOptions;
+  readonly #splitter: EventSplitter;
+  #error: ErrorCollector | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #lastWriteAt = 0;
+  #isStalled = false;
+
+  constructor(exchange: Exchange, options: StreamRelayOptions) {
+    this.#exchange = exchange;
+    this.#options = options;
+    this.#splitter = new EventSplitter(options.eventBytesMax);
+    exchange.reply.onDrain(() => this.#resume());
+    exchange.onOver(() => clearTimeout(this.#timer));
+  }
+
+  onHeaders(status: number, headers: UpstreamHeaders): void {
+    if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
+    else if (!String(headers["content-type"]).startsWith("text/event-stream")) this.#fail("not a stream of events");
+    else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
+      this.#fail("compressed, though it was asked not to");
+    }
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#error) return this.#error.add(bytes);
+    // An upstream that goes on after the end is not listened to until it stops.
+    if (this.#exchange.isOver) return this.#exchange.dropUpstream();
+    const arrivedAt = performance.now();
+    let events: Buffer | null;
+    try {
+      events = this.#splitter.push(bytes);
+    } catch {
+      return this.#fail(`one event longer than ${this.#options.eventBytesMax} bytes`);
+    }
+    if (events === null) return;
+    const { bytes: chunks, usage, ending } = rewriteChunks(events, this.#options);
+    if (usage) this.#exchange.usage = usage;
+    if (ending?.kind === "done") return this.#succeed(chunks, arrivedAt);
+    if (chunks.length > 0) this.#write(chunks, arrivedAt);
+    if (ending?.kind === "error") this.#exchange.fail(readUpstreamErrorEvent(ending.payload));
+    if (ending?.kind === "garbage") this.#fail("not made of chat completion chunks");
+  }
+
+  onEnd(): void {
+    if (this.#error) return this.#error.finish();
+    this.#fail("cut off: it ended without [DONE]");
+  }
+
+  onError(error: GatewayError): void {
+    this.#exchange.fail(error);
+  }
+
+  #write(chunks: Buffer, arrivedAt: number): void {
+    this.#begin(arrivedAt);
+    this.#lastWriteAt = arrivedAt;
+    if (this.#exchange.reply.write(chunks)) return;
+    this.#isStalled = true;
+    this.#exchange.pauseUpstream();
+  }
+
+  #succeed(chunks: Buffer, arrivedAt: number): void {
+    this.#exchange.succeed(() => {
+      this.#begin(arrivedAt);
+      this.#exchange.reply.endStream(Buffer.concat([chunks, doneEvent]));
+    });
+  }
+
+  #begin(arrivedAt: number): void {
+    const { reply } = this.#exchange;
+    if (reply.hasBegun) return;
+    this.#exchange.noteFirstToken();
+    reply.beginStream(this.#exchange.overheadHeader(arrivedAt));
+    this.#lastWriteAt = arrivedAt;
+    if (!this.#exchange.isOver) this.#watch(this.#options.pingIntervalMs);
+  }
+
+  #resume(): void {
+    this.#isStalled = false;
+    this.#lastWriteAt = performance.now();
+    this.#exchange.resumeUpstream();
+  }
+
+  /** One timer for both: it looks at the clock when it fires instead of being set anew for every chunk. */
+  #watch(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      const silentMs = performance.now() - this.#lastWriteAt;
+      const limitMs = this.#isStalled ? this.#options.clientStallTimeoutMs : this.#options.pingIntervalMs;
+      if (silentMs < limitMs) return this.#watch(limitMs - silentMs);
+      if (this.#isStalled) return this.#exchange.cancel();
+      this.#write(pingComment, performance.now());
+      return this.#watch(this.#options.pingIntervalMs);
+    }, delayMs);
+  }
+
+  #fail(what: string): void {
+    this.#exchange.fail(new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`));
+  }
+}
+
+const doneEvent = Buffer.from("data: [DONE]\n\n");
+
+/** Keeps proxies from closing a stream in which nothing happens for a while; clients skip comments. */
+const pingComment = Buffer.from(": ping\n\n");

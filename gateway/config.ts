@@ -1,0 +1,118 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
+
+/** Everything the environment decides, read once at the start. */
+export type Config = Readonly<{
+  host: string;
+  port: number;
+  /** As people and tools reach the gateway, without a slash at its end; null = where it listens. */
+  publicUrl: string | null;
+  databaseUrl: string;
+  dataDir: string;
+  /** 32 bytes that seal provider keys; null = a key file in the data folder. */
+  masterKey: Buffer | null;
+  /** Secrets that sign access tokens, newest first; null = a key file in the data folder. */
+  jwtSecrets: string[] | null;
+  administrator: { email: string; password: string } | null;
+  /** `host:port` of private upstreams that may be called, or `*` for all of them. */
+  upstreamPrivateHosts: string[];
+  logLevel: "debug" | "info" | "warn" | "error" | "silent";
+  limits: Limits;
+}>;
+
+/** Reads the environment. Throws one `ConfigError` that lists every problem and repeats no value. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  // An empty variable is how many deployment tools say "not set".
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = variables.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+  }
+  const { data } = parsed;
+  const dataDir = resolve(data.DATA_DIR);
+  return Object.freeze({
+    host: data.HOST,
+    port: data.PORT,
+    publicUrl: data.PUBLIC_URL ?? null,
+    databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
+    dataDir,
+    masterKey: data.MASTER_KEY ?? null,
+    jwtSecrets: data.JWT_SECRET ?? null,
+    administrator:
+      data.ADMIN_EMAIL !== undefined && data.ADMIN_PASSWORD !== undefined
+        ? { email: data.ADMIN_EMAIL, password: data.ADMIN_PASSWORD }
+        : null,
+    upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
+    logLevel: data.LOG_LEVEL,
+    limits: Object.freeze(
+      Object.fromEntries(Object.entries(limitVariables).map(([limit, { variable }]) => [limit, data[variable]])) as Limits,
+    ),
+  });
+}
+
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+
+  constructor(problems: string[]) {
+    super(`The configuration has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+  }
+}
+
+const port = z.coerce.number("is not a port: 0-65535").int("is not a port: 0-65535").min(0, "is not a port: 0-65535").max(65_535, "is not a port: 0-65535");
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: "is not an http(s) URL, such as https://gateway.example.com" })
+  .transform((url) => url.replace(/\/+$/, ""));
+
+const databaseUrl = z
+  .string()
+  .regex(/^(sqlite:.+|mysql:\/\/[^/]+\/[^/?]+(\?.*)?)$/, "is neither sqlite:<path> nor mysql://user:password@host:3306/name")
+  .refine((url) => url.startsWith("sqlite:") || URL.canParse(url), "is not a valid URL; special characters in the password must be percent-encoded");
+
+const masterKey = z
+  .string()
+  .transform((text) => Buffer.from(text, "base64"))
+  .refine((key) => key.length === 32, "must be 32 bytes in base64, as from: openssl rand -base64 32");
+
+const jwtSecret = z
+  .string()
+  .transform((text) => text.split(",").map((secret) => secret.trim()))
+  .refine((secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= 32), "each secret must have at least 32 bytes, as from: openssl rand -base64 32");
+
+const privateHosts = z
+  .string()
+  .transform((text) => text.split(",").map((host) => host.trim().toLowerCase()).filter(Boolean))
+  .refine((hosts) => hosts.every((host) => host === "*" || /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/.test(host)), "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *");
+
+const limit = z.coerce
+  .number("is not a whole number")
+  .int("is not a whole number")
+  .min(1, "must be at least 1")
+  .max(2 ** 31 - 1, "is too large");
+
+const limits = Object.fromEntries(
+  Object.values(limitVariables).map(({ variable, value }) => [variable, limit.default(value)]),
+) as Record<LimitVariable, z.ZodDefault<typeof limit>>;
+
+const variables = z
+  .object({
+    ...limits,
+    HOST: z.string().default("127.0.0.1"),
+    PORT: port.default(8080),
+    PUBLIC_URL: httpUrl.optional(),
+    DATABASE_URL: databaseUrl.optional(),
+    DATA_DIR: z.string().default("data"),
+    MASTER_KEY: masterKey.optional(),
+    JWT_SECRET: jwtSecret.optional(),
+    ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
+    ADMIN_PASSWORD: z.string().min(10, "must have at least 10 characters").max(256, "must have at most 256 characters").optional(),
+    UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
+    LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent").default("info"),
+  })
+  .superRefine((data, context) => {
+    if ((data.ADMIN_EMAIL === undefined) !== (data.ADMIN_PASSWORD === undefined)) {
+      const missing = data.ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";
+      context.addIssue({ code: "custom", path: [missing], message: "is missing: ADMIN_EMAIL and ADMIN_PASSWORD go together" });
+    }
+  });

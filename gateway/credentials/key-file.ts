@@ -1,0 +1,43 @@
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Runtime } from "../runtime.ts";
+
+/**
+ * A secret of 32 bytes that lives in a file, made when it is first needed, readable by nobody else. Processes that start
+ * together end up with the same one.
+ */
+export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime, "randomBytes">): Buffer {
+  const existing = readKey(path);
+  if (existing) return existing;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // Written aside and linked into place, so that nobody ever reads half a key and the first one wins.
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(draft, `${randomBytes(keyBytes).toString("base64")}\n`, { mode: 0o600, flag: "wx" });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft);
+  }
+  const key = readKey(path);
+  if (!key) throw new Error(`The key file ${path} vanished while it was being made.`);
+  return key;
+}
+
+const keyBytes = 32;
+
+function readKey(path: string): Buffer | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  const key = Buffer.from(text, "base64");
+  if (key.length !== keyBytes) {
+    throw new Error(`The key file ${path} does not hold 32 bytes in base64. Restore it from a backup: what it sealed cannot be opened without it.`);
+  }
+  return key;
+}

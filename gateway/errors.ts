@@ -1,0 +1,75 @@
+import { DatabaseUnavailableError } from "../db/database-errors.ts";
+
+/**
+ * An error whose message may be shown to whoever made the request: what was wrong, where, and what to do; never a
+ * secret. What really happened is in `cause`, for the log. It knows no HTTP: each transport has a table of its own.
+ */
+export class GatewayError extends Error {
+  override readonly name = "GatewayError";
+  readonly code: ErrorCode;
+  /** The part of the request that is wrong, such as `messages[0].role`. */
+  readonly param: string | null;
+  readonly retryAfterSeconds: number | null;
+  /** What the upstream said, where the error is its own to report. */
+  readonly upstream: UpstreamErrorDetails | null;
+
+  constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.param = details.param ?? null;
+    this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+    this.upstream = details.upstream ?? null;
+  }
+}
+
+export type ErrorCode =
+  // Requests to /v1.
+  | "missing_api_key"
+  | "invalid_api_key"
+  | "model_not_found"
+  | "invalid_body"
+  | "missing_required_parameter"
+  | "invalid_type"
+  | "invalid_value"
+  | "request_too_large"
+  | "request_timeout"
+  | "unsupported_encoding"
+  | "unknown_url"
+  | "method_not_allowed"
+  // Upstreams.
+  | "upstream_rejected"
+  | "upstream_auth_failed"
+  | "upstream_error"
+  | "upstream_timeout"
+  // The console's.
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "conflict"
+  | "too_many_attempts"
+  // Ours.
+  | "service_unavailable"
+  | "internal_error";
+
+export type UpstreamErrorDetails = { status: number; type: string; param: string | null; code: string | null };
+
+type GatewayErrorDetails = {
+  cause?: unknown;
+  param?: string | null;
+  retryAfterSeconds?: number;
+  upstream?: UpstreamErrorDetails;
+};
+
+/** Anything that was thrown, as an error that may be shown. */
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof DatabaseUnavailableError) {
+    return new GatewayError("service_unavailable", "The gateway cannot reach its database. Try again in a moment.", {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
+  }
+  return new GatewayError("internal_error", "The gateway made a mistake. Its log has the details, under this request's id.", {
+    cause: error,
+  });
+}

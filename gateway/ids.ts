@@ -1,0 +1,25 @@
+import type { Runtime } from "./runtime.ts";
+
+/**
+ * An id such as `key_01kahs6zxm8qv2c9d4r7tn5wbe`: a prefix that tells what it is, 48 bits of time and 80 random bits as a
+ * ULID in lower case (https://github.com/ulid/spec), so that ids sort by the time they were made.
+ */
+export function createId(prefix: IdPrefix, { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">): string {
+  let id = "";
+  for (let rest = now(), digit = 0; digit < 10; digit++) {
+    id = alphabet.charAt(rest % 32) + id;
+    rest = Math.floor(rest / 32);
+  }
+  const random = randomBytes(10);
+  for (let bit = 0; bit < 80; bit += 5) {
+    const at = bit >> 3;
+    const two = (random.readUInt8(at) << 8) | (at < 9 ? random.readUInt8(at + 1) : 0);
+    id += alphabet.charAt((two >> (11 - (bit & 7))) & 31);
+  }
+  return `${prefix}_${id}`;
+}
+
+export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req";
+
+/** Crockford's base 32: no i, l, o, u. */
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";

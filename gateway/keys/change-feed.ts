@@ -1,0 +1,110 @@
+import type { Database } from "../../db/database.ts";
+import type { ChangeKind } from "../../db/entities/change.ts";
+import type { Runtime } from "../runtime.ts";
+
+export type ChangeListener = {
+  /** One thing changed. */
+  changed(kind: ChangeKind, entityId: string): Promise<void>;
+  /** More changed than the feed still tells: believe nothing. */
+  everythingChanged(): Promise<void>;
+};
+
+type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
+
+/**
+ * Tells this process what any process changed: one increasing number, polled. A change made here is heard of at once,
+ * through `catchUp`, before the answer to whoever made it.
+ */
+export class ChangeFeed {
+  readonly #database: Database;
+  readonly #runtime: Runtime;
+  readonly #pollIntervalMs: number;
+  #listener: ChangeListener | null = null;
+  #lastNumber = 0;
+  #polling: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #isFailing = false;
+  #nextPruneAt = 0;
+
+  constructor({ database, runtime, pollIntervalMs }: ChangeFeedOptions) {
+    this.#database = database;
+    this.#runtime = runtime;
+    this.#pollIntervalMs = pollIntervalMs;
+  }
+
+  /** Begins with the changes after now; whatever the listener holds must be read after this. */
+  async start(listener: ChangeListener): Promise<void> {
+    this.#lastNumber = await this.#database.read(({ changes }) => changes.latestNumber());
+    this.#listener = listener;
+    this.#schedule();
+  }
+
+  /** Handles every change that was committed before the call. */
+  poll(): Promise<void> {
+    // One poll at a time; one that is under way may have begun too early, so another follows it.
+    const poll = this.#polling.then(() => this.#readChanges());
+    this.#polling = poll.catch(() => {});
+    return poll;
+  }
+
+  /** `poll` for whoever just made a change: the change is committed, so a failure here must not look like its own. */
+  async catchUp(): Promise<void> {
+    try {
+      await this.poll();
+    } catch (error) {
+      this.#runtime.log.warn({ error }, "cannot read changes from the database");
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#polling;
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(async () => {
+      try {
+        await this.poll();
+        this.#isFailing = false;
+      } catch (error) {
+        // Known keys go on being served; it is said once, not four times a second.
+        if (!this.#isFailing) this.#runtime.log.warn({ error }, "cannot read changes from the database");
+        this.#isFailing = true;
+      }
+      this.#schedule();
+    }, this.#pollIntervalMs);
+  }
+
+  async #readChanges(): Promise<void> {
+    const listener = this.#listener;
+    if (listener === null) return;
+    const latest = await this.#database.read(({ changes }) => changes.latestNumber());
+    while (this.#lastNumber < latest) {
+      const rows = await this.#database.read(({ changes }) => changes.after(this.#lastNumber, rowsPerPoll));
+      if (rows[0]?.number !== this.#lastNumber + 1) {
+        await listener.everythingChanged();
+        this.#lastNumber = rows.at(-1)?.number ?? latest;
+        continue;
+      }
+      for (const row of rows) {
+        await listener.changed(row.kind, row.entityId);
+        this.#lastNumber = row.number;
+      }
+    }
+    await this.#prune();
+  }
+
+  async #prune(): Promise<void> {
+    const now = this.#runtime.now();
+    if (now < this.#nextPruneAt) return;
+    this.#nextPruneAt = now + pruneIntervalMs;
+    await this.#database.write(({ changes }) => changes.deleteBefore(new Date(now - keptMs)));
+  }
+}
+
+const rowsPerPoll = 500;
+const pruneIntervalMs = 10 * 60_000;
+const keptMs = 60 * 60_000;

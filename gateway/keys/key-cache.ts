@@ -1,0 +1,122 @@
+import { GatewayError } from "../errors.ts";
+
+/** What authenticates a request, as the database has it. */
+export type KnownKey = Readonly<{
+  id: string;
+  /** Of the value that was sent. */
+  hash: string;
+  name: string;
+  isActive: boolean;
+  /** Milliseconds since 1970 after which the value no longer counts; null = never. */
+  validUntil: number | null;
+  modelIds: ReadonlySet<string>;
+}>;
+
+type KeyCacheOptions = {
+  lookUp: (hash: string) => Promise<KnownKey | null>;
+  now: () => number;
+  entriesMax: number;
+  lookupsMax: number;
+};
+
+/**
+ * Keys by the hash of their value. Known keys are served from here alone; only the change feed takes them out, and what
+ * a request found is never written over what a change has dropped.
+ */
+export class KeyCache {
+  readonly #options: KeyCacheOptions;
+  readonly #known = new Map<string, KnownKey>();
+  readonly #hashesOf = new Map<string, Set<string>>();
+  /** Hashes that no key has, and until when that is believed. */
+  readonly #unknownUntil = new Map<string, number>();
+  readonly #lookups = new Map<string, Promise<KnownKey | null>>();
+  /** Grows with every change, so that a look-up that began before one is not believed after it. */
+  #generation = 0;
+
+  constructor(options: KeyCacheOptions) {
+    this.#options = options;
+  }
+
+  /** The key, if it is known: the way of nearly every request. */
+  peek(hash: string): KnownKey | undefined {
+    return this.#known.get(hash);
+  }
+
+  /** The key, from the database if it has to be; null when there is none. Throws `service_unavailable`. */
+  async find(hash: string): Promise<KnownKey | null> {
+    const known = this.#known.get(hash);
+    if (known) return known;
+    if ((this.#unknownUntil.get(hash) ?? 0) > this.#options.now()) return null;
+    return this.#lookups.get(hash) ?? this.#startLookup(hash);
+  }
+
+  /** Drops a key that changed. It is looked up again at once if it was in use, so that the next request need not wait. */
+  async refresh(keyId: string): Promise<void> {
+    this.#generation++;
+    const hashes = this.#hashesOf.get(keyId) ?? [];
+    this.#hashesOf.delete(keyId);
+    for (const hash of hashes) this.#known.delete(hash);
+    await Promise.all([...hashes].map((hash) => this.find(hash)));
+  }
+
+  /** Drops everything, when it is not known what changed. */
+  clear(): void {
+    this.#generation++;
+    this.#known.clear();
+    this.#hashesOf.clear();
+    this.#unknownUntil.clear();
+  }
+
+  #startLookup(hash: string): Promise<KnownKey | null> {
+    if (this.#lookups.size >= this.#options.lookupsMax) {
+      throw new GatewayError("service_unavailable", "Too many API keys are being looked up. Try again in a moment.", {
+        retryAfterSeconds: 1,
+      });
+    }
+    const lookup = this.#lookUpUntilSettled(hash).finally(() => this.#lookups.delete(hash));
+    this.#lookups.set(hash, lookup);
+    return lookup;
+  }
+
+  async #lookUpUntilSettled(hash: string): Promise<KnownKey | null> {
+    for (let attempt = 1; ; attempt++) {
+      const generation = this.#generation;
+      const key = await this.#options.lookUp(hash);
+      if (generation === this.#generation) {
+        this.#remember(hash, key);
+        return key;
+      }
+      // Changes come faster than look-ups. What was just read is true enough for this request, not for later ones.
+      if (attempt === attemptsMax) return key;
+    }
+  }
+
+  #remember(hash: string, key: KnownKey | null): void {
+    if (key === null) {
+      this.#unknownUntil.set(hash, this.#options.now() + unknownForMs);
+      dropOldest(this.#unknownUntil, this.#options.entriesMax);
+      return;
+    }
+    this.#known.set(hash, key);
+    const hashes = this.#hashesOf.get(key.id);
+    if (hashes) hashes.add(hash);
+    else this.#hashesOf.set(key.id, new Set([hash]));
+    dropOldest(this.#known, this.#options.entriesMax, (oldHash, old) => {
+      const left = this.#hashesOf.get(old.id);
+      left?.delete(oldHash);
+      if (left?.size === 0) this.#hashesOf.delete(old.id);
+    });
+  }
+}
+
+const unknownForMs = 1_000;
+const attemptsMax = 3;
+
+function dropOldest<Value>(map: Map<string, Value>, entriesMax: number, dropped?: (key: string, value: Value) => void): void {
+  if (map.size <= entriesMax) return;
+  for (const [key, value] of map) {
+    map.delete(key);
+    dropped?.(key, value);
+    if (map.size <= entriesMax) return;
+  }
+}

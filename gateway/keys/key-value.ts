@@ -1,0 +1,54 @@
+import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import type { Runtime } from "../runtime.ts";
+
+/**
+ * The secret a client sends: `sk-gateway-`, 32 random bytes as 43 base62 digits, and their CRC32 as 6 base62 digits. The
+ * checksum tells a typing error or a guess from a key without a look-up; it protects nothing.
+ */
+export function generateKeyValue({ randomBytes }: Pick<Runtime, "randomBytes">): string {
+  const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
+  return prefix + secret + checksum(secret);
+}
+
+/** Whether the text has the form of a key value and its checksum is right. */
+export function isKeyValue(text: string): boolean {
+  if (!keyValuePattern.test(text)) return false;
+  const secret = text.slice(prefix.length, -checksumLength);
+  return text.slice(-checksumLength) === checksum(secret);
+}
+
+/** SHA-256 of a key value in hex: all that is stored of it. */
+export function hashKeyValue(value: string): string {
+  return hash("sha256", value);
+}
+
+/** What people see of a key: `sk-gateway-…` and its last four characters. */
+export function maskKeyValue(lastFour: string): string {
+  return `${prefix}…${lastFour}`;
+}
+
+export function lastFourOf(secret: string): string {
+  return secret.slice(-4);
+}
+
+/** Whether a header's text claims to be one of our keys, right or wrong. */
+export function claimsToBeKeyValue(text: string): boolean {
+  return text.startsWith(prefix);
+}
+
+const prefix = "sk-gateway-";
+const secretLength = 43;
+const checksumLength = 6;
+const keyValuePattern = /^sk-gateway-[0-9A-Za-z]{49}$/;
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+function checksum(secret: string): string {
+  return toBase62(BigInt(crc32(secret)), checksumLength);
+}
+
+function toBase62(number: bigint, length: number): string {
+  let text = "";
+  for (let rest = number; rest > 0n; rest /= 62n) text = digits.charAt(Number(rest % 62n)) + text;
+  return text.padStart(length, "0");
+}

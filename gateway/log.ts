@@ -1,0 +1,45 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+
+/** Fields first, then the message: `log.warn({ error }, "could not …")`. No prompt, answer or secret is ever a field. */
+export type Log = Pick<Logger, "debug" | "info" | "warn" | "error">;
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+/** JSON lines on standard output; one readable line each on a terminal. */
+export function createLog(level: LogLevel, destination: NodeJS.WriteStream = process.stdout): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { error: describeError },
+  };
+  return pino(options, destination.isTTY ? readable(destination) : pino.destination({ dest: 1, sync: true }));
+}
+
+function readable(destination: NodeJS.WriteStream): DestinationStream {
+  return {
+    write(line) {
+      const { time, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+      const rest = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : "";
+      destination.write(`${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}${rest}\n`);
+    },
+  };
+}
+
+/**
+ * Errors of drivers and clients carry queries, parameters, headers and bodies in their fields, so only what is known to
+ * be harmless is taken: names, codes, and where it happened. A message is taken from our own errors only.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return typeof error;
+  const { code } = error as { code?: unknown };
+  const isOurs = error.name === "GatewayError" || error.name === "DatabaseUnavailableError";
+  return {
+    name: error.name,
+    ...(typeof code === "string" && { code }),
+    ...(isOurs && { message: error.message }),
+    at: error.stack?.split("\n").filter((line) => line.startsWith("    at ")).slice(0, 6).map((line) => line.trim()),
+    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
+  };
+}

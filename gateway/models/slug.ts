@@ -1,0 +1,13 @@
+/** A model is addressed by its slug, `<provider>/<model_name>`, split at the first slash. */
+export function parseSlug(text: string): { providerName: string; modelName: string } | null {
+  if (!slugPattern.test(text)) return null;
+  const slash = text.indexOf("/");
+  return { providerName: text.slice(0, slash), modelName: text.slice(slash + 1) };
+}
+
+/** What a provider may be called: the prefix of its models' slugs. */
+export const providerNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+export const slugLengthMax = 255;
+
+const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;

@@ -1,0 +1,48 @@
+import type { ChatMessage } from "../../wire/chat-completion.ts";
+
+/** What a prompt tells the demo provider to do besides echoing it. */
+export type DemoOrders = {
+  /** What is left of the prompt: the text to echo. */
+  text: string;
+  /** `/slow 500`: milliseconds before each piece of the answer. */
+  delayMs: number;
+  /** `/fail 429`: answers with this HTTP status. */
+  failStatus: number | null;
+  /** `/break`: the connection breaks in the middle of the answer. */
+  breaks: boolean;
+  /** `/hang`: the answer stops in the middle and never goes on. */
+  hangs: boolean;
+  /** `/tool`: calls the first tool of the request. */
+  callsTool: boolean;
+};
+
+export function readDemoOrders(messages: ChatMessage[]): DemoOrders {
+  const prompt = lastPrompt(messages);
+  const slow = /(?:^|\s)\/slow (\d{1,5})\b/.exec(prompt);
+  const fail = /(?:^|\s)\/fail ([45]\d\d)\b/.exec(prompt);
+  return {
+    text: prompt.replaceAll(/(^|\s)\/(?:slow \d{1,5}|fail [45]\d\d|break|hang|tool)\b/g, "$1").trim(),
+    delayMs: slow ? Number(slow[1]) : 0,
+    failStatus: fail ? Number(fail[1]) : null,
+    breaks: /(?:^|\s)\/break\b/.test(prompt),
+    hangs: /(?:^|\s)\/hang\b/.test(prompt),
+    callsTool: /(?:^|\s)\/tool\b/.test(prompt),
+  };
+}
+
+/** A message's text, whether it is given as text or as parts. */
+export function textOf({ content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (part?.type === "text" && typeof part["text"] === "string" ? part["text"] : "")).join("");
+}
+
+/** What the demo provider calls a token: a word with the space after it. */
+export function toTokens(text: string): string[] {
+  return text.match(/\S+\s*|\s+/g) ?? [];
+}
+
+function lastPrompt(messages: ChatMessage[]): string {
+  const last = messages.findLast(({ role }) => role === "user" || role === "tool");
+  return last ? textOf(last) : "";
+}

@@ -1,0 +1,132 @@
+import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
+import type { AnswerIdentity, LocalProvider, ScriptedAnswer } from "../provider.ts";
+import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt.ts";
+import { sampleJson } from "./sample-json.ts";
+
+/**
+ * Answers without any network, with what it was asked: so that a new installation can be tried, and people and tests see
+ * how a client takes slow, failing and broken answers. What a prompt can order is in `demo-prompt.ts`.
+ */
+export const demo: LocalProvider = {
+  reach: "local",
+  answerChat(body, identity) {
+    const orders = readDemoOrders(body.messages);
+    if (orders.failStatus !== null) return failure(orders.failStatus, orders.delayMs);
+    const answer = composeAnswer(body, orders);
+    return body.stream === true ? streamed(body, identity, orders, answer) : whole(body, identity, orders, answer);
+  },
+};
+
+type Answer = {
+  /** Pieces of the content, or of the tool call's arguments. */
+  tokens: string[];
+  toolName: string | null;
+  finishReason: "stop" | "length" | "tool_calls";
+};
+
+function composeAnswer(body: ChatRequestBody, orders: DemoOrders): Answer {
+  const tool = chosenTool(body, orders);
+  if (tool) {
+    return { tokens: [JSON.stringify(sampleJson(tool.parameters) ?? {})], toolName: tool.name, finishReason: "tool_calls" };
+  }
+  const tokens = toTokens(contentFor(body, orders.text));
+  const limit = body["max_completion_tokens"] ?? body["max_tokens"];
+  const isCut = typeof limit === "number" && limit < tokens.length;
+  return { tokens: isCut ? tokens.slice(0, limit) : tokens, toolName: null, finishReason: isCut ? "length" : "stop" };
+}
+
+function contentFor(body: ChatRequestBody, text: string): string {
+  const format = body["response_format"];
+  if (isObject(format) && format["type"] === "json_object") return JSON.stringify({ echo: text });
+  if (isObject(format) && format["type"] === "json_schema" && isObject(format["json_schema"])) {
+    return JSON.stringify(sampleJson(format["json_schema"]["schema"]));
+  }
+  return text === "" ? "Hello from demo/echo." : text;
+}
+
+/** The tool that must be called: the one that `tool_choice` names, or the first where one is required. */
+function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; parameters: unknown } | null {
+  const { tools, tool_choice: choice } = body;
+  if (!Array.isArray(tools)) return null;
+  const functions = tools.flatMap((tool: unknown) => (isObject(tool) && isObject(tool["function"]) ? [tool["function"]] : []));
+  const isForced = choice === "required" || orders.callsTool;
+  const named = isObject(choice) && isObject(choice["function"]) ? choice["function"]["name"] : null;
+  const found = functions.find(({ name }) => name === named) ?? (isForced ? functions[0] : undefined);
+  return found ? { name: String(found["name"]), parameters: found["parameters"] } : null;
+}
+
+function whole(body: ChatRequestBody, identity: AnswerIdentity, orders: DemoOrders, answer: Answer): ScriptedAnswer {
+  const text = answer.tokens.join("");
+  const message = answer.toolName === null ? { content: text } : { content: null, tool_calls: [toolCall(answer.toolName, text)] };
+  const completion = {
+    id: identity.id,
+    object: "chat.completion",
+    created: identity.createdSeconds,
+    model: body.model,
+    choices: choiceIndexes(body).map((index) => ({
+      index,
+      message: { role: "assistant", ...message, refusal: null },
+      logprobs: null,
+      finish_reason: answer.finishReason,
+    })),
+    usage: usageOf(body, answer),
+  };
+  const json = JSON.stringify(completion);
+  const isUnfinished = orders.breaks || orders.hangs;
+  const parts = [{ delayMs: orders.delayMs, text: isUnfinished ? json.slice(0, json.length / 2) : json }];
+  return { status: 200, headers: { "content-type": "application/json" }, parts, ending: endingOf(orders) };
+}
+
+function streamed(body: ChatRequestBody, identity: AnswerIdentity, orders: DemoOrders, answer: Answer): ScriptedAnswer {
+  const isUnfinished = orders.breaks || orders.hangs;
+  const head = { id: identity.id, object: "chat.completion.chunk", created: identity.createdSeconds, model: body.model };
+  const event = (rest: object) => ({ delayMs: orders.delayMs, text: `data: ${JSON.stringify({ ...head, ...rest })}\n\n` });
+  const choices = (delta: object, finishReason: string | null = null) => ({
+    choices: choiceIndexes(body).map((index) => ({ index, delta, logprobs: null, finish_reason: finishReason })),
+  });
+  function* parts() {
+    const { tokens, toolName } = answer;
+    const opening = toolName === null ? { content: "" } : { content: null, tool_calls: [{ index: 0, ...toolCall(toolName, "") }] };
+    yield event(choices({ role: "assistant", ...opening }));
+    for (const token of isUnfinished ? tokens.slice(0, Math.ceil(tokens.length / 2)) : tokens) {
+      const delta = toolName === null ? { content: token } : { tool_calls: [{ index: 0, function: { arguments: token } }] };
+      yield event(choices(delta));
+    }
+    if (isUnfinished) return;
+    yield event(choices({}, answer.finishReason));
+    if (body.stream_options?.include_usage === true) yield event({ choices: [], usage: usageOf(body, answer) });
+    yield { delayMs: 0, text: "data: [DONE]\n\n" };
+  }
+  return { status: 200, headers: { "content-type": "text/event-stream" }, parts: parts(), ending: endingOf(orders) };
+}
+
+function failure(status: number, delayMs: number): ScriptedAnswer {
+  const type = status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error";
+  const error = { message: `The demo provider was told to fail with ${status}.`, type, param: null, code: "demo_failure" };
+  const headers = { "content-type": "application/json", ...(status === 429 && { "retry-after": "1" }) };
+  return { status, headers, parts: [{ delayMs, text: JSON.stringify({ error }) }], ending: "complete" };
+}
+
+function toolCall(name: string, args: string) {
+  return { id: `call_demo_${name}`, type: "function", function: { name, arguments: args } };
+}
+
+function endingOf({ breaks, hangs }: DemoOrders): ScriptedAnswer["ending"] {
+  return breaks ? "broken" : hangs ? "silent" : "complete";
+}
+
+function choiceIndexes(body: ChatRequestBody): number[] {
+  return Array.from({ length: Math.min(typeof body["n"] === "number" ? body["n"] : 1, 8) }, (_, index) => index);
+}
+
+function usageOf(body: ChatRequestBody, answer: Answer) {
+  const promptTokens = body.messages.reduce((sum, message) => sum + toTokens(textOf(message)).length, 0);
+  const completionTokens = answer.tokens.length * choiceIndexes(body).length;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+  };
+}

@@ -1,0 +1,18 @@
+import { demo } from "./demo/demo.ts";
+import { openAiCompatible } from "./openai-compatible/openai-compatible.ts";
+import type { Provider } from "./provider.ts";
+
+/** Every kind of provider, one line each. */
+export const providerKinds = {
+  "openai-compatible": openAiCompatible,
+  demo,
+} satisfies Record<string, Provider>;
+
+export type ProviderKindName = keyof typeof providerKinds;
+
+export const providerKindNames = Object.keys(providerKinds) as ProviderKindName[];
+
+/** Null for a kind that this version does not know, as after going back to an older one. */
+export function findProvider(kind: string): Provider | null {
+  return Object.hasOwn(providerKinds, kind) ? providerKinds[kind as ProviderKindName] : null;
+}

@@ -1,0 +1,132 @@
+import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { Database } from "../db/database.ts";
+import { AccessTokens } from "./auth/access-tokens.ts";
+import { AccountService } from "./auth/account-service.ts";
+import { invalidApiKey, isUsable } from "./auth/authenticate-key.ts";
+import { SessionService } from "./auth/session-service.ts";
+import { OpenExchanges } from "./completions/open-exchanges.ts";
+import type { Config } from "./config.ts";
+import { readOrCreateKeyFile } from "./credentials/key-file.ts";
+import { SecretBox } from "./credentials/secret-box.ts";
+import { firstStart } from "./first-start.ts";
+import { ChangeFeed } from "./keys/change-feed.ts";
+import { KeyCache } from "./keys/key-cache.ts";
+import { KeyService } from "./keys/key-service.ts";
+import { LastUsed } from "./keys/last-used.ts";
+import { lookUpKey } from "./keys/look-up-key.ts";
+import { Catalogue } from "./models/catalogue.ts";
+import { ModelService } from "./models/model-service.ts";
+import { ProviderService } from "./models/provider-service.ts";
+import type { Runtime } from "./runtime.ts";
+import { AddressGuard } from "./upstream/address-guard.ts";
+import { Upstreams } from "./upstream/upstreams.ts";
+import { UsageRecorder } from "./usage/usage-recorder.ts";
+
+export type Services = Awaited<ReturnType<typeof createServices>>;
+
+/** Builds every service, once, on a database that it brings up to date. Whoever calls it calls `close` in the end. */
+export async function createServices(config: Config, runtime: Runtime) {
+  const { limits } = config;
+  const { log } = runtime;
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const keyFile = (name: string) => readOrCreateKeyFile(resolve(config.dataDir, name), runtime);
+  const secretBox = new SecretBox(config.masterKey ?? keyFile("master.key"), runtime);
+  const secrets = config.jwtSecrets ?? [keyFile("jwt.key").toString("base64")];
+
+  const database = await openDatabase(config);
+  try {
+    const migrated = await database.migrate();
+    if (migrated.length > 0) log.info({ migrations: migrated }, "the database schema was brought up to date");
+
+    const changeFeed = new ChangeFeed({ database, runtime, pollIntervalMs: limits.changePollIntervalMs });
+    const keyCache = new KeyCache({
+      lookUp: (hash) => lookUpKey(database, hash),
+      now: runtime.now,
+      entriesMax: limits.keyCacheEntriesMax,
+      lookupsMax: limits.keyLookupsMax,
+    });
+    const lastUsed = new LastUsed({ database, log });
+    const guard = new AddressGuard(config.upstreamPrivateHosts);
+    const upstreams = new Upstreams({ guard, connectionsMax: limits.upstreamConnectionsMax });
+    const recorder = new UsageRecorder({
+      database,
+      log,
+      queueRecordsMax: limits.usageQueueRecordsMax,
+      batchRecordsMax: limits.usageBatchRecordsMax,
+      flushIntervalMs: limits.usageFlushIntervalMs,
+    });
+    const openExchanges = new OpenExchanges();
+    const catalogue = new Catalogue({ database, secretBox, limits, log });
+    const keys = new KeyService({ database, runtime, changeFeed });
+    const models = new ModelService({ database, runtime, changeFeed });
+    const providers = new ProviderService({ database, runtime, changeFeed, secretBox, guard });
+    const accessTokens = new AccessTokens(secrets, runtime);
+    const sessions = new SessionService({ database, runtime, accessTokens, secrets });
+    const accounts = new AccountService({ database, runtime, sessions, secrets });
+
+    const reloadCatalogue = async () => {
+      await catalogue.reload();
+      upstreams.keepOnly(catalogue.origins());
+    };
+    /** Ends the open requests of a key that may no longer be made. */
+    const cutStopped = async (keyId: string) => {
+      for (const hash of openExchanges.hashesOf(keyId)) {
+        const key = await keyCache.find(hash);
+        const isAllowed = (modelId: string | null) =>
+          isUsable(key, runtime.now()) && (modelId === null || key.modelIds.has(modelId));
+        openExchanges.cut(keyId, hash, isAllowed, invalidApiKey());
+      }
+    };
+
+    const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey: isEmbedded(config) });
+    if (config.administrator && (await accounts.createFirstAdministrator(config.administrator))) {
+      log.info("the administrator from ADMIN_EMAIL was created");
+    }
+    await changeFeed.start({
+      async changed(kind, entityId) {
+        if (kind === "catalogue") return reloadCatalogue();
+        await keyCache.refresh(entityId);
+        await cutStopped(entityId);
+      },
+      async everythingChanged() {
+        keyCache.clear();
+        await reloadCatalogue();
+        for (const keyId of openExchanges.keyIds()) await cutStopped(keyId);
+      },
+    });
+    await catalogue.reload();
+
+    /** Writes what is left and lets go of everything. Requests must have ended before. */
+    const close = async () => {
+      await changeFeed.close();
+      await upstreams.close();
+      await recorder.close();
+      await lastUsed.close();
+      await database.close();
+    };
+    return {
+      ...{ accounts, sessions, keys, models, providers },
+      ...{ keyCache, lastUsed, catalogue, upstreams, recorder, openExchanges, database },
+      firstKeyValue,
+      limits,
+      runtime,
+      close,
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function openDatabase({ databaseUrl, limits }: Config): Promise<Database> {
+  return Database.open(databaseUrl, {
+    connectionsMax: limits.databaseConnectionsMax,
+    connectTimeoutMs: limits.databaseTimeoutMs,
+    operationTimeoutMs: limits.databaseTimeoutMs,
+  });
+}
+
+function isEmbedded({ databaseUrl }: Config): boolean {
+  return databaseUrl.startsWith("sqlite:");
+}

@@ -1,0 +1,53 @@
+import * as z from "zod";
+import type { Session } from "../auth/session-service.ts";
+import { GatewayError } from "../errors.ts";
+import type { Context } from "./context.ts";
+import { email, name, password } from "./inputs.ts";
+import { procedure, publicProcedure, router } from "./trpc.ts";
+
+export const authRouter = router({
+  /** Whether there is an administrator. */
+  state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
+
+  setUp: publicProcedure
+    .input(z.strictObject({ token: z.string().max(256), name, email, password }))
+    .mutation(async ({ ctx, input: { token, ...account } }) =>
+      withCookie(ctx, await ctx.services.accounts.setUp(token, account)),
+    ),
+
+  signIn: publicProcedure
+    .input(z.strictObject({ email: z.string().max(254), password: z.string().max(256) }))
+    .mutation(async ({ ctx, input }) =>
+      withCookie(ctx, await ctx.services.accounts.signIn(input.email, input.password, ctx.address)),
+    ),
+
+  /** A new access token, and the next refresh token, for the cookie's. */
+  refresh: publicProcedure.mutation(async ({ ctx }) => {
+    const token = ctx.refreshCookie.read();
+    if (token === null) throw new GatewayError("unauthenticated", "You are not signed in.");
+    try {
+      return withCookie(ctx, await ctx.services.sessions.refresh(token));
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === "unauthenticated") ctx.refreshCookie.clear();
+      throw error;
+    }
+  }),
+
+  /** Works with an expired access token too: the cookie is what is given back. */
+  signOut: publicProcedure.mutation(async ({ ctx }) => {
+    const token = ctx.refreshCookie.read();
+    ctx.refreshCookie.clear();
+    if (token !== null) await ctx.services.sessions.end(token);
+  }),
+
+  changePassword: procedure
+    .input(z.strictObject({ currentPassword: z.string().max(256), newPassword: password }))
+    .mutation(({ ctx, input }) =>
+      ctx.services.accounts.changePassword(ctx.person, input.currentPassword, input.newPassword, ctx.address),
+    ),
+});
+
+function withCookie(ctx: Context, { accessToken, expiresAt, user, refreshToken }: Session) {
+  ctx.refreshCookie.set(refreshToken);
+  return { accessToken, expiresAt, user };
+}

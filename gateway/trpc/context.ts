@@ -1,0 +1,36 @@
+import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
+import { GatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Services } from "../services.ts";
+import type { Runtime } from "../runtime.ts";
+import { RefreshCookie } from "./refresh-cookie.ts";
+
+export type Context = {
+  services: Pick<Services, "accounts" | "sessions" | "keys" | "models" | "providers">;
+  runtime: Runtime;
+  requestId: string;
+  /** The client's IP address. */
+  address: string;
+  accessToken: string | null;
+  refreshCookie: RefreshCookie;
+};
+
+/** Gathers what procedures need of an HTTP request. Refuses requests that another site makes a browser send. */
+export function createContext(services: Services, publicUrl: string | null) {
+  return ({ req, res }: CreateExpressContextOptions): Context => {
+    const requestId = createId("req", services.runtime);
+    res.setHeader("x-request-id", requestId);
+    res.setHeader("cache-control", "no-store");
+    if (req.headers["sec-fetch-site"] === "cross-site") {
+      throw new GatewayError("forbidden", "The console's API cannot be called from another site.");
+    }
+    return {
+      services,
+      runtime: services.runtime,
+      requestId,
+      address: req.socket.remoteAddress ?? "",
+      accessToken: /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
+      refreshCookie: new RefreshCookie(req, res, publicUrl?.startsWith("https:") === true),
+    };
+  };
+}

@@ -1,0 +1,71 @@
+import { buildConnector, Pool } from "undici";
+import type { Endpoint } from "../providers/provider.ts";
+import { type AddressGuard, privateAddressError } from "./address-guard.ts";
+import { NetworkCall } from "./network-call.ts";
+import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
+
+type UpstreamsOptions = { guard: AddressGuard; connectionsMax: number };
+
+/** The connections to upstreams: one pool for each origin. Redirects are never followed, nothing is sent twice. */
+export class Upstreams {
+  readonly #guard: AddressGuard;
+  readonly #connectionsMax: number;
+  readonly #pools = new Map<string, Pool>();
+
+  constructor({ guard, connectionsMax }: UpstreamsOptions) {
+    this.#guard = guard;
+    this.#connectionsMax = connectionsMax;
+  }
+
+  /** Sends a POST request and tells `events` what comes back. */
+  post(endpoint: Endpoint, body: Buffer, timeouts: UpstreamTimeouts, events: UpstreamEvents): UpstreamCall {
+    const call = new NetworkCall(events, timeouts);
+    const { path, headers } = endpoint;
+    this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).dispatch({ path, method: "POST", headers, body }, call);
+    return call;
+  }
+
+  /** Lets go of the connections to every origin that is not listed, once the calls under way have ended. */
+  keepOnly(origins: ReadonlySet<string>): void {
+    for (const [name, pool] of this.#pools) {
+      if (origins.has(name.slice(name.indexOf(" ") + 1))) continue;
+      this.#pools.delete(name);
+      void pool.close();
+    }
+  }
+
+  /** Ends every connection, and with it every call under way. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    this.#pools.clear();
+  }
+
+  #poolOf(origin: string, connectTimeoutMs: number): Pool {
+    const name = `${connectTimeoutMs} ${origin}`;
+    const existing = this.#pools.get(name);
+    if (existing) return existing;
+    const pool = new Pool(origin, {
+      connections: this.#connectionsMax,
+      connect: guardedConnector(this.#guard, connectTimeoutMs),
+      // NetworkCall keeps the time.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 20_000,
+      allowH2: false,
+    });
+    this.#pools.set(name, pool);
+    return pool;
+  }
+}
+
+function guardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
+  const open = buildConnector({ timeout: timeoutMs });
+  const openPublic = buildConnector({ timeout: timeoutMs, lookup: guard.lookupPublic });
+  return (options, callback) => {
+    const port = options.port || (options.protocol === "https:" ? "443" : "80");
+    if (guard.allowsPrivate(options.hostname, port)) return open(options, callback);
+    // `lookup` is not called for literals, so they are judged here.
+    if (guard.refusesLiteral(options.hostname)) return callback(privateAddressError(), null);
+    return openPublic(options, callback);
+  };
+}

@@ -1,0 +1,45 @@
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { GatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+import { toErrorBody } from "./error-response.ts";
+
+/**
+ * Answers what Node's HTTP parser gives up on, and clients that take too long to send their request, in the same form as
+ * any other error. Then the connection is closed: nobody knows what comes next on it.
+ */
+export function answerMalformed(runtime: Runtime) {
+  return (problem: NodeJS.ErrnoException, socket: Duplex): void => {
+    if (problem.code === "ECONNRESET" || !socket.writable || hasAnswerBegun(socket)) {
+      socket.destroy();
+      return;
+    }
+    const [status, error] = toError(problem);
+    const body = JSON.stringify(toErrorBody(error));
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      "content-type: application/json; charset=utf-8",
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${createId("req", runtime)}`,
+      "connection: close",
+    ];
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+  };
+}
+
+function toError({ code }: NodeJS.ErrnoException): [status: number, error: GatewayError] {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return [431, new GatewayError("request_too_large", "The request's headers are too large.")];
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return [408, new GatewayError("request_timeout", "The request took too long to arrive.")];
+  }
+  return [400, new GatewayError("invalid_body", "This is not an HTTP request that can be understood.")];
+}
+
+/** Node keeps the response that is being sent on the socket, and looks there itself before it answers by default. */
+function hasAnswerBegun(socket: Duplex): boolean {
+  const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } | null };
+  return response?.headersSent === true;
+}

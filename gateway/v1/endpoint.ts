@@ -1,0 +1,37 @@
+import type { RequestHandler, Request, Response } from "express";
+import { type AuthenticateKeyOptions, authenticateKey } from "../auth/authenticate-key.ts";
+import { type GatewayError, toGatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { KnownKey } from "../keys/key-cache.ts";
+import type { Log } from "../log.ts";
+import type { Runtime } from "../runtime.ts";
+import { HttpReply } from "./http-reply.ts";
+import { readKeyValue } from "./read-key-value.ts";
+
+export type EndpointContext = { request: Request; response: Response; id: string; reply: HttpReply };
+
+/** An endpoint of `/v1`: gives the request its id, and turns whatever is thrown into the error form. */
+export function endpoint(runtime: Runtime, handle: (context: EndpointContext) => Promise<void> | void): RequestHandler {
+  return async (request, response) => {
+    const id = createId("req", runtime);
+    const reply = new HttpReply(response, id);
+    try {
+      await handle({ request, response, id, reply });
+    } catch (thrown) {
+      const error = toGatewayError(thrown);
+      logOurTrouble(runtime.log, id, error);
+      reply.fail(error);
+    }
+  };
+}
+
+/** The key of a request, at once when it is known. */
+export function keyOf(options: AuthenticateKeyOptions, request: Request): KnownKey | Promise<KnownKey> {
+  return authenticateKey(options, readKeyValue(request));
+}
+
+/** What went wrong on our side is for the log; the client gets the id it can be found by. */
+export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
+  if (error.code === "internal_error") log.error({ requestId, error }, "a request failed by a mistake of the gateway");
+  if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");
+}

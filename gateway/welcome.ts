@@ -1,0 +1,33 @@
+import type { RunningGateway } from "./start-gateway.ts";
+
+/** What is printed when the gateway has started: where it is, and what a newcomer does next. */
+export async function welcome({ publicUrl, services }: RunningGateway): Promise<string> {
+  const lines = [`Model Gateway is listening at ${publicUrl}`];
+  if (services.firstKeyValue !== null) {
+    lines.push(
+      "",
+      `Your first API key, connected to demo/echo, shown this once: ${services.firstKeyValue}`,
+      "Try it:",
+      "",
+      curl(`${publicUrl}/v1/chat/completions`, { authorization: `Bearer ${services.firstKeyValue}` }, firstRequest),
+    );
+  }
+  if (!(await services.accounts.isSetUp())) {
+    const account = { token: services.accounts.setUpToken, name: "Your Name", email: "you@example.com", password: "at least ten characters" };
+    lines.push(
+      "",
+      "There is no administrator yet. With this token, which works once, you become the first:",
+      "",
+      curl(`${publicUrl}/trpc/auth.setUp`, {}, account),
+    );
+  }
+  return `${lines.join("\n")}\n\n`;
+}
+
+const firstRequest = { model: "demo/echo", messages: [{ role: "user", content: "Hello, gateway!" }] };
+
+function curl(url: string, headers: Record<string, string>, body: object): string {
+  const all = { ...headers, "content-type": "application/json" };
+  const options = Object.entries(all).map(([name, value]) => `-H '${name}: ${value}'`);
+  return `curl ${url} ${options.join(" ")} -d '${JSON.stringify(body)}'`;
+}

@@ -1,0 +1,15 @@
+/** Puts `text` in the place of the bytes from `start` to `end`. */
+export type Edit = { start: number; end: number; text: string };
+
+/** The bytes with all edits made. They must not overlap and stand in their order. */
+export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return bytes;
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { start, end, text } of edits) {
+    parts.push(bytes.subarray(from, start), Buffer.from(text));
+    from = end;
+  }
+  parts.push(bytes.subarray(from));
+  return Buffer.concat(parts);
+}
