@@ -53,7 +53,10 @@ export class Database {
     await this.#dataSource.destroy();
   }
 
-  async #transaction<Result>(work: (repositories: Repositories) => Promise<Result>, attempt = 1): Promise<Result> {
+  async #transaction<Result>(
+    work: (repositories: Repositories) => Promise<Result>,
+    attempt = 1,
+  ): Promise<Result> {
     try {
       return await this.#dataSource.transaction((manager) => work(repositoriesOf(manager)));
     } catch (error) {

@@ -17,7 +17,9 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
 
 async function lock(dataSource: DataSource): Promise<() => Promise<void>> {
   const { options } = dataSource;
-  return options.type === "better-sqlite3" ? lockFile(`${options.database}.migrating`) : lockServer(dataSource);
+  return options.type === "better-sqlite3"
+    ? lockFile(`${options.database}.migrating`)
+    : lockServer(dataSource);
 }
 
 /**
@@ -41,7 +43,9 @@ async function lockServer(dataSource: DataSource): Promise<() => Promise<void>> 
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {
     await runner.release();
-    throw new Error(`Another process has been migrating the database for ${lockTimeoutMs / 1000} s. Try again later.`);
+    throw new Error(
+      `Another process has been migrating the database for ${lockTimeoutMs / 1000} s. Try again later.`,
+    );
   }
   return async () => {
     await runner.query(`SELECT RELEASE_LOCK(${name})`);

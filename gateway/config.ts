@@ -46,7 +46,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
     logLevel: data.LOG_LEVEL,
     limits: Object.freeze(
-      Object.fromEntries(Object.entries(limitVariables).map(([limit, { variable }]) => [limit, data[variable]])) as Limits,
+      Object.fromEntries(
+        Object.entries(limitVariables).map(([limit, { variable }]) => [limit, data[variable]]),
+      ) as Limits,
     ),
   });
 }
@@ -55,11 +57,17 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
   constructor(problems: string[]) {
-    super(`The configuration has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    super(
+      `The configuration has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+    );
   }
 }
 
-const port = z.coerce.number("is not a port: 0-65535").int("is not a port: 0-65535").min(0, "is not a port: 0-65535").max(65_535, "is not a port: 0-65535");
+const port = z.coerce
+  .number("is not a port: 0-65535")
+  .int("is not a port: 0-65535")
+  .min(0, "is not a port: 0-65535")
+  .max(65_535, "is not a port: 0-65535");
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: "is not an http(s) URL, such as https://gateway.example.com" })
@@ -67,8 +75,14 @@ const httpUrl = z
 
 const databaseUrl = z
   .string()
-  .regex(/^(sqlite:.+|mysql:\/\/[^/]+\/[^/?]+(\?.*)?)$/, "is neither sqlite:<path> nor mysql://user:password@host:3306/name")
-  .refine((url) => url.startsWith("sqlite:") || URL.canParse(url), "is not a valid URL; special characters in the password must be percent-encoded");
+  .regex(
+    /^(sqlite:.+|mysql:\/\/[^/]+\/[^/?]+(\?.*)?)$/,
+    "is neither sqlite:<path> nor mysql://user:password@host:3306/name",
+  )
+  .refine(
+    (url) => url.startsWith("sqlite:") || URL.canParse(url),
+    "is not a valid URL; special characters in the password must be percent-encoded",
+  );
 
 const masterKey = z
   .string()
@@ -78,12 +92,23 @@ const masterKey = z
 const jwtSecret = z
   .string()
   .transform((text) => text.split(",").map((secret) => secret.trim()))
-  .refine((secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= 32), "each secret must have at least 32 bytes, as from: openssl rand -base64 32");
+  .refine(
+    (secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= 32),
+    "each secret must have at least 32 bytes, as from: openssl rand -base64 32",
+  );
 
 const privateHosts = z
   .string()
-  .transform((text) => text.split(",").map((host) => host.trim().toLowerCase()).filter(Boolean))
-  .refine((hosts) => hosts.every((host) => host === "*" || /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/.test(host)), "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *");
+  .transform((text) =>
+    text
+      .split(",")
+      .map((host) => host.trim().toLowerCase())
+      .filter(Boolean),
+  )
+  .refine(
+    (hosts) => hosts.every((host) => host === "*" || /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/.test(host)),
+    "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
+  );
 
 const limit = z.coerce
   .number("is not a whole number")
@@ -106,13 +131,23 @@ const variables = z
     MASTER_KEY: masterKey.optional(),
     JWT_SECRET: jwtSecret.optional(),
     ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
-    ADMIN_PASSWORD: z.string().min(10, "must have at least 10 characters").max(256, "must have at most 256 characters").optional(),
+    ADMIN_PASSWORD: z
+      .string()
+      .min(10, "must have at least 10 characters")
+      .max(256, "must have at most 256 characters")
+      .optional(),
     UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
-    LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent").default("info"),
+    LOG_LEVEL: z
+      .enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent")
+      .default("info"),
   })
   .superRefine((data, context) => {
     if ((data.ADMIN_EMAIL === undefined) !== (data.ADMIN_PASSWORD === undefined)) {
       const missing = data.ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";
-      context.addIssue({ code: "custom", path: [missing], message: "is missing: ADMIN_EMAIL and ADMIN_PASSWORD go together" });
+      context.addIssue({
+        code: "custom",
+        path: [missing],
+        message: "is missing: ADMIN_EMAIL and ADMIN_PASSWORD go together",
+      });
     }
   });

@@ -51,7 +51,12 @@ export type ErrorCode =
   | "service_unavailable"
   | "internal_error";
 
-export type UpstreamErrorDetails = { status: number; type: string; param: string | null; code: string | null };
+export type UpstreamErrorDetails = {
+  status: number;
+  type: string;
+  param: string | null;
+  code: string | null;
+};
 
 type GatewayErrorDetails = {
   cause?: unknown;
@@ -64,12 +69,20 @@ type GatewayErrorDetails = {
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof DatabaseUnavailableError) {
-    return new GatewayError("service_unavailable", "The gateway cannot reach its database. Try again in a moment.", {
-      cause: error,
-      retryAfterSeconds: 1,
-    });
+    return new GatewayError(
+      "service_unavailable",
+      "The gateway cannot reach its database. Try again in a moment.",
+      {
+        cause: error,
+        retryAfterSeconds: 1,
+      },
+    );
   }
-  return new GatewayError("internal_error", "The gateway made a mistake. Its log has the details, under this request's id.", {
-    cause: error,
-  });
+  return new GatewayError(
+    "internal_error",
+    "The gateway made a mistake. Its log has the details, under this request's id.",
+    {
+      cause: error,
+    },
+  );
 }

@@ -4,7 +4,10 @@ import type { Runtime } from "./runtime.ts";
  * An id such as `key_01kahs6zxm8qv2c9d4r7tn5wbe`: a prefix that tells what it is, 48 bits of time and 80 random bits as a
  * ULID in lower case (https://github.com/ulid/spec), so that ids sort by the time they were made.
  */
-export function createId(prefix: IdPrefix, { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">): string {
+export function createId(
+  prefix: IdPrefix,
+  { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,
+): string {
   let id = "";
   for (let rest = now(), digit = 0; digit < 10; digit++) {
     id = alphabet.charAt(rest % 32) + id;

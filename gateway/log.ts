@@ -1,12 +1,15 @@
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type Logger, pino } from "pino";
 
 /** Fields first, then the message: `log.warn({ error }, "could not …")`. No prompt, answer or secret is ever a field. */
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error">;
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/** JSON lines on standard output; one readable line each on a terminal. */
-export function createLog(level: LogLevel, destination: NodeJS.WriteStream = process.stdout): Log {
+/** Where log lines go, one at a time. */
+export type LogDestination = { write(line: string): void };
+
+/** A log of JSON lines. */
+export function createLog(level: LogLevel, destination: LogDestination): Log {
   const options = {
     level,
     base: null,
@@ -14,15 +17,17 @@ export function createLog(level: LogLevel, destination: NodeJS.WriteStream = pro
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { error: describeError },
   };
-  return pino(options, destination.isTTY ? readable(destination) : pino.destination({ dest: 1, sync: true }));
+  return pino(options, destination);
 }
 
-function readable(destination: NodeJS.WriteStream): DestinationStream {
+/** Standard error: the JSON lines as they are, or made readable on a terminal. Standard output is for what is printed. */
+export function standardLogDestination(stream: NodeJS.WriteStream = process.stderr): LogDestination {
+  if (!stream.isTTY) return pino.destination({ dest: 2, sync: true });
   return {
     write(line) {
       const { time, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
       const rest = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : "";
-      destination.write(`${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}${rest}\n`);
+      stream.write(`${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg)}${rest}\n`);
     },
   };
 }
@@ -39,7 +44,11 @@ function describeError(error: unknown): unknown {
     name: error.name,
     ...(typeof code === "string" && { code }),
     ...(isOurs && { message: error.message }),
-    at: error.stack?.split("\n").filter((line) => line.startsWith("    at ")).slice(0, 6).map((line) => line.trim()),
+    at: error.stack
+      ?.split("\n")
+      .filter((line) => line.startsWith("    at "))
+      .slice(0, 6)
+      .map((line) => line.trim()),
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   };
 }

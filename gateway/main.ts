@@ -1,6 +1,6 @@
 import { Database } from "../db/database.ts";
 import { ConfigError, readConfig } from "./config.ts";
-import { createLog } from "./log.ts";
+import { createLog, standardLogDestination } from "./log.ts";
 import { systemRuntime } from "./runtime.ts";
 import { startGateway } from "./start-gateway.ts";
 import { welcome } from "./welcome.ts";
@@ -8,18 +8,21 @@ import { welcome } from "./welcome.ts";
 /** `node gateway/main.ts` serves until it is told to stop; `node gateway/main.ts migrate` only updates the schema. */
 async function main(command: string | undefined): Promise<void> {
   const config = readConfig();
-  const runtime = systemRuntime(createLog(config.logLevel));
+  const runtime = systemRuntime(createLog(config.logLevel, standardLogDestination()));
 
   if (command === "migrate") {
     const { databaseConnectionsMax: connectionsMax, databaseTimeoutMs } = config.limits;
     const timeouts = { connectTimeoutMs: databaseTimeoutMs, operationTimeoutMs: databaseTimeoutMs };
     const database = await Database.open(config.databaseUrl, { connectionsMax, ...timeouts });
     const ran = await database.migrate();
-    process.stdout.write(ran.length > 0 ? `Ran ${ran.join(", ")}.\n` : "The database schema is up to date.\n");
+    process.stdout.write(
+      ran.length > 0 ? `Ran ${ran.join(", ")}.\n` : "The database schema is up to date.\n",
+    );
     await database.close();
     return;
   }
-  if (command !== undefined) throw new ConfigError([`${command}: there is no such command; there is only "migrate"`]);
+  if (command !== undefined)
+    throw new ConfigError([`${command}: there is no such command; there is only "migrate"`]);
 
   const gateway = await startGateway(config, runtime);
   process.stdout.write(await welcome(gateway));
@@ -47,9 +50,11 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError) return error.message;
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "EADDRINUSE") return "The port is in use already. Set PORT to another one, or to 0 for any that is free.";
+  if (code === "EADDRINUSE")
+    return "The port is in use already. Set PORT to another one, or to 0 for any that is free.";
   if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
-  if (error.name === "DatabaseUnavailableError") return `${error.message} Check DATABASE_URL, and that the database runs.`;
+  if (error.name === "DatabaseUnavailableError")
+    return `${error.message} Check DATABASE_URL, and that the database runs.`;
   if (code?.startsWith("ER_")) return `The database refuses: ${error.message}. Check DATABASE_URL.`;
   return error.stack ?? error.message;
 }

@@ -79,7 +79,14 @@ export async function createServices(config: Config, runtime: Runtime) {
       }
     };
 
-    const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey: isEmbedded(config) });
+    const firstKeyValue = await firstStart({
+      database,
+      runtime,
+      keys,
+      models,
+      providers,
+      withKey: isEmbedded(config),
+    });
     if (config.administrator && (await accounts.createFirstAdministrator(config.administrator))) {
       log.info("the administrator from ADMIN_EMAIL was created");
     }

@@ -66,9 +66,13 @@ function urlOf(server: Server, host: string): string {
 
 async function stop(server: Server, { openExchanges }: Services, drainTimeoutMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const isStopping = new GatewayError("service_unavailable", "The gateway is stopping. Send the request again.", {
-    retryAfterSeconds: 1,
-  });
+  const isStopping = new GatewayError(
+    "service_unavailable",
+    "The gateway is stopping. Send the request again.",
+    {
+      retryAfterSeconds: 1,
+    },
+  );
   await openExchanges.drain(drainTimeoutMs, isStopping);
   // What was answered is still on its way to clients that keep their connections open.
   const closing = setInterval(() => server.closeIdleConnections(), 20);

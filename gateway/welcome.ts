@@ -9,11 +9,20 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
       `Your first API key, connected to demo/echo, shown this once: ${services.firstKeyValue}`,
       "Try it:",
       "",
-      curl(`${publicUrl}/v1/chat/completions`, { authorization: `Bearer ${services.firstKeyValue}` }, firstRequest),
+      curl(
+        `${publicUrl}/v1/chat/completions`,
+        { authorization: `Bearer ${services.firstKeyValue}` },
+        firstRequest,
+      ),
     );
   }
   if (!(await services.accounts.isSetUp())) {
-    const account = { token: services.accounts.setUpToken, name: "Your Name", email: "you@example.com", password: "at least ten characters" };
+    const account = {
+      token: services.accounts.setUpToken,
+      name: "Your Name",
+      email: "you@example.com",
+      password: "at least ten characters",
+    };
     lines.push(
       "",
       "There is no administrator yet. With this token, which works once, you become the first:",

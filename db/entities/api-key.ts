@@ -43,4 +43,3 @@ export const ApiKeyModel = table(
 
 export type ApiKeyRow = RowOf<typeof ApiKey>;
 export type ApiKeyValueRow = RowOf<typeof ApiKeyValue>;
-

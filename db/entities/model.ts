@@ -1,4 +1,16 @@
-import { bigInteger, id, index, integer, moment, nullable, references, type RowOf, table, text, uniqueIndex } from "./table.ts";
+import {
+  bigInteger,
+  id,
+  index,
+  integer,
+  moment,
+  nullable,
+  references,
+  type RowOf,
+  table,
+  text,
+  uniqueIndex,
+} from "./table.ts";
 
 /** A model that keys can be connected to. Prices are nano-dollars per million tokens; an unknown price is null, never 0. */
 export const Model = table(

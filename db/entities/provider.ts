@@ -1,4 +1,16 @@
-import { id, index, json, longText, moment, nullable, references, type RowOf, table, text, uniqueIndex } from "./table.ts";
+import {
+  id,
+  index,
+  json,
+  longText,
+  moment,
+  nullable,
+  references,
+  type RowOf,
+  table,
+  text,
+  uniqueIndex,
+} from "./table.ts";
 
 /** Where requests can be sent. `name` is the prefix of its models' slugs. */
 export const Provider = table(

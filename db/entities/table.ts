@@ -43,7 +43,11 @@ export function text<Value extends string = string>(length: number, options: Opt
 export const longText = (options: Options = {}): Column<string> => ({ type: "text", ...options });
 
 /** A moment, kept with milliseconds, in UTC. */
-export const moment = (options: Options = {}): Column<Date> => ({ type: "datetime", precision: 3, ...options });
+export const moment = (options: Options = {}): Column<Date> => ({
+  type: "datetime",
+  precision: 3,
+  ...options,
+});
 
 export const integer = (options: Options = {}): Column<number> => ({ type: "integer", ...options });
 

@@ -15,7 +15,8 @@ export class InitialSchema implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const { name } of tables(columnKit(runner.connection.options.type)).reverse()) await runner.dropTable(name);
+    for (const { name } of tables(columnKit(runner.connection.options.type)).reverse())
+      await runner.dropTable(name);
   }
 }
 
@@ -66,7 +67,13 @@ function tables(kit: ColumnKit): TableOptions[] {
     },
     {
       name: "credentials",
-      columns: [id(), text("provider_id", 40), longText("sealed"), text("last_four", 4), moment("created_at")],
+      columns: [
+        id(),
+        text("provider_id", 40),
+        longText("sealed"),
+        text("last_four", 4),
+        moment("created_at"),
+      ],
       indices: [{ name: "credentials_provider", columnNames: ["provider_id"] }],
       foreignKeys: [references("provider_id", "providers", "CASCADE")],
     },
@@ -121,7 +128,10 @@ function tables(kit: ColumnKit): TableOptions[] {
       name: "api_key_models",
       columns: [id("api_key_id"), id("model_id")],
       indices: [{ name: "api_key_models_model", columnNames: ["model_id"] }],
-      foreignKeys: [references("api_key_id", "api_keys", "CASCADE"), references("model_id", "models", "CASCADE")],
+      foreignKeys: [
+        references("api_key_id", "api_keys", "CASCADE"),
+        references("model_id", "models", "CASCADE"),
+      ],
     },
     {
       name: "usage_records",

@@ -10,9 +10,19 @@ export function columnKit(databaseType: string) {
   const isSqlite = databaseType === "better-sqlite3";
   const column =
     (type: string, more: Partial<TableColumnOptions> = {}) =>
-    (name: string, options: Partial<TableColumnOptions> = {}): TableColumnOptions => ({ name, type, ...more, ...options });
+    (name: string, options: Partial<TableColumnOptions> = {}): TableColumnOptions => ({
+      name,
+      type,
+      ...more,
+      ...options,
+    });
   return {
-    id: (name = "id", length = 40): TableColumnOptions => ({ name, type: "varchar", length: `${length}`, isPrimary: true }),
+    id: (name = "id", length = 40): TableColumnOptions => ({
+      name,
+      type: "varchar",
+      length: `${length}`,
+      isPrimary: true,
+    }),
     text: (name: string, length: number, options: Partial<TableColumnOptions> = {}): TableColumnOptions => ({
       name,
       type: "varchar",

@@ -1,5 +1,11 @@
 import { type EntityManager, type FindOperator, In, LessThan, Raw } from "typeorm";
-import { ApiKey, ApiKeyModel, type ApiKeyRow, ApiKeyValue, type ApiKeyValueRow } from "../entities/api-key.ts";
+import {
+  ApiKey,
+  ApiKeyModel,
+  type ApiKeyRow,
+  ApiKeyValue,
+  type ApiKeyValueRow,
+} from "../entities/api-key.ts";
 import { Model } from "../entities/model.ts";
 import { User } from "../entities/user.ts";
 
@@ -29,7 +35,9 @@ export class ApiKeyRepository {
     this.#manager = manager;
   }
 
-  async findByHash(hash: string): Promise<{ value: ApiKeyValueRow; key: ApiKeyRow; modelIds: string[] } | null> {
+  async findByHash(
+    hash: string,
+  ): Promise<{ value: ApiKeyValueRow; key: ApiKeyRow; modelIds: string[] } | null> {
     const value = await this.#manager.findOneBy(ApiKeyValue, { hash });
     const key = value && (await this.#manager.findOneBy(ApiKey, { id: value.apiKeyId }));
     if (!value || !key) return null;
@@ -66,7 +74,10 @@ export class ApiKeyRepository {
     await this.#manager.insert(ApiKeyValue, value);
   }
 
-  async update(id: string, changes: Partial<Pick<ApiKeyRow, "name" | "status" | "lastUsedAt">>): Promise<void> {
+  async update(
+    id: string,
+    changes: Partial<Pick<ApiKeyRow, "name" | "status" | "lastUsedAt">>,
+  ): Promise<void> {
     await this.#manager.update(ApiKey, { id }, changes);
   }
 
@@ -99,7 +110,10 @@ export class ApiKeyRepository {
   async #details(keys: ApiKeyRow[]): Promise<ApiKeyDetails[]> {
     if (keys.length === 0) return [];
     const apiKeyId = In(keys.map((key) => key.id));
-    const values = await this.#manager.find(ApiKeyValue, { where: { apiKeyId }, order: { createdAt: "DESC" } });
+    const values = await this.#manager.find(ApiKeyValue, {
+      where: { apiKeyId },
+      order: { createdAt: "DESC" },
+    });
     const connections = await this.#manager.findBy(ApiKeyModel, { apiKeyId });
     const models = await this.#manager.find(Model, {
       select: { id: true, slug: true },

@@ -16,7 +16,11 @@ export class ChangeRepository {
 
   /** The changes after `number`, oldest first. */
   after(number: number, limit: number): Promise<ChangeRow[]> {
-    return this.#manager.find(Change, { where: { number: MoreThan(number) }, order: { number: "ASC" }, take: limit });
+    return this.#manager.find(Change, {
+      where: { number: MoreThan(number) },
+      order: { number: "ASC" },
+      take: limit,
+    });
   }
 
   /**

@@ -29,7 +29,9 @@ export class UsageRecordRepository {
     const names = columns.map((column) => column.databaseName).join(", ");
     const row = `(${columns.map(() => "?").join(", ")})`;
     const parameters = records.flatMap((record) =>
-      columns.map((column) => connection.driver.preparePersistentValue(record[column.propertyName as keyof UsageRecordRow], column)),
+      columns.map((column) =>
+        connection.driver.preparePersistentValue(record[column.propertyName as keyof UsageRecordRow], column),
+      ),
     );
     await this.#manager.query(
       `INSERT ${isSqlite ? "OR IGNORE" : "IGNORE"} INTO usage_records (${names}) VALUES ${records.map(() => row).join(", ")}`,

@@ -9,7 +9,12 @@ import type { Person } from "./person.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
-type AccountServiceOptions = { database: Database; runtime: Runtime; sessions: SessionService; secrets: string[] };
+type AccountServiceOptions = {
+  database: Database;
+  runtime: Runtime;
+  sessions: SessionService;
+  secrets: string[];
+};
 
 type NewAccount = { name: string; email: string; password: string };
 
@@ -29,7 +34,9 @@ export class AccountService {
     this.#database = database;
     this.#runtime = runtime;
     this.#sessions = sessions;
-    this.setUpToken = createHmac("sha256", secrets[0] ?? "").update("set up").digest("base64url");
+    this.setUpToken = createHmac("sha256", secrets[0] ?? "")
+      .update("set up")
+      .digest("base64url");
   }
 
   async isSetUp(): Promise<boolean> {
@@ -39,9 +46,13 @@ export class AccountService {
   /** Makes the first administrator and signs them in. Throws `forbidden` for a wrong token and once there is one. */
   async setUp(token: string, account: NewAccount): Promise<Session> {
     if (!isSame(token, this.setUpToken)) {
-      throw new GatewayError("forbidden", "This set-up token is not valid. The gateway prints the right one when it starts.", {
-        param: "token",
-      });
+      throw new GatewayError(
+        "forbidden",
+        "This set-up token is not valid. The gateway prints the right one when it starts.",
+        {
+          param: "token",
+        },
+      );
     }
     const user = await this.#newUser(account, "admin");
     return this.#database.write(async (repositories) => {
@@ -73,7 +84,12 @@ export class AccountService {
   }
 
   /** Changes the password and ends every other session of the person. Throws `forbidden` for a wrong current one. */
-  async changePassword(person: Person, currentPassword: string, newPassword: string, address: string): Promise<void> {
+  async changePassword(
+    person: Person,
+    currentPassword: string,
+    newPassword: string,
+    address: string,
+  ): Promise<void> {
     await this.#limiter.countAttempt(person.email, address);
     const user = await this.#database.read(({ users }) => users.find(person.id));
     if (!user || !(await verifyPassword(currentPassword, user.passwordHash))) {

@@ -10,7 +10,10 @@ export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; r
  * The key behind a value, at once when it is known, which is nearly always. Throws `missing_api_key`, `invalid_api_key`,
  * and `service_unavailable` when the database would have to be asked and cannot be: our trouble is never the key's.
  */
-export function authenticateKey(options: AuthenticateKeyOptions, value: string | null): KnownKey | Promise<KnownKey> {
+export function authenticateKey(
+  options: AuthenticateKeyOptions,
+  value: string | null,
+): KnownKey | Promise<KnownKey> {
   if (value === null) {
     throw new GatewayError(
       "missing_api_key",
@@ -27,7 +30,10 @@ export function authenticateKey(options: AuthenticateKeyOptions, value: string |
 
 /** The same words whether the key is unknown, deleted, disabled or expired: a thief learns nothing. */
 export function invalidApiKey(): GatewayError {
-  return new GatewayError("invalid_api_key", "The API key is not valid. Check it, or ask for a new one where you got it.");
+  return new GatewayError(
+    "invalid_api_key",
+    "The API key is not valid. Check it, or ask for a new one where you got it.",
+  );
 }
 
 /** Whether the key counts now. */

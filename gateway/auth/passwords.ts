@@ -6,7 +6,10 @@ import type { Runtime } from "../runtime.ts";
  * Hashes a password with argon2id (RFC 9106) at the strength OWASP recommends: 19 MiB, 2 passes, 1 lane. The result is a
  * PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised without losing old ones.
  */
-export async function hashPassword(password: string, { randomBytes }: Pick<Runtime, "randomBytes">): Promise<string> {
+export async function hashPassword(
+  password: string,
+  { randomBytes }: Pick<Runtime, "randomBytes">,
+): Promise<string> {
   const salt = randomBytes(16);
   const tag = await derive(password, salt, strength);
   const { memory, passes, parallelism } = strength;

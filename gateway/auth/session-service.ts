@@ -17,7 +17,12 @@ export type Session = {
 
 export type RefreshToken = { value: string; expiresAt: Date };
 
-type SessionServiceOptions = { database: Database; runtime: Runtime; accessTokens: AccessTokens; secrets: string[] };
+type SessionServiceOptions = {
+  database: Database;
+  runtime: Runtime;
+  accessTokens: AccessTokens;
+  secrets: string[];
+};
 
 /**
  * Sessions: a chain of refresh tokens each. A token is used once and replaced by its successor; one that comes again
@@ -62,7 +67,8 @@ export class SessionService {
     const refreshed = await this.#database.write(async (repositories) => {
       const session = await repositories.sessions.find(id);
       const user = session && (await repositories.users.find(session.userId));
-      if (!session || user?.status !== "active" || session.expiresAt.getTime() <= this.#runtime.now()) return null;
+      if (!session || user?.status !== "active" || session.expiresAt.getTime() <= this.#runtime.now())
+        return null;
       const successor = await this.#rotate(repositories, session, secret);
       if (successor !== null) return { session, user, successor };
       // Committed, not thrown: an error here would undo it.
@@ -79,7 +85,8 @@ export class SessionService {
     await this.#database.write(async ({ sessions }) => {
       const session = await sessions.find(id);
       const tokenHash = hashToken(secret);
-      if (session?.tokenHash === tokenHash || session?.previousTokenHash === tokenHash) await sessions.delete(id);
+      if (session?.tokenHash === tokenHash || session?.previousTokenHash === tokenHash)
+        await sessions.delete(id);
     });
   }
 
@@ -113,7 +120,9 @@ export class SessionService {
 
   /** One for each secret of the ring, newest first: the one that made it may since have been replaced. */
   #successors(secret: string): string[] {
-    return this.#secrets.map((key) => createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"));
+    return this.#secrets.map((key) =>
+      createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),
+    );
   }
 
   async #toSession(session: SessionRow, user: UserRow, secret: string): Promise<Session> {

@@ -29,8 +29,12 @@ async function consume(limiter: RateLimiterMemory, key: string): Promise<void> {
   } catch (refusal) {
     const { msBeforeNext } = refusal as { msBeforeNext: number };
     const retryAfterSeconds = Math.ceil(msBeforeNext / 1000);
-    throw new GatewayError("too_many_attempts", `Too many attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`, {
-      retryAfterSeconds,
-    });
+    throw new GatewayError(
+      "too_many_attempts",
+      `Too many attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`,
+      {
+        retryAfterSeconds,
+      },
+    );
   }
 }

@@ -42,13 +42,16 @@ export class AnswerRelay implements UpstreamEvents {
   onEnd(): void {
     if (this.#error) return this.#error.finish();
     this.#answeredAt = performance.now();
-    const bytes = this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
+    const bytes =
+      this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
     const completion = parseCompletion(bytes);
     if (completion === null) return this.#exchange.fail(garbage("not a chat completion"));
     this.#exchange.usage = readTokenUsage(completion["usage"]);
     this.#exchange.noteFirstToken();
     const answer = withModel(bytes, this.#slug);
-    this.#exchange.succeed(() => this.#exchange.reply.sendJson(answer, this.#exchange.overheadHeader(this.#answeredAt)));
+    this.#exchange.succeed(() =>
+      this.#exchange.reply.sendJson(answer, this.#exchange.overheadHeader(this.#answeredAt)),
+    );
   }
 
   onError(error: GatewayError): void {

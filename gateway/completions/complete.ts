@@ -16,7 +16,11 @@ export type CompleteOptions = { catalogue: Catalogue; upstreams: Upstreams; limi
  * The way of every chat completion: read what is asked, decide where it goes, call, relay. What comes back arrives at the
  * relay, which ends the exchange. Throws a `GatewayError` for a request that cannot be made.
  */
-export function complete({ catalogue, upstreams, limits }: CompleteOptions, exchange: Exchange, bytes: Buffer): void {
+export function complete(
+  { catalogue, upstreams, limits }: CompleteOptions,
+  exchange: Exchange,
+  bytes: Buffer,
+): void {
   const request = readChatRequest(bytes, limits.requestJsonDepthMax);
   exchange.describe(request.body.model, request.stream);
 
@@ -34,11 +38,16 @@ export function complete({ catalogue, upstreams, limits }: CompleteOptions, exch
 
   const { provider, endpoint, timeouts } = route;
   if (provider.reach === "local") {
-    const identity = { id: `chatcmpl-${exchange.id}`, createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000) };
+    const identity = {
+      id: `chatcmpl-${exchange.id}`,
+      createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000),
+    };
     const body = { ...request.body, model: route.upstreamModel, stream_options: { include_usage: true } };
     exchange.call(route, () => playAnswer(provider.answerChat(body, identity), timeouts, relay));
   } else if (endpoint) {
-    exchange.call(route, () => upstreams.post(endpoint, spliceRequest(request, route.upstreamModel), timeouts, relay));
+    exchange.call(route, () =>
+      upstreams.post(endpoint, spliceRequest(request, route.upstreamModel), timeouts, relay),
+    );
   } else {
     throw new GatewayError("internal_error", "The model's provider has no address.");
   }

@@ -25,7 +25,10 @@ export class EventSplitter {
       this.#keep(bytes);
       return null;
     }
-    const events = this.#length === 0 ? bytes.subarray(0, end) : Buffer.concat([this.#rest.subarray(0, this.#length), bytes.subarray(0, end)]);
+    const events =
+      this.#length === 0
+        ? bytes.subarray(0, end)
+        : Buffer.concat([this.#rest.subarray(0, this.#length), bytes.subarray(0, end)]);
     this.#length = 0;
     if (end < bytes.length) this.#keep(bytes.subarray(end));
     return events;
@@ -36,7 +39,11 @@ export class EventSplitter {
    * empty line may have begun in the bytes before.
    */
   #endOfLastEvent(bytes: Buffer): number {
-    for (let at = bytes.lastIndexOf(newline); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(newline, at - 1)) {
+    for (
+      let at = bytes.lastIndexOf(newline);
+      at !== -1;
+      at = at === 0 ? -1 : bytes.lastIndexOf(newline, at - 1)
+    ) {
       let before = this.#byteAt(bytes, at - 1);
       if (before === carriageReturn) before = this.#byteAt(bytes, at - 2);
       if (before === newline) return at + 1;
@@ -45,7 +52,11 @@ export class EventSplitter {
   }
 
   #byteAt(bytes: Buffer, index: number): number | undefined {
-    return index >= 0 ? bytes[index] : this.#length + index >= 0 ? this.#rest[this.#length + index] : undefined;
+    return index >= 0
+      ? bytes[index]
+      : this.#length + index >= 0
+        ? this.#rest[this.#length + index]
+        : undefined;
   }
 
   #keep(bytes: Buffer): void {

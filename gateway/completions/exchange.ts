@@ -157,7 +157,8 @@ export class Exchange {
       estimated: false,
       cost: route ? costOf(route.prices, this.usage) : null,
       latencyMs: Math.round(performance.now() - this.#startedAt),
-      timeToFirstTokenMs: this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),
+      timeToFirstTokenMs:
+        this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),
     });
   }
 }

@@ -29,7 +29,12 @@ export class OpenExchanges {
   }
 
   /** Ends the requests that came with a value of a key and are no longer allowed. */
-  cut(keyId: string, hash: string, isAllowed: (modelId: string | null) => boolean, error: GatewayError): void {
+  cut(
+    keyId: string,
+    hash: string,
+    isAllowed: (modelId: string | null) => boolean,
+    error: GatewayError,
+  ): void {
     for (const exchange of this.#byKey.get(keyId) ?? []) {
       if (exchange.key.hash === hash && !isAllowed(exchange.route?.id ?? null)) exchange.fail(error);
     }
@@ -42,7 +47,8 @@ export class OpenExchanges {
     await new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
       timer = setTimeout(() => {
-        for (const open of [...this.#byKey.values()]) for (const exchange of [...open]) exchange.interrupt(error);
+        for (const open of [...this.#byKey.values()])
+          for (const exchange of [...open]) exchange.interrupt(error);
       }, timeoutMs);
     });
     clearTimeout(timer);

@@ -18,25 +18,38 @@ export function readUpstreamError(status: number, headers: UpstreamHeaders, body
   }
   const { message, type, param, code } = readErrorMembers(body);
   const retryAfterSeconds = readRetryAfter(headers["retry-after"]);
-  return new GatewayError("upstream_rejected", message ?? `The model's provider refused the request with HTTP status ${status}.`, {
-    upstream: { status, type: type ?? "invalid_request_error", param, code },
-    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
-  });
+  return new GatewayError(
+    "upstream_rejected",
+    message ?? `The model's provider refused the request with HTTP status ${status}.`,
+    {
+      upstream: { status, type: type ?? "invalid_request_error", param, code },
+      ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+    },
+  );
 }
 
 /** An error event in the middle of an upstream's stream. */
 export function readUpstreamErrorEvent(payload: Buffer): GatewayError {
   const { message } = readErrorMembers(payload);
-  return new GatewayError("upstream_error", message ?? "The model's provider reported an error in the middle of its answer.");
+  return new GatewayError(
+    "upstream_error",
+    message ?? "The model's provider reported an error in the middle of its answer.",
+  );
 }
 
-type ErrorMembers = { message: string | null; type: string | null; param: string | null; code: string | null };
+type ErrorMembers = {
+  message: string | null;
+  type: string | null;
+  param: string | null;
+  code: string | null;
+};
 
 /** OpenAI's form, and what its imitators make of it: a text for an error, a number for a code. */
 function readErrorMembers(body: Buffer): ErrorMembers {
   const parsed = parseJson(body);
   const error = isObject(parsed) ? (parsed["error"] ?? parsed) : null;
-  if (typeof error === "string") return { message: withoutSecrets(error), type: null, param: null, code: null };
+  if (typeof error === "string")
+    return { message: withoutSecrets(error), type: null, param: null, code: null };
   if (!isObject(error)) return { message: null, type: null, param: null, code: null };
   const { message, type, param, code } = error;
   return {
@@ -49,7 +62,9 @@ function readErrorMembers(body: Buffer): ErrorMembers {
 
 /** Upstreams like to quote the key they were sent. */
 function withoutSecrets(message: string): string {
-  return message.replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]").slice(0, messageLengthMax);
+  return message
+    .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
+    .slice(0, messageLengthMax);
 }
 
 function parseJson(body: Buffer): unknown {

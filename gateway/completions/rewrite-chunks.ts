@@ -30,7 +30,7 @@ export function rewriteChunks(events: Buffer, rules: ChunkRules): RewrittenChunk
   let usage: TokenUsage | null = null;
   // Asked once of all bytes together, because most pieces of a stream hold neither.
   const mayHoldMore = events.includes(usageKey) || events.includes(errorKey);
-  for (let line = 0; line < events.length; ) {
+  for (let line = 0; line < events.length;) {
     const newline = events.indexOf(newlineByte, line);
     const next = newline === -1 ? events.length : newline + 1;
     const start = dataStart(events, line);
@@ -84,14 +84,20 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       return false;
     }
     if (isKey(events, keyStart, keyEnd, "usage")) chunk.usage = parseUsage(events, valueStart, valueEnd);
-    if (isKey(events, keyStart, keyEnd, "choices")) chunk.isEmpty = isEmptyArray(events, valueStart, valueEnd);
+    if (isKey(events, keyStart, keyEnd, "choices"))
+      chunk.isEmpty = isEmptyArray(events, valueStart, valueEnd);
     return true;
   });
   if (result === "not an object") chunk.kind = "garbage";
   return chunk;
 }
 
-function toEnding(kind: "done" | "error" | "garbage", events: Buffer, start: number, end: number): RewrittenChunks["ending"] {
+function toEnding(
+  kind: "done" | "error" | "garbage",
+  events: Buffer,
+  start: number,
+  end: number,
+): RewrittenChunks["ending"] {
   return kind === "error" ? { kind, payload: events.subarray(start, end) } : { kind };
 }
 

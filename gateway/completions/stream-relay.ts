@@ -6,7 +6,11 @@ import type { Exchange } from "./exchange.ts";
 import { readUpstreamErrorEvent } from "./read-upstream-error.ts";
 import { type ChunkRules, rewriteChunks } from "./rewrite-chunks.ts";
 
-type StreamRelayOptions = ChunkRules & { eventBytesMax: number; pingIntervalMs: number; clientStallTimeoutMs: number };
+type StreamRelayOptions = ChunkRules & {
+  eventBytesMax: number;
+  pingIntervalMs: number;
+  clientStallTimeoutMs: number;
+};
 
 /**
  * Brings a stream of chunks to the client as it comes, whole events at a time. The head is held back until the first of
@@ -32,7 +36,8 @@ export class StreamRelay implements UpstreamEvents {
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
-    else if (!String(headers["content-type"]).startsWith("text/event-stream")) this.#fail("not a stream of events");
+    else if (!String(headers["content-type"]).startsWith("text/event-stream"))
+      this.#fail("not a stream of events");
     else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
       this.#fail("compressed, though it was asked not to");
     }
@@ -110,7 +115,9 @@ export class StreamRelay implements UpstreamEvents {
   }
 
   #fail(what: string): void {
-    this.#exchange.fail(new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`));
+    this.#exchange.fail(
+      new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`),
+    );
   }
 }
 

@@ -37,7 +37,9 @@ function readKey(path: string): Buffer | null {
   }
   const key = Buffer.from(text, "base64");
   if (key.length !== keyBytes) {
-    throw new Error(`The key file ${path} does not hold 32 bytes in base64. Restore it from a backup: what it sealed cannot be opened without it.`);
+    throw new Error(
+      `The key file ${path} does not hold 32 bytes in base64. Restore it from a backup: what it sealed cannot be opened without it.`,
+    );
   }
   return key;
 }

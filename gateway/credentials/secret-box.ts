@@ -34,10 +34,17 @@ export class SecretBox {
   open(envelope: string, field: SealedField): string {
     const [form, keyId, ...encoded] = envelope.split(".");
     const [iv, ciphertext, tag] = encoded.map((part) => Buffer.from(part, "base64url"));
-    if (form !== version || encoded.length !== 3 || iv?.length !== ivBytes || tag?.length !== tagBytes || !ciphertext) {
+    if (
+      form !== version ||
+      encoded.length !== 3 ||
+      iv?.length !== ivBytes ||
+      tag?.length !== tagBytes ||
+      !ciphertext
+    ) {
       throw new Error("The sealed text has a form that is not known here.");
     }
-    if (keyId !== this.#keyId) throw new Error(`The text was sealed with the master key ${keyId}, not with this one.`);
+    if (keyId !== this.#keyId)
+      throw new Error(`The text was sealed with the master key ${keyId}, not with this one.`);
     // Without authTagLength Node accepts tags cut down to four bytes.
     const decipher = createDecipheriv(algorithm, this.#key, iv, { authTagLength: tagBytes });
     decipher.setAAD(additionalData(field));

@@ -69,9 +69,13 @@ export class KeyCache {
 
   #startLookup(hash: string): Promise<KnownKey | null> {
     if (this.#lookups.size >= this.#options.lookupsMax) {
-      throw new GatewayError("service_unavailable", "Too many API keys are being looked up. Try again in a moment.", {
-        retryAfterSeconds: 1,
-      });
+      throw new GatewayError(
+        "service_unavailable",
+        "Too many API keys are being looked up. Try again in a moment.",
+        {
+          retryAfterSeconds: 1,
+        },
+      );
     }
     const lookup = this.#lookUpUntilSettled(hash).finally(() => this.#lookups.delete(hash));
     this.#lookups.set(hash, lookup);
@@ -112,7 +116,11 @@ export class KeyCache {
 const unknownForMs = 1_000;
 const attemptsMax = 3;
 
-function dropOldest<Value>(map: Map<string, Value>, entriesMax: number, dropped?: (key: string, value: Value) => void): void {
+function dropOldest<Value>(
+  map: Map<string, Value>,
+  entriesMax: number,
+  dropped?: (key: string, value: Value) => void,
+): void {
   if (map.size <= entriesMax) return;
   for (const [key, value] of map) {
     map.delete(key);

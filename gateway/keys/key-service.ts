@@ -50,7 +50,12 @@ export class KeyService {
   /** Newest first. */
   async list(person: Person, query: KeyListQuery): Promise<{ items: ApiKey[]; nextCursor: string | null }> {
     const limit = query.limit ?? keysPerPage;
-    const page = { owner: ownerScope(person), search: query.search, status: query.status, beforeId: query.cursor };
+    const page = {
+      owner: ownerScope(person),
+      search: query.search,
+      status: query.status,
+      beforeId: query.cursor,
+    };
     const found = await this.#database.read(({ apiKeys }) => apiKeys.list({ ...page, limit: limit + 1 }));
     const items = found.slice(0, limit).map(toApiKey);
     return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
@@ -119,7 +124,11 @@ export class KeyService {
     await this.#changeFeed.catchUp();
   }
 
-  async #change(person: Person, id: string, work: (repositories: Repositories) => Promise<void>): Promise<ApiKey> {
+  async #change(
+    person: Person,
+    id: string,
+    work: (repositories: Repositories) => Promise<void>,
+  ): Promise<ApiKey> {
     const key = await this.#database.write(async (repositories) => {
       await findKey(repositories, person, id);
       await work(repositories);

@@ -70,7 +70,10 @@ export class Catalogue {
   #toCallable(row: ProviderRow, credentials: CredentialRow[]): Callable | null {
     const provider = findProvider(row.kind);
     if (!provider) {
-      this.#options.log.error({ provider: row.name, kind: row.kind }, "unknown kind of provider: its models cannot be used");
+      this.#options.log.error(
+        { provider: row.name, kind: row.kind },
+        "unknown kind of provider: its models cannot be used",
+      );
       return null;
     }
     const timeouts = { ...defaultTimeouts(this.#options.limits), ...row.timeouts };
@@ -80,7 +83,10 @@ export class Catalogue {
       const endpoint = provider.chatEndpoint({ baseUrl: row.baseUrl ?? "", secret });
       return { name: row.name, provider, endpoint, timeouts };
     } catch (error) {
-      this.#options.log.error({ provider: row.name, error }, "the provider's credential cannot be opened: is MASTER_KEY the one that sealed it?");
+      this.#options.log.error(
+        { provider: row.name, error },
+        "the provider's credential cannot be opened: is MASTER_KEY the one that sealed it?",
+      );
       return null;
     }
   }
@@ -96,10 +102,16 @@ export function credentialField(id: string) {
   return { kind: "credential", id, field: "secret" };
 }
 
-type Callable = Readonly<{ name: string; provider: Provider; endpoint: Endpoint | null; timeouts: UpstreamTimeouts }>;
+type Callable = Readonly<{
+  name: string;
+  provider: Provider;
+  endpoint: Endpoint | null;
+  timeouts: UpstreamTimeouts;
+}>;
 
 function toCatalogueModel(model: ModelRow, { name, provider, endpoint, timeouts }: Callable): CatalogueModel {
-  const { id, slug, createdAt, upstreamModel, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
+  const { id, slug, createdAt, upstreamModel, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } =
+    model;
   const prices = { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice };
   return { id, slug, createdAt, upstreamModel, prices, providerName: name, provider, endpoint, timeouts };
 }

@@ -6,7 +6,10 @@ import type { AddressGuard } from "../upstream/address-guard.ts";
  * said when it is entered; the address that is really dialled is checked again each time.
  */
 export async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
-  if (text === null) throw new GatewayError("missing_required_parameter", "A provider of this kind needs a base URL.", { param: "baseUrl" });
+  if (text === null)
+    throw new GatewayError("missing_required_parameter", "A provider of this kind needs a base URL.", {
+      param: "baseUrl",
+    });
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw refused("is not a URL such as https://api.openai.com/v1");
@@ -16,9 +19,12 @@ export async function checkBaseUrl(text: string | null, guard: AddressGuard): Pr
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   if (!guard.allowsPrivate(url.hostname, port)) {
     if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {
-      throw refused(`is a private address. To allow it, add ${url.hostname}:${port} to UPSTREAM_PRIVATE_HOSTS`);
+      throw refused(
+        `is a private address. To allow it, add ${url.hostname}:${port} to UPSTREAM_PRIVATE_HOSTS`,
+      );
     }
-    if (url.protocol === "http:") throw refused("must use https, or the credential would travel in the clear");
+    if (url.protocol === "http:")
+      throw refused("must use https, or the credential would travel in the clear");
   }
   return text.replace(/\/+$/, "");
 }

@@ -67,9 +67,14 @@ export class ModelService {
   async insert({ models, providers }: Repositories, model: NewModel): Promise<ModelRow> {
     const parts = parseSlug(model.slug);
     const provider = await providers.find(model.providerId);
-    if (!provider) throw new GatewayError("invalid_value", "There is no provider with this id.", { param: "providerId" });
+    if (!provider)
+      throw new GatewayError("invalid_value", "There is no provider with this id.", { param: "providerId" });
     if (parts?.providerName !== provider.name) {
-      throw new GatewayError("invalid_value", `The slug must be ${provider.name}/ and the model's name, without spaces.`, { param: "slug" });
+      throw new GatewayError(
+        "invalid_value",
+        `The slug must be ${provider.name}/ and the model's name, without spaces.`,
+        { param: "slug" },
+      );
     }
     const row: ModelRow = {
       id: createId("mdl", this.#runtime),
@@ -107,7 +112,8 @@ export class ModelService {
       const keyIds = await repositories.models.connectedKeyIds(row.id);
       await repositories.models.delete(row.id);
       // Their streams with this model are cut, as if it had been taken from each of them.
-      for (const keyId of keyIds) await repositories.changes.append("api_key", keyId, new Date(this.#runtime.now()));
+      for (const keyId of keyIds)
+        await repositories.changes.append("api_key", keyId, new Date(this.#runtime.now()));
       return row;
     });
   }
@@ -127,7 +133,10 @@ const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null
 
 async function findModel({ models }: Repositories, reference: ModelReference): Promise<ModelRow> {
   const row = await models.find(reference);
-  if (!row) throw new GatewayError("not_found", "There is no such model.", { param: Object.keys(reference)[0] ?? null });
+  if (!row)
+    throw new GatewayError("not_found", "There is no such model.", {
+      param: Object.keys(reference)[0] ?? null,
+    });
   return row;
 }
 

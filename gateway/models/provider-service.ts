@@ -67,7 +67,9 @@ export class ProviderService {
   async create(provider: NewProvider): Promise<ProviderDetails> {
     const baseUrl = await this.#baseUrlFor(provider.kind, provider.baseUrl);
     try {
-      return await this.#change(async (repositories) => (await this.insert(repositories, { ...provider, baseUrl })).id);
+      return await this.#change(
+        async (repositories) => (await this.insert(repositories, { ...provider, baseUrl })).id,
+      );
     } catch (error) {
       if (!(error instanceof DuplicateError)) throw error;
       throw new GatewayError("conflict", `There is a provider ${provider.name} already.`, { param: "name" });
@@ -109,7 +111,9 @@ export class ProviderService {
       });
     } catch (error) {
       if (!(error instanceof StillReferencedError)) throw error;
-      throw new GatewayError("conflict", "There are models of this provider. Delete them first.", { param: "id" });
+      throw new GatewayError("conflict", "There are models of this provider. Delete them first.", {
+        param: "id",
+      });
     }
     await this.#changeFeed.catchUp();
   }
@@ -126,7 +130,9 @@ export class ProviderService {
     return this.#change(async (repositories) => {
       await findProviderRow(repositories, id);
       if (await repositories.providers.deleteCredential(id, credentialId)) return id;
-      throw new GatewayError("not_found", "The provider has no credential with this id.", { param: "credentialId" });
+      throw new GatewayError("not_found", "The provider has no credential with this id.", {
+        param: "credentialId",
+      });
     });
   }
 
@@ -134,7 +140,10 @@ export class ProviderService {
     const details = await this.#database.write(async (repositories) => {
       const id = await work(repositories);
       await repositories.changes.append("catalogue", id, new Date(this.#runtime.now()));
-      return toDetails(await findProviderRow(repositories, id), await repositories.providers.listCredentials());
+      return toDetails(
+        await findProviderRow(repositories, id),
+        await repositories.providers.listCredentials(),
+      );
     });
     await this.#changeFeed.catchUp();
     return details;
@@ -143,7 +152,9 @@ export class ProviderService {
   async #baseUrlFor(kind: ProviderKindName, baseUrl: string | null | undefined): Promise<string | null> {
     if (providerKinds[kind].reach === "network") return checkBaseUrl(baseUrl ?? null, this.#guard);
     if (baseUrl === undefined || baseUrl === null) return null;
-    throw new GatewayError("invalid_value", `A provider of the kind ${kind} has no base URL.`, { param: "baseUrl" });
+    throw new GatewayError("invalid_value", `A provider of the kind ${kind} has no base URL.`, {
+      param: "baseUrl",
+    });
   }
 
   #seal(providerId: string, apiKey: string): CredentialRow {
@@ -170,7 +181,11 @@ function toDetails(row: ProviderRow, credentials: CredentialRow[]): ProviderDeta
     kind,
     baseUrl,
     timeouts,
-    credentials: own.map((credential) => ({ id: credential.id, lastFour: credential.lastFour, createdAt: credential.createdAt })),
+    credentials: own.map((credential) => ({
+      id: credential.id,
+      lastFour: credential.lastFour,
+      createdAt: credential.createdAt,
+    })),
     createdAt,
   };
 }

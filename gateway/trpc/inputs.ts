@@ -14,15 +14,25 @@ export const name = z
 
 export const email = z.email("is not an e-mail address").max(254);
 
-export const password = z.string().min(10, "must have at least 10 characters").max(256, "must have at most 256 characters");
+export const password = z
+  .string()
+  .min(10, "must have at least 10 characters")
+  .max(256, "must have at most 256 characters");
 
 export const slug = z.string().min(1).max(slugLengthMax);
 
-export const slugs = z.array(slug).max(1_000).transform((list) => [...new Set(list)]);
+export const slugs = z
+  .array(slug)
+  .max(1_000)
+  .transform((list) => [...new Set(list)]);
 
-export const providerName = z.string().regex(providerNamePattern, "must be lower case letters, digits and -, at most 63");
+export const providerName = z
+  .string()
+  .regex(providerNamePattern, "must be lower case letters, digits and -, at most 63");
 
-export const moment = z.iso.datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" }).transform((text) => new Date(text));
+export const moment = z.iso
+  .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })
+  .transform((text) => new Date(text));
 
 const milliseconds = z.int().min(1).max(3_600_000);
 
@@ -43,4 +53,8 @@ export const prices = z.strictObject({
   output: price.optional(),
 });
 
-export const tokens = z.int().min(1).max(2 ** 31 - 1).nullable();
+export const tokens = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+  .nullable();

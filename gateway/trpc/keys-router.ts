@@ -3,7 +3,10 @@ import { id, moment, name, slugs } from "./inputs.ts";
 import { procedure, router } from "./trpc.ts";
 
 const status = z.enum(["active", "disabled"]);
-const overlapSeconds = z.int().min(0).max(7 * 24 * 60 * 60);
+const overlapSeconds = z
+  .int()
+  .min(0)
+  .max(7 * 24 * 60 * 60);
 
 export const keysRouter = router({
   list: procedure
@@ -19,7 +22,9 @@ export const keysRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.keys.list(ctx.person, input)),
 
-  get: procedure.input(z.strictObject({ id })).query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
+  get: procedure
+    .input(z.strictObject({ id }))
+    .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
 
   /** The value is in the answer and nowhere else, ever. */
   create: procedure

@@ -23,7 +23,9 @@ export const modelsRouter = router({
 
   update: adminProcedure
     .input(z.union([z.strictObject({ id, ...changes }), z.strictObject({ slug, ...changes })]))
-    .mutation(({ ctx, input }) => ctx.services.models.update("id" in input ? { id: input.id } : { slug: input.slug }, input)),
+    .mutation(({ ctx, input }) =>
+      ctx.services.models.update("id" in input ? { id: input.id } : { slug: input.slug }, input),
+    ),
 
   delete: adminProcedure.input(reference).mutation(({ ctx, input }) => ctx.services.models.delete(input)),
 });

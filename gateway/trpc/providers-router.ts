@@ -5,7 +5,12 @@ import { adminProcedure, router } from "./trpc.ts";
 
 const baseUrl = z.string().trim().max(2048);
 // A line break or a space in it would be a mistake of copying, and must not get into a header.
-const apiKey = z.string().trim().min(1).max(4096).regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
+const apiKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(4096)
+  .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
 
 export const providersRouter = router({
   list: adminProcedure.query(({ ctx }) => ctx.services.providers.list()),
@@ -24,7 +29,9 @@ export const providersRouter = router({
 
   update: adminProcedure
     .input(z.strictObject({ id, baseUrl: baseUrl.optional(), timeouts: timeouts.optional() }))
-    .mutation(({ ctx, input: { id: providerId, ...changes } }) => ctx.services.providers.update(providerId, changes)),
+    .mutation(({ ctx, input: { id: providerId, ...changes } }) =>
+      ctx.services.providers.update(providerId, changes),
+    ),
 
   delete: adminProcedure
     .input(z.strictObject({ id }))

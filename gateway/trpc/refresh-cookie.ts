@@ -33,7 +33,15 @@ export class RefreshCookie {
   #write(value: string, expires: Date): void {
     this.#response.setHeader(
       "set-cookie",
-      stringifySetCookie({ name: cookieName, value, expires, path: "/trpc", httpOnly: true, sameSite: "strict", secure: this.#isSecure }),
+      stringifySetCookie({
+        name: cookieName,
+        value,
+        expires,
+        path: "/trpc",
+        httpOnly: true,
+        sameSite: "strict",
+        secure: this.#isSecure,
+      }),
     );
   }
 }

@@ -18,7 +18,8 @@ const t = initTRPC.context<Context>().create({
         httpStatus: shape.data.httpStatus,
         path: shape.data.path,
         /** The part of the input that is wrong. */
-        param: ours?.param ?? (cause instanceof z.ZodError ? (cause.issues[0]?.path.join(".") ?? null) : null),
+        param:
+          ours?.param ?? (cause instanceof z.ZodError ? (cause.issues[0]?.path.join(".") ?? null) : null),
         retryAfterSeconds: ours?.retryAfterSeconds ?? null,
         requestId: ctx?.requestId ?? null,
       },
@@ -63,7 +64,10 @@ const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
   if (code !== "INTERNAL_SERVER_ERROR") return result;
   const error = toGatewayError(cause ?? result.error);
   if (error.code === "internal_error") {
-    ctx.runtime.log.error({ requestId: ctx.requestId, procedure: path, error }, "a procedure failed by a mistake of the gateway");
+    ctx.runtime.log.error(
+      { requestId: ctx.requestId, procedure: path, error },
+      "a procedure failed by a mistake of the gateway",
+    );
   }
   throw new TRPCError({ code: table[error.code], message: error.message, cause: error });
 });

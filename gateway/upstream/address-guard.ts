@@ -91,6 +91,7 @@ const globalUnicast = blockList([["2000::", 3]]);
 
 function blockList(subnets: [network: string, prefix: number][]): BlockList {
   const list = new BlockList();
-  for (const [network, prefix] of subnets) list.addSubnet(network, prefix, network.includes(":") ? "ipv6" : "ipv4");
+  for (const [network, prefix] of subnets)
+    list.addSubnet(network, prefix, network.includes(":") ? "ipv6" : "ipv4");
   return list;
 }

@@ -3,7 +3,11 @@ import type { ScriptedAnswer } from "../providers/provider.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
 /** Plays an answer that was made here, as if it came from an upstream. */
-export function playAnswer(answer: ScriptedAnswer, timeouts: UpstreamTimeouts, events: UpstreamEvents): UpstreamCall {
+export function playAnswer(
+  answer: ScriptedAnswer,
+  timeouts: UpstreamTimeouts,
+  events: UpstreamEvents,
+): UpstreamCall {
   const call = new LocalCall(answer, timeouts, events);
   call.start();
   return call;
@@ -84,12 +88,17 @@ class LocalCall implements UpstreamCall {
     if (ending === "silent") {
       this.#timer = setTimeout(() => {
         this.#isOver = true;
-        this.#events.onError(new GatewayError("upstream_timeout", "The demo provider fell silent, as it was told to."));
+        this.#events.onError(
+          new GatewayError("upstream_timeout", "The demo provider fell silent, as it was told to."),
+        );
       }, this.#timeouts.idleTimeoutMs);
       return;
     }
     this.#isOver = true;
     if (ending === "complete") this.#events.onEnd();
-    else this.#events.onError(new GatewayError("upstream_error", "The demo provider broke off, as it was told to."));
+    else
+      this.#events.onError(
+        new GatewayError("upstream_error", "The demo provider broke off, as it was told to."),
+      );
   }
 }

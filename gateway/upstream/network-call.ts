@@ -21,7 +21,10 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
   constructor(events: UpstreamEvents, timeouts: UpstreamTimeouts) {
     this.#events = events;
     this.#timeouts = timeouts;
-    this.#timer = setTimeout(() => this.#checkTimeouts(), Math.min(timeouts.firstByteTimeoutMs, timeouts.totalTimeoutMs));
+    this.#timer = setTimeout(
+      () => this.#checkTimeouts(),
+      Math.min(timeouts.firstByteTimeoutMs, timeouts.totalTimeoutMs),
+    );
   }
 
   pause(): void {
@@ -47,7 +50,11 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#isOver) controller.abort(new Error("The call is not wanted any more."));
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: UpstreamHeaders,
+  ): void {
     if (this.#isOver || status < 200) return;
     this.#hasHeaders = true;
     this.#lastActivityAt = performance.now();
@@ -90,7 +97,12 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
       this.#timer = setTimeout(() => this.#checkTimeouts(), Math.ceil(leftMs));
       return;
     }
-    const what = leftInTotalMs <= 0 ? `take no more than ${totalTimeoutMs} ms` : this.#hasHeaders ? `go on within ${idleTimeoutMs} ms` : `answer within ${firstByteTimeoutMs} ms`;
+    const what =
+      leftInTotalMs <= 0
+        ? `take no more than ${totalTimeoutMs} ms`
+        : this.#hasHeaders
+          ? `go on within ${idleTimeoutMs} ms`
+          : `answer within ${firstByteTimeoutMs} ms`;
     this.abort();
     this.#events.onError(new GatewayError("upstream_timeout", `The model's provider did not ${what}.`));
   }

@@ -12,7 +12,12 @@ export function toUpstreamFailure(cause: Error): GatewayError {
   );
 }
 
-const timeoutCodes = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "ETIMEDOUT"]);
+const timeoutCodes = new Set([
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "ETIMEDOUT",
+]);
 
 const reasons: Record<string, string> = {
   EAI_AGAIN: "its host name could not be looked up",

@@ -21,7 +21,10 @@ export class Upstreams {
   post(endpoint: Endpoint, body: Buffer, timeouts: UpstreamTimeouts, events: UpstreamEvents): UpstreamCall {
     const call = new NetworkCall(events, timeouts);
     const { path, headers } = endpoint;
-    this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).dispatch({ path, method: "POST", headers, body }, call);
+    this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).dispatch(
+      { path, method: "POST", headers, body },
+      call,
+    );
     return call;
   }
 

@@ -47,7 +47,10 @@ export class UsageRecorder {
     clearInterval(this.#timer);
     await this.flush();
     if (this.#queue.length > 0) {
-      this.#options.log.error({ records: this.#queue.length }, "usage records are lost: the database cannot be written");
+      this.#options.log.error(
+        { records: this.#queue.length },
+        "usage records are lost: the database cannot be written",
+      );
     }
   }
 
@@ -66,7 +69,8 @@ export class UsageRecorder {
       this.#queue = this.#queue.slice(batch.length);
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#options.log.error({ error }, "cannot write usage records; they are kept and tried again");
+      if (!this.#isFailing)
+        this.#options.log.error({ error }, "cannot write usage records; they are kept and tried again");
       this.#isFailing = true;
     }
   }

@@ -19,7 +19,15 @@ export function chatCompletions(options: ChatCompletionsOptions): RequestHandler
     const key = known instanceof Promise ? await known : known;
     if (recorder.isFull) throw usageCannotBeRecorded();
 
-    const exchange = new Exchange({ id, key, endpoint: "chat/completions", reply, runtime, recorder, openExchanges });
+    const exchange = new Exchange({
+      id,
+      key,
+      endpoint: "chat/completions",
+      reply,
+      runtime,
+      recorder,
+      openExchanges,
+    });
     response.on("close", () => {
       if (!response.writableFinished) exchange.cancel();
     });
@@ -36,7 +44,11 @@ export function chatCompletions(options: ChatCompletionsOptions): RequestHandler
 }
 
 function usageCannotBeRecorded(): GatewayError {
-  return new GatewayError("service_unavailable", "The gateway cannot record usage at the moment. Try again in a moment.", {
-    retryAfterSeconds: 5,
-  });
+  return new GatewayError(
+    "service_unavailable",
+    "The gateway cannot record usage at the moment. Try again in a moment.",
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 }

@@ -11,7 +11,10 @@ import { readKeyValue } from "./read-key-value.ts";
 export type EndpointContext = { request: Request; response: Response; id: string; reply: HttpReply };
 
 /** An endpoint of `/v1`: gives the request its id, and turns whatever is thrown into the error form. */
-export function endpoint(runtime: Runtime, handle: (context: EndpointContext) => Promise<void> | void): RequestHandler {
+export function endpoint(
+  runtime: Runtime,
+  handle: (context: EndpointContext) => Promise<void> | void,
+): RequestHandler {
   return async (request, response) => {
     const id = createId("req", runtime);
     const reply = new HttpReply(response, id);
@@ -32,6 +35,7 @@ export function keyOf(options: AuthenticateKeyOptions, request: Request): KnownK
 
 /** What went wrong on our side is for the log; the client gets the id it can be found by. */
 export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
-  if (error.code === "internal_error") log.error({ requestId, error }, "a request failed by a mistake of the gateway");
+  if (error.code === "internal_error")
+    log.error({ requestId, error }, "a request failed by a mistake of the gateway");
   if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");
 }

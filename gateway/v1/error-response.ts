@@ -1,7 +1,9 @@
 import type { ErrorCode, GatewayError } from "../errors.ts";
 
 /** An error as `/v1` shows it, in OpenAI's form with all four members. */
-export type ErrorBody = { error: { message: string; type: string; param: string | null; code: string | null } };
+export type ErrorBody = {
+  error: { message: string; type: string; param: string | null; code: string | null };
+};
 
 /** What becomes of each error on `/v1`; every code has a line, or this does not compile. */
 const table: Record<ErrorCode, { status: number; type: string; code: string | null }> = {
@@ -9,7 +11,11 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   invalid_api_key: { status: 401, type: "invalid_request_error", code: "invalid_api_key" },
   model_not_found: { status: 404, type: "invalid_request_error", code: "model_not_found" },
   invalid_body: { status: 400, type: "invalid_request_error", code: null },
-  missing_required_parameter: { status: 400, type: "invalid_request_error", code: "missing_required_parameter" },
+  missing_required_parameter: {
+    status: 400,
+    type: "invalid_request_error",
+    code: "missing_required_parameter",
+  },
   invalid_type: { status: 400, type: "invalid_request_error", code: "invalid_type" },
   invalid_value: { status: 400, type: "invalid_request_error", code: "invalid_value" },
   request_too_large: { status: 413, type: "invalid_request_error", code: "request_too_large" },

@@ -60,7 +60,14 @@ export class HttpReply implements Reply {
   }
 
   #sendJson(status: number, bytes: Buffer, headers: string[]): void {
-    const head = ["content-type", "application/json; charset=utf-8", "content-length", String(bytes.length), "x-request-id", this.#requestId];
+    const head = [
+      "content-type",
+      "application/json; charset=utf-8",
+      "content-length",
+      String(bytes.length),
+      "x-request-id",
+      this.#requestId,
+    ];
     this.#response.writeHead(status, head.concat(headers));
     this.#response.end(bytes);
   }

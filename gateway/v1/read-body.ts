@@ -5,12 +5,21 @@ import { GatewayError } from "../errors.ts";
  * The request's body as it came. Throws `request_too_large` as soon as it is known to be, `unsupported_encoding` for a
  * compressed one, `ClientGoneError` when the client leaves in the middle.
  */
-export function readBody(request: IncomingMessage, response: ServerResponse, bytesMax: number): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     discardRest(request, response);
-    reject(new GatewayError("unsupported_encoding", "The request body is compressed. Send it as it is, without content-encoding."));
+    reject(
+      new GatewayError(
+        "unsupported_encoding",
+        "The request body is compressed. Send it as it is, without content-encoding.",
+      ),
+    );
     return promise;
   }
   if (Number(request.headers["content-length"]) > bytesMax) {

@@ -9,12 +9,16 @@ import { claimsToBeKeyValue } from "../keys/key-value.ts";
 export function readKeyValue(request: IncomingMessage): string | null {
   if (hasSeveralAuthorizations(request.rawHeaders)) {
     // Node takes the first, a proxy before it perhaps the last: whoever was checked there would not be whoever is here.
-    throw new GatewayError("invalid_api_key", "The request has more than one Authorization header. Send one.");
+    throw new GatewayError(
+      "invalid_api_key",
+      "The request has more than one Authorization header. Send one.",
+    );
   }
   const { authorization, "x-api-key": apiKey } = request.headers;
   const bearer = authorization === undefined ? null : readBearer(authorization);
   const other = typeof apiKey === "string" && apiKey !== "" ? apiKey : null;
-  if (bearer !== null && other !== null && !claimsToBeKeyValue(bearer) && claimsToBeKeyValue(other)) return other;
+  if (bearer !== null && other !== null && !claimsToBeKeyValue(bearer) && claimsToBeKeyValue(other))
+    return other;
   return bearer ?? other;
 }
 

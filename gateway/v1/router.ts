@@ -8,7 +8,10 @@ import { modelDetail, modelList } from "./models.ts";
 /** The public API, in OpenAI's form. Mounted at `/v1`. */
 export function createV1Router(options: ChatCompletionsOptions): Router {
   const router = Router({ caseSensitive: true });
-  router.route("/chat/completions").post(chatCompletions(options)).all(methodNotAllowed(options.runtime, "POST"));
+  router
+    .route("/chat/completions")
+    .post(chatCompletions(options))
+    .all(methodNotAllowed(options.runtime, "POST"));
   router.route("/models").get(modelList(options)).all(methodNotAllowed(options.runtime, "GET"));
   router.route("/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options.runtime, "GET"));
   return router;
@@ -30,14 +33,18 @@ export function unknownUrl(runtime: Runtime): RequestHandler {
   return endpoint(runtime, ({ request }) => {
     // The path is the client's own, but goes into terminals: only plain characters are repeated.
     const path = request.path.replaceAll(/[^\w./~%-]/g, "?").slice(0, 200);
-    throw new GatewayError("unknown_url", `There is nothing at ${request.method} ${path}. The API is at /v1.`);
+    throw new GatewayError(
+      "unknown_url",
+      `There is nothing at ${request.method} ${path}. The API is at /v1.`,
+    );
   });
 }
 
 /** What Express itself refuses, such as a URL with a broken `%` sequence, and any mistake outside the endpoints. */
 export function errorHandler(runtime: Runtime): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
-    const isClients = thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);
+    const isClients =
+      thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);
     const error = isClients ? new GatewayError("invalid_value", "The URL is not valid.") : thrown;
     void endpoint(runtime, () => {
       throw error;

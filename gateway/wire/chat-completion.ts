@@ -46,5 +46,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function toCount(value: unknown): number | null {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 31 - 1 ? (value as number) : null;
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 31 - 1
+    ? (value as number)
+    : null;
 }

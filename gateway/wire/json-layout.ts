@@ -3,7 +3,13 @@
  * can be replaced and everything else goes on as it was written. It skips over values, it does not check them: text that
  * `JSON.parse` accepts is read rightly, other text may give any answer.
  */
-export function scanMembers(bytes: Uint8Array, start: number, end: number, depthMax: number, visit: VisitMember): ScanResult {
+export function scanMembers(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  depthMax: number,
+  visit: VisitMember,
+): ScanResult {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBrace) return "not an object";
   at = skipSpace(bytes, at + 1, end);
@@ -25,7 +31,12 @@ export function scanMembers(bytes: Uint8Array, start: number, end: number, depth
 }
 
 /** Gets the positions of a key (between its quotes) and of its value. Returning false ends the scan. */
-export type VisitMember = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => boolean | void;
+export type VisitMember = (
+  keyStart: number,
+  keyEnd: number,
+  valueStart: number,
+  valueEnd: number,
+) => boolean | void;
 
 export type ScanResult = "complete" | "stopped" | "not an object" | "too deep";
 
@@ -37,7 +48,11 @@ export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: str
     }
     return true;
   }
-  return keyEnd - keyStart > name.length && hasEscape(bytes, keyStart, keyEnd) && unescapeKey(bytes, keyStart, keyEnd) === name;
+  return (
+    keyEnd - keyStart > name.length &&
+    hasEscape(bytes, keyStart, keyEnd) &&
+    unescapeKey(bytes, keyStart, keyEnd) === name
+  );
 }
 
 function hasEscape(bytes: Buffer, start: number, end: number): boolean {

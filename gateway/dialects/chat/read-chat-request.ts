@@ -32,7 +32,13 @@ export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatReques
   }
   const request = body as ChatRequestBody;
   const stream = request.stream === true;
-  return { body: request, bytes, layout, stream, includeUsage: stream && request.stream_options?.include_usage === true };
+  return {
+    body: request,
+    bytes,
+    layout,
+    stream,
+    includeUsage: stream && request.stream_options?.include_usage === true,
+  };
 }
 
 /** Also refuses what is nested so deeply that later steps could not handle it. */
@@ -144,8 +150,17 @@ function missing(param: string): GatewayError {
 }
 
 function invalidType(param: string, expected: string, value: unknown): GatewayError {
-  const actual = value === null ? "null" : Array.isArray(value) ? "an array" : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
-  return new GatewayError("invalid_type", `Invalid type for '${param}': expected ${expected}, but got ${actual} instead.`, { param });
+  const actual =
+    value === null
+      ? "null"
+      : Array.isArray(value)
+        ? "an array"
+        : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
+  return new GatewayError(
+    "invalid_type",
+    `Invalid type for '${param}': expected ${expected}, but got ${actual} instead.`,
+    { param },
+  );
 }
 
 function invalidValue(param: string, rule: string): GatewayError {

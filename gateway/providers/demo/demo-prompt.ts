@@ -34,7 +34,9 @@ export function readDemoOrders(messages: ChatMessage[]): DemoOrders {
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((part) => (part?.type === "text" && typeof part["text"] === "string" ? part["text"] : "")).join("");
+  return content
+    .map((part) => (part?.type === "text" && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
 }
 
 /** What the demo provider calls a token: a word with the space after it. */

@@ -13,7 +13,9 @@ export const demo: LocalProvider = {
     const orders = readDemoOrders(body.messages);
     if (orders.failStatus !== null) return failure(orders.failStatus, orders.delayMs);
     const answer = composeAnswer(body, orders);
-    return body.stream === true ? streamed(body, identity, orders, answer) : whole(body, identity, orders, answer);
+    return body.stream === true
+      ? streamed(body, identity, orders, answer)
+      : whole(body, identity, orders, answer);
   },
 };
 
@@ -27,12 +29,20 @@ type Answer = {
 function composeAnswer(body: ChatRequestBody, orders: DemoOrders): Answer {
   const tool = chosenTool(body, orders);
   if (tool) {
-    return { tokens: [JSON.stringify(sampleJson(tool.parameters) ?? {})], toolName: tool.name, finishReason: "tool_calls" };
+    return {
+      tokens: [JSON.stringify(sampleJson(tool.parameters) ?? {})],
+      toolName: tool.name,
+      finishReason: "tool_calls",
+    };
   }
   const tokens = toTokens(contentFor(body, orders.text));
   const limit = body["max_completion_tokens"] ?? body["max_tokens"];
   const isCut = typeof limit === "number" && limit < tokens.length;
-  return { tokens: isCut ? tokens.slice(0, limit) : tokens, toolName: null, finishReason: isCut ? "length" : "stop" };
+  return {
+    tokens: isCut ? tokens.slice(0, limit) : tokens,
+    toolName: null,
+    finishReason: isCut ? "length" : "stop",
+  };
 }
 
 function contentFor(body: ChatRequestBody, text: string): string {
@@ -48,16 +58,26 @@ function contentFor(body: ChatRequestBody, text: string): string {
 function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; parameters: unknown } | null {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools)) return null;
-  const functions = tools.flatMap((tool: unknown) => (isObject(tool) && isObject(tool["function"]) ? [tool["function"]] : []));
+  const functions = tools.flatMap((tool: unknown) =>
+    isObject(tool) && isObject(tool["function"]) ? [tool["function"]] : [],
+  );
   const isForced = choice === "required" || orders.callsTool;
   const named = isObject(choice) && isObject(choice["function"]) ? choice["function"]["name"] : null;
   const found = functions.find(({ name }) => name === named) ?? (isForced ? functions[0] : undefined);
   return found ? { name: String(found["name"]), parameters: found["parameters"] } : null;
 }
 
-function whole(body: ChatRequestBody, identity: AnswerIdentity, orders: DemoOrders, answer: Answer): ScriptedAnswer {
+function whole(
+  body: ChatRequestBody,
+  identity: AnswerIdentity,
+  orders: DemoOrders,
+  answer: Answer,
+): ScriptedAnswer {
   const text = answer.tokens.join("");
-  const message = answer.toolName === null ? { content: text } : { content: null, tool_calls: [toolCall(answer.toolName, text)] };
+  const message =
+    answer.toolName === null
+      ? { content: text }
+      : { content: null, tool_calls: [toolCall(answer.toolName, text)] };
   const completion = {
     id: identity.id,
     object: "chat.completion",
@@ -77,32 +97,67 @@ function whole(body: ChatRequestBody, identity: AnswerIdentity, orders: DemoOrde
   return { status: 200, headers: { "content-type": "application/json" }, parts, ending: endingOf(orders) };
 }
 
-function streamed(body: ChatRequestBody, identity: AnswerIdentity, orders: DemoOrders, answer: Answer): ScriptedAnswer {
+function streamed(
+  body: ChatRequestBody,
+  identity: AnswerIdentity,
+  orders: DemoOrders,
+  answer: Answer,
+): ScriptedAnswer {
   const isUnfinished = orders.breaks || orders.hangs;
-  const head = { id: identity.id, object: "chat.completion.chunk", created: identity.createdSeconds, model: body.model };
-  const event = (rest: object) => ({ delayMs: orders.delayMs, text: `data: ${JSON.stringify({ ...head, ...rest })}\n\n` });
+  const head = {
+    id: identity.id,
+    object: "chat.completion.chunk",
+    created: identity.createdSeconds,
+    model: body.model,
+  };
+  const event = (rest: object) => ({
+    delayMs: orders.delayMs,
+    text: `data: ${JSON.stringify({ ...head, ...rest })}\n\n`,
+  });
   const choices = (delta: object, finishReason: string | null = null) => ({
-    choices: choiceIndexes(body).map((index) => ({ index, delta, logprobs: null, finish_reason: finishReason })),
+    choices: choiceIndexes(body).map((index) => ({
+      index,
+      delta,
+      logprobs: null,
+      finish_reason: finishReason,
+    })),
   });
   function* parts() {
     const { tokens, toolName } = answer;
-    const opening = toolName === null ? { content: "" } : { content: null, tool_calls: [{ index: 0, ...toolCall(toolName, "") }] };
+    const opening =
+      toolName === null
+        ? { content: "" }
+        : { content: null, tool_calls: [{ index: 0, ...toolCall(toolName, "") }] };
     yield event(choices({ role: "assistant", ...opening }));
     for (const token of isUnfinished ? tokens.slice(0, Math.ceil(tokens.length / 2)) : tokens) {
-      const delta = toolName === null ? { content: token } : { tool_calls: [{ index: 0, function: { arguments: token } }] };
+      const delta =
+        toolName === null
+          ? { content: token }
+          : { tool_calls: [{ index: 0, function: { arguments: token } }] };
       yield event(choices(delta));
     }
     if (isUnfinished) return;
     yield event(choices({}, answer.finishReason));
-    if (body.stream_options?.include_usage === true) yield event({ choices: [], usage: usageOf(body, answer) });
+    if (body.stream_options?.include_usage === true)
+      yield event({ choices: [], usage: usageOf(body, answer) });
     yield { delayMs: 0, text: "data: [DONE]\n\n" };
   }
-  return { status: 200, headers: { "content-type": "text/event-stream" }, parts: parts(), ending: endingOf(orders) };
+  return {
+    status: 200,
+    headers: { "content-type": "text/event-stream" },
+    parts: parts(),
+    ending: endingOf(orders),
+  };
 }
 
 function failure(status: number, delayMs: number): ScriptedAnswer {
   const type = status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error";
-  const error = { message: `The demo provider was told to fail with ${status}.`, type, param: null, code: "demo_failure" };
+  const error = {
+    message: `The demo provider was told to fail with ${status}.`,
+    type,
+    param: null,
+    code: "demo_failure",
+  };
   const headers = { "content-type": "application/json", ...(status === 429 && { "retry-after": "1" }) };
   return { status, headers, parts: [{ delayMs, text: JSON.stringify({ error }) }], ending: "complete" };
 }
@@ -116,7 +171,10 @@ function endingOf({ breaks, hangs }: DemoOrders): ScriptedAnswer["ending"] {
 }
 
 function choiceIndexes(body: ChatRequestBody): number[] {
-  return Array.from({ length: Math.min(typeof body["n"] === "number" ? body["n"] : 1, 8) }, (_, index) => index);
+  return Array.from(
+    { length: Math.min(typeof body["n"] === "number" ? body["n"] : 1, 8) },
+    (_, index) => index,
+  );
 }
 
 function usageOf(body: ChatRequestBody, answer: Answer) {

@@ -14,7 +14,8 @@ export function sampleJson(schema: unknown, depth = 0): unknown {
   const type = Array.isArray(schema["type"]) ? schema["type"][0] : schema["type"];
   if (type === "object" || isObject(schema["properties"])) return sampleObject(schema, depth);
   if (type === "array") return sampleArray(schema, depth);
-  if (type === "number" || type === "integer") return typeof schema["minimum"] === "number" ? schema["minimum"] : 0;
+  if (type === "number" || type === "integer")
+    return typeof schema["minimum"] === "number" ? schema["minimum"] : 0;
   if (type === "boolean") return true;
   return type === "string" ? "demo" : null;
 }
@@ -23,7 +24,9 @@ const depthMax = 16;
 
 function sampleObject(schema: Record<string, unknown>, depth: number): Record<string, unknown> {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  const required = Array.isArray(schema["required"]) ? schema["required"].filter((name) => typeof name === "string") : [];
+  const required = Array.isArray(schema["required"])
+    ? schema["required"].filter((name) => typeof name === "string")
+    : [];
   return Object.fromEntries(required.map((name) => [name, sampleJson(properties[name], depth + 1)]));
 }
 

@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { ExecutionContext } from "ava";
+import { createKey, type TestGateway } from "./test-gateway.ts";
+
+/** A request as the upstream saw it. */
+export type SeenRequest = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
+
+export type ScriptedUpstream = {
+  url: string;
+  /** Every request that arrived whole, oldest first. */
+  requests: SeenRequest[];
+  /** The connections that are open now. */
+  sockets: Set<Socket>;
+};
+
+type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
+
+/**
+ * An upstream that does what the test says, on real sockets: for all that nock cannot show, such as timing, broken
+ * connections and cancellation. It stops with the test.
+ */
+export async function createUpstream(
+  t: ExecutionContext<unknown>,
+  script: Script,
+): Promise<ScriptedUpstream> {
+  const requests: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer(async (incoming, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+    const { method = "", url = "", headers } = incoming;
+    const request = { method, url, headers, body: Buffer.concat(chunks).toString("utf8") };
+    requests.push(request);
+    await script(request, response);
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets };
+}
+
+/** Makes the upstream a provider named `test` with the model `test/model`, which it calls `upstream-model`; gives a key for it. */
+export async function connectUpstream(
+  gateway: TestGateway,
+  upstream: { url: string },
+  timeouts = {},
+): Promise<{ id: string; value: string }> {
+  const provider = await gateway.admin.providers.create.mutate({
+    name: "test",
+    kind: "openai-compatible",
+    baseUrl: `${upstream.url}/v1`,
+    apiKey: "upstream-secret-0123456789",
+    timeouts,
+  });
+  await gateway.admin.models.create.mutate({
+    slug: "test/model",
+    providerId: provider.id,
+    upstreamModel: "upstream-model",
+  });
+  return createKey(gateway, ["test/model"]);
+}
+
+/** A whole answer in the upstream's words. */
+export function sendCompletion(response: ServerResponse, content = "Hi!"): void {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(
+    JSON.stringify({
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1,
+      model: "upstream-model-2026",
+      choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+    }),
+  );
+}
+
+/** One event of a stream in the upstream's words. */
+export function chunkEvent(content: string): string {
+  const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+  return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-model-2026", choices, usage: null })}\n\n`;
+}
+
+export const usageEvent = `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-model-2026", choices: [], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } })}\n\n`;
+
+export const doneEvent = "data: [DONE]\n\n";
+
+export function beginStream(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.flushHeaders();
+}

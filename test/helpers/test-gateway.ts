@@ -1,0 +1,88 @@
+import type { ExecutionContext } from "ava";
+import { type AppRouter } from "../../gateway/trpc/app-router.ts";
+import { readConfig } from "../../gateway/config.ts";
+import { createLog } from "../../gateway/log.ts";
+import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
+import { startGateway, type RunningGateway } from "../../gateway/start-gateway.ts";
+import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createTRPCClient, httpLink, type TRPCClient } from "@trpc/client";
+
+export type TestGateway = RunningGateway & {
+  /** A signed-in administrator's way to `/trpc`. */
+  admin: TRPCClient<AppRouter>;
+  /** Everything the gateway logged, as JSON lines. */
+  log: string[];
+  environment: Record<string, string>;
+};
+
+type TestGatewayOptions = {
+  kind?: DatabaseKind;
+  /** Environment variables that differ from a test's usual ones; DATABASE_URL to join another gateway's database. */
+  environment?: Record<string, string>;
+  runtime?: Partial<Runtime>;
+};
+
+/** A whole gateway on a free port with a database of its own, and an administrator. It stops with the test. */
+export async function startTestGateway(
+  t: ExecutionContext<unknown>,
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const environment: Record<string, string> = {
+    PORT: "0",
+    DATA_DIR: dataDir,
+    DATABASE_URL:
+      options.environment?.["DATABASE_URL"] ?? (await createTestDatabase(t, options.kind ?? "sqlite")),
+    UPSTREAM_PRIVATE_HOSTS: "*",
+    USAGE_FLUSH_INTERVAL_MS: "20",
+    DRAIN_TIMEOUT_MS: "2000",
+    ...options.environment,
+  };
+  const log: string[] = [];
+  const runtime = {
+    ...systemRuntime(createLog("debug", { write: (line) => log.push(line) })),
+    ...options.runtime,
+  };
+  const gateway = await startGateway(readConfig(environment), runtime);
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= gateway.close());
+  t.teardown(close);
+  const admin = createConsoleClient(gateway.url, await signInAdministrator(gateway));
+  return { ...gateway, close, admin, log, environment };
+}
+
+/** A client of `/trpc`, signed in if a token is given. */
+export function createConsoleClient(url: string, accessToken?: string): TRPCClient<AppRouter> {
+  const headers = accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` };
+  return createTRPCClient<AppRouter>({ links: [httpLink({ url: `${url}/trpc`, headers })] });
+}
+
+export const administrator = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
+
+/** Sets the gateway up, or signs in where another process has. */
+async function signInAdministrator({ url, services }: RunningGateway): Promise<string> {
+  const { auth } = createConsoleClient(url);
+  const session = (await auth.state.query()).setUp
+    ? await auth.signIn.mutate({ email: administrator.email, password: administrator.password })
+    : await auth.setUp.mutate({ token: services.accounts.setUpToken, ...administrator });
+  return session.accessToken;
+}
+
+/** A key connected to the models. */
+export async function createKey(
+  gateway: TestGateway,
+  models: string[] = ["demo/echo"],
+): Promise<{ id: string; value: string }> {
+  const { key, value } = await gateway.admin.keys.create.mutate({ name: "Test key", models });
+  return { id: key.id, value };
+}
+
+/** The usage records of a key, newest first, once everything recorded so far is in the database. */
+export async function usageOf({ services }: TestGateway, keyId: string) {
+  await services.recorder.flush();
+  return services.database.read(({ usageRecords }) => usageRecords.listByKey(keyId, 100));
+}
