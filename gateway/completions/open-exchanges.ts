@@ -1,18 +1,27 @@
 import type { GatewayError } from "../errors.ts";
-import type { Exchange } from "./exchange.ts";
+import type { KnownKey } from "../keys/key-cache.ts";
+import type { Route } from "../models/resolve-route.ts";
+
+/** What has to be known of a request under way to end it. */
+type OpenExchange = {
+  readonly key: KnownKey;
+  readonly route: Route | null;
+  fail(error: GatewayError): void;
+  interrupt(error: GatewayError): void;
+};
 
 /** The requests under way, by key: to cut those of a key that has been stopped, and to know when the gateway may exit. */
 export class OpenExchanges {
-  readonly #byKey = new Map<string, Set<Exchange>>();
+  readonly #byKey = new Map<string, Set<OpenExchange>>();
   #onEmpty: (() => void) | null = null;
 
-  add(exchange: Exchange): void {
+  add(exchange: OpenExchange): void {
     const open = this.#byKey.get(exchange.key.id);
     if (open) open.add(exchange);
     else this.#byKey.set(exchange.key.id, new Set([exchange]));
   }
 
-  remove(exchange: Exchange): void {
+  remove(exchange: OpenExchange): void {
     const open = this.#byKey.get(exchange.key.id);
     open?.delete(exchange);
     if (open?.size === 0) this.#byKey.delete(exchange.key.id);

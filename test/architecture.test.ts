@@ -1,0 +1,181 @@
+import path from "node:path";
+import test from "ava";
+import { importCycles } from "./helpers/import-cycles.ts";
+import { folder, fromPackage, importRule, inside, libraryRule, type Rule } from "./helpers/import-rule.ts";
+import { parseSources, readSourceTree } from "./helpers/source-tree.ts";
+
+const transports = ["gateway/v1/", "gateway/trpc/", "gateway/graphql/"];
+const domain = "keys models providers completions usage auth credentials limits audit upstream dialects"
+  .split(" ")
+  .map((name) => `gateway/${name}/`);
+const ours = ["gateway/", "db/", "console/", "infra/", "test/"];
+const networkAndDisk = /^(undici|node:(http|https|http2|net|tls|dgram|dns|fs|child_process))(\/|$)/;
+
+/** Who may import whom, with code that breaks each rule and code that comes close to it and is fine. */
+const rules: Rule[] = [
+  importRule({
+    title: "transports never import db",
+    breaks: (from, to) => inside(from, transports) && inside(to, ["db/"]),
+    seeds: { "gateway/v1/models.ts": 'import type { Database } from "../../db/database.ts";' },
+  }),
+  importRule({
+    title: "transports never import one another",
+    breaks: (from, to) => inside(from, transports) && inside(to, transports) && folder(from) !== folder(to),
+    seeds: { "gateway/graphql/schema.ts": 'export { router } from "../trpc/router.ts";' },
+    permitted: { "gateway/graphql/schema.ts": 'import { builder } from "./builder.ts";' },
+  }),
+  importRule({
+    title: "domain folders know no transport, neither ours nor its library",
+    breaks: (from, to) =>
+      inside(from, domain) &&
+      (inside(to, transports) || fromPackage(to, "express", "@trpc", "graphql", "graphql-yoga", "@pothos")),
+    seeds: {
+      "gateway/keys/key-service.ts": 'import type { Context } from "../trpc/context.ts";',
+      "gateway/auth/authenticate-key.ts": 'import type { Request } from "express";',
+      "gateway/usage/usage-history.ts": 'const trpc = await import("@trpc/server");',
+    },
+  }),
+  importRule({
+    title: "domain folders take from db only repositories, entities, database.ts and its errors",
+    breaks: (from, to) =>
+      inside(from, domain) &&
+      inside(to, ["db/"]) &&
+      !inside(to, ["db/repositories/", "db/entities/"]) &&
+      to !== "db/database.ts" &&
+      to !== "db/database-errors.ts",
+    seeds: { "gateway/usage/shipper.ts": 'import { openDataSource } from "../../db/data-source.ts";' },
+    permitted: { "gateway/usage/shipper.ts": 'import type { Database } from "../../db/database.ts";' },
+  }),
+  importRule({
+    title:
+      "completions import only models, limits, dialects, providers, upstream, usage and the types of keys",
+    breaks: (from, to, { typeOnly }) =>
+      inside(from, ["gateway/completions/"]) &&
+      inside(to, ours) &&
+      !/^gateway\/((completions|models|limits|dialects|providers|upstream|usage|wire)\/|(errors|limit-variables|runtime|ids)\.ts$)/.test(
+        to,
+      ) &&
+      !(typeOnly && inside(to, ["gateway/keys/"])),
+    seeds: {
+      "gateway/completions/complete.ts": 'import { keyCache } from "../keys/key-cache.ts";',
+      "gateway/completions/relay.ts": 'import type { Model } from "../../db/entities/model.ts";',
+    },
+    permitted: {
+      "gateway/completions/complete.ts":
+        'import type { Key } from "../keys/key.ts"; import "../models/slug.ts";',
+    },
+  }),
+  importRule({
+    title: "a dialect or provider folder imports only the shared wire types and errors, never a neighbour",
+    breaks: (from, to) =>
+      /^gateway\/(dialects|providers)\/[^/]+\//.test(from) &&
+      inside(to, ours) &&
+      folder(from, 3) !== folder(to, 3) &&
+      !/^gateway\/(errors\.ts$|wire\/|(dialects|providers)\/(?!registry\.ts)[^/]+\.ts$)/.test(to),
+    seeds: {
+      "gateway/providers/bedrock/build-request.ts": 'import "../anthropic/build-request.ts";',
+      "gateway/dialects/messages/read-request.ts": 'import { providers } from "../../providers/registry.ts";',
+      "gateway/dialects/chat/read-request.ts": 'import { newId } from "../../ids.ts";',
+    },
+    permitted: { "gateway/providers/demo/demo.ts": 'import "./echo.ts"; import "../provider.ts";' },
+  }),
+  importRule({
+    title: "dialects and providers do no input or output",
+    breaks: (from, to) =>
+      inside(from, ["gateway/dialects/", "gateway/providers/"]) && networkAndDisk.test(to),
+    seeds: {
+      "gateway/providers/gemini/gemini.ts": 'import { request } from "undici";',
+      "gateway/dialects/chat/chat.ts": 'import { readFile } from "fs/promises";',
+    },
+    permitted: { "gateway/providers/bedrock/sign.ts": 'import { createHmac } from "node:crypto";' },
+  }),
+  importRule({
+    title: "db imports nothing of ours",
+    breaks: (from, to) => inside(from, ["db/"]) && inside(to, ours) && !inside(to, ["db/"]),
+    seeds: { "db/database.ts": 'import { GatewayError } from "../gateway/errors.ts";' },
+  }),
+  importRule({
+    title: "infra imports nothing of ours but the configuration's form",
+    breaks: (from, to) =>
+      inside(from, ["infra/"]) &&
+      inside(to, ours) &&
+      !inside(to, ["infra/"]) &&
+      !to.startsWith("gateway/config"),
+    seeds: { "infra/index.ts": 'import { generateKeyValue } from "../gateway/keys/key-value.ts";' },
+    permitted: { "infra/index.ts": 'import type { Config } from "../gateway/config.ts";' },
+  }),
+  importRule({
+    title: "the console takes nothing of ours but the type AppRouter",
+    breaks: (from, to, { typeOnly, names }) =>
+      inside(from, ["console/"]) &&
+      inside(to, ours) &&
+      !inside(to, ["console/"]) &&
+      !(inside(to, ["gateway/"]) && typeOnly && names.join() === "AppRouter"),
+    seeds: {
+      "console/src/lib/trpc.ts": 'import { AppRouter } from "../../../gateway/trpc/router.ts";',
+      "console/src/routes/keys/+page.svelte":
+        '<p>Keys</p>\n<script lang="ts">\nimport type { Key } from "../../../../gateway/keys/key.ts";\n</script>',
+    },
+    permitted: {
+      "console/src/lib/trpc.ts": 'import type { AppRouter } from "../../../gateway/trpc/router.ts";',
+    },
+  }),
+  libraryRule(["express"], ["gateway/app.ts", "gateway/v1/"]),
+  libraryRule(["@trpc"], ["gateway/trpc/", "gateway/app.ts", "console/", "test/"]),
+  libraryRule(["graphql", "graphql-yoga", "@pothos"], ["gateway/graphql/", "gateway/app.ts"]),
+  libraryRule(["typeorm"], ["db/", "gateway/services.ts"]),
+  libraryRule(["better-sqlite3", "mysql2"], ["db/", "test/"]),
+  {
+    title: "process.env is read only in gateway/config.ts",
+    findings: (files) =>
+      files
+        .filter((file) => file.path !== "gateway/config.ts" && !inside(file.path, ["test/"]))
+        .flatMap((file) => file.environmentLines.map((line) => `${file.path}:${line} reads process.env`)),
+    seeds: {
+      "gateway/main.ts": "start(process.env);",
+      "gateway/log.ts": "const { env } = process;",
+      "db/migrate.ts": 'import { env } from "node:process";',
+    },
+    permitted: { "gateway/config.ts": "readConfig(process.env);", "gateway/main.ts": "process.exit();" },
+  },
+  {
+    title: "no import cycles",
+    findings: (files) =>
+      importCycles(files).map((cycle) =>
+        cycle.map(({ from, imported }) => `${from}:${imported.line} -> ${imported.to}`).join(" "),
+      ),
+    seeds: {
+      "gateway/keys/a.ts": 'import "./b.ts";',
+      "gateway/keys/b.ts": 'import "./c.ts";',
+      "gateway/keys/c.ts": 'import type { A } from "./a.ts";',
+    },
+  },
+  {
+    title: "no file is longer than 250 lines, but for migrations",
+    findings: (files) =>
+      files
+        .filter((file) => file.lineCount > 250 && !inside(file.path, ["db/migrations/"]))
+        .map((file) => `${file.path} has ${file.lineCount} lines`),
+    seeds: { "gateway/keys/key-service.ts": "\n".repeat(251) },
+    permitted: { "db/migrations/0001.ts": "\n".repeat(300), "gateway/app.ts": "\n".repeat(250) },
+  },
+];
+
+const files = readSourceTree(path.join(import.meta.dirname, ".."), ours);
+
+for (const rule of rules) {
+  test(rule.title, (t) => {
+    t.deepEqual(rule.findings(files), []);
+  });
+
+  test(`seen to fail: ${rule.title}`, (t) => {
+    const findings = rule.findings(parseSources(rule.seeds)).join("\n");
+    for (const seed of Object.keys(rule.seeds)) t.true(findings.includes(seed), `not noticed in ${seed}`);
+    t.deepEqual(rule.findings(parseSources(rule.permitted ?? {})), []);
+    t.deepEqual(rule.findings([]), []);
+  });
+}
+
+test("the tree that the rules look at is there", (t) => {
+  t.true(files.some((file) => file.path === "test/architecture.test.ts" && file.imports.length > 0));
+});

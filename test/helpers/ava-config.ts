@@ -1,0 +1,36 @@
+import type { ObservedRun } from "ava/internal";
+import manifest from "../../package.json" with { type: "json" };
+
+/**
+ * ava's configuration under `npm test`: that of package.json, and after every event ava's counts are sent to run.ts.
+ * ava's reporter for people has no total when a test fails, and its TAP reporter breaks off where a test never ends
+ * (https://github.com/avajs/ava/issues/3461).
+ */
+export default {
+  ...manifest.ava,
+  nonSemVerExperiments: { observeRunsFromConfig: true },
+  async observeRun({ events }: ObservedRun): Promise<void> {
+    // Whoever wants the counts is gone: nobody reads the rest either. Listening alone must not keep ava alive.
+    process.on("disconnect", () => process.exit(1));
+    process.channel?.unref();
+    for await (const event of events) {
+      if (event.type !== "stats") continue;
+      const { stats } = event;
+      const counts: TestCounts = {
+        passed: stats.passedTests + stats.passedKnownFailingTests,
+        skipped: stats.skippedTests + stats.todoTests,
+        // Until the end, what remains is simply still to come; after it, it never ended.
+        failed:
+          stats.failedTests +
+          stats.failedHooks +
+          stats.remainingTests +
+          stats.uncaughtExceptions +
+          stats.unhandledRejections +
+          stats.internalErrors,
+      };
+      process.send?.(counts);
+    }
+  },
+};
+
+export type TestCounts = { passed: number; failed: number; skipped: number };

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Runs a fresh MariaDB in the folder $1 on port $2 until standard input closes, then removes the folder.
+# $3 is mariadb-install-db, $4 is mariadbd. What the server says goes to standard error, which ends with the server.
+#
+# Whoever starts this holds the other end of standard input, and the kernel closes that end however its holder dies:
+# a server that was started directly would outlive a killed test run. It expects a process group of its own, so that
+# Ctrl-C reaches only the test run and the signal at the end reaches only what was started here.
+folder=$1 port=$2 installer=$3 server=$4
+trap : TERM # Caught here, and back to its default in the programs started below.
+
+# MySQL and MariaDB refuse to run as root unless told to.
+as_root=
+[ "$(id -u)" -ne 0 ] || as_root=--user=root
+
+# The collation is what Debian's and most hosts' servers have, so that a table that forgot its own is noticed.
+# Nothing here has to survive a crash, so nothing waits for the disk.
+run() {
+  "$installer" --no-defaults $as_root --datadir="$folder/data" \
+    --auth-root-authentication-method=normal --skip-test-db >&2 &&
+    exec "$server" --no-defaults $as_root --datadir="$folder/data" \
+      --socket="$folder/socket" --pid-file="$folder/pid" --port="$port" --bind-address=127.0.0.1 \
+      --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci \
+      --skip-log-bin --skip-name-resolve --performance-schema=OFF \
+      --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --innodb-log-file-size=16M
+}
+
+run >/dev/null &
+exec 2>/dev/null
+cat >/dev/null
+kill 0
+wait
+# Programs that the installer started may still be writing for a moment.
+for attempt in 1 2 3 4 5; do
+  rm -rf "$folder" && break
+  sleep 0.5
+done

@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import mysql from "mysql2/promise";
+
+/**
+ * The DATABASE_URL of a new, empty database that goes away with the test. Close what you open on it in a `t.teardown`
+ * of your own: ava runs the latest first.
+ */
+export async function createTestDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
+  return kind === "sqlite" ? createSqliteDatabase(t) : createMysqlDatabase(t);
+}
+
+export type DatabaseKind = "sqlite" | "mysql";
+
+/**
+ * What the same tests run on: `for (const kind of databaseKinds) test(…)`. MySQL is there under `npm test`, which sets
+ * TEST_MYSQL_URL, to nothing where it could not provide one and has said so.
+ */
+export const databaseKinds: DatabaseKind[] = process.env.TEST_MYSQL_URL ? ["sqlite", "mysql"] : ["sqlite"];
+
+if (process.env.TEST_MYSQL_URL === undefined) console.error("MySQL skipped: only `npm test` provides one.");
+
+/** Any test's `t`, whatever its context. */
+type Teardown = Pick<ExecutionContext, "teardown">;
+
+async function createSqliteDatabase(t: Teardown): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return `sqlite:${path.join(folder, "gateway.db")}`;
+}
+
+async function createMysqlDatabase(t: Teardown): Promise<string> {
+  const server = process.env.TEST_MYSQL_URL;
+  if (!server) throw new Error("There is no MySQL server: take the kinds from databaseKinds");
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  await execute(server, `CREATE DATABASE ${name}`);
+  t.teardown(() => execute(server, `DROP DATABASE ${name}`));
+  return Object.assign(new URL(server), { pathname: name }).href;
+}
+
+async function execute(server: string, statement: string): Promise<void> {
+  const connection = await mysql.createConnection(server);
+  try {
+    await connection.query(statement);
+  } finally {
+    await connection.end();
+  }
+}
