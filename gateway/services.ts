@@ -60,7 +60,7 @@ export async function createServices(config: Config, runtime: Runtime) {
     const catalogue = new Catalogue({ database, secretBox, limits, log });
     const keys = new KeyService({ database, runtime, changeFeed });
     const models = new ModelService({ database, runtime, changeFeed });
-    const providers = new ProviderService({ database, runtime, changeFeed, secretBox, guard });
+    const providers = new ProviderService({ database, runtime, changeFeed, secretBox, guard, upstreams });
     const accessTokens = new AccessTokens(secrets, runtime);
     const sessions = new SessionService({ database, runtime, accessTokens, secrets });
     const accounts = new AccountService({ database, runtime, sessions, secrets });

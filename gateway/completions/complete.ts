@@ -1,5 +1,4 @@
 import { readChatRequest } from "../dialects/chat/read-chat-request.ts";
-import { GatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Catalogue } from "../models/catalogue.ts";
 import { resolveRoute } from "../models/resolve-route.ts";
@@ -36,19 +35,16 @@ export function complete(
       })
     : new AnswerRelay(exchange, route.slug, limits.upstreamAnswerBytesMax);
 
-  const { provider, endpoint, timeouts } = route;
-  if (provider.reach === "local") {
-    const identity = {
-      id: `chatcmpl-${exchange.id}`,
-      createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000),
-    };
-    const body = { ...request.body, model: route.upstreamModel, stream_options: { include_usage: true } };
-    exchange.call(route, () => playAnswer(provider.answerChat(body, identity), timeouts, relay));
-  } else if (endpoint) {
-    exchange.call(route, () =>
-      upstreams.post(endpoint, spliceRequest(request, route.upstreamModel), timeouts, relay),
-    );
+  const { target, timeouts } = route;
+  if (target.reach === "none") throw target.reason;
+  if (target.reach === "network") {
+    const upstreamBytes = spliceRequest(request, route.upstreamModel);
+    exchange.call(route, () => upstreams.call(target.endpoint, upstreamBytes, timeouts, relay));
   } else {
-    throw new GatewayError("internal_error", "The model's provider has no address.");
+    const answer = target.provider.answerChat(
+      { ...request.body, model: route.upstreamModel, stream_options: { include_usage: true } },
+      { id: `chatcmpl-${exchange.id}`, createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000) },
+    );
+    exchange.call(route, () => playAnswer(answer, timeouts, relay));
   }
 }

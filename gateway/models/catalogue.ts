@@ -2,11 +2,13 @@ import type { Database } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
+import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
-import type { Endpoint, Provider } from "../providers/provider.ts";
+import type { Endpoint, LocalProvider } from "../providers/provider.ts";
 import { findProvider } from "../providers/registry.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
+import { openCredential } from "./credential.ts";
 
 /** A model that can be called, with everything that calling it takes. */
 export type CatalogueModel = Readonly<{
@@ -16,11 +18,15 @@ export type CatalogueModel = Readonly<{
   upstreamModel: string;
   prices: Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
   providerName: string;
-  provider: Provider;
-  /** Where its chat completions go; null for a provider that answers by itself. */
-  endpoint: Endpoint | null;
+  target: Target;
   timeouts: UpstreamTimeouts;
 }>;
+
+/** Who answers: an upstream, the provider itself, or nobody, for a reason that is the gateway's and not the client's. */
+export type Target =
+  | { reach: "network"; endpoint: Endpoint }
+  | { reach: "local"; provider: LocalProvider }
+  | { reach: "none"; reason: GatewayError };
 
 type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Limits; log: Log };
 
@@ -44,7 +50,8 @@ export class Catalogue {
 
   /** The origins of all upstreams. */
   origins(): Set<string> {
-    return new Set([...this.#models.values()].flatMap(({ endpoint }) => endpoint?.origin ?? []));
+    const targets = [...this.#models.values()].map(({ target }) => target);
+    return new Set(targets.flatMap((target) => (target.reach === "network" ? target.endpoint.origin : [])));
   }
 
   async reload(): Promise<void> {
@@ -53,67 +60,41 @@ export class Catalogue {
       await repositories.providers.list(),
       await repositories.providers.listCredentials(),
     ]);
-    const callable = new Map<string, Callable>();
-    for (const row of providers) {
-      const provider = this.#toCallable(row, credentials);
-      if (provider) callable.set(row.id, provider);
-    }
+    const called = new Map(providers.map((row) => [row.id, this.#toCalled(row, credentials)]));
     this.#models = new Map(
       models.flatMap((model) => {
-        const provider = callable.get(model.providerId);
+        const provider = called.get(model.providerId);
         return provider ? [[model.slug, toCatalogueModel(model, provider)]] : [];
       }),
     );
   }
 
-  /** Null when the provider cannot be called; the log says why, and its models are as good as absent. */
-  #toCallable(row: ProviderRow, credentials: CredentialRow[]): Callable | null {
-    const provider = findProvider(row.kind);
-    if (!provider) {
-      this.#options.log.error(
-        { provider: row.name, kind: row.kind },
-        "unknown kind of provider: its models cannot be used",
-      );
-      return null;
-    }
+  #toCalled(row: ProviderRow, credentials: CredentialRow[]): CalledProvider {
     const timeouts = { ...defaultTimeouts(this.#options.limits), ...row.timeouts };
-    if (provider.reach === "local") return { name: row.name, provider, endpoint: null, timeouts };
     try {
-      const secret = this.#openFirst(credentials.filter(({ providerId }) => providerId === row.id));
-      const endpoint = provider.chatEndpoint({ baseUrl: row.baseUrl ?? "", secret });
-      return { name: row.name, provider, endpoint, timeouts };
+      return { providerName: row.name, target: this.#toTarget(row, credentials), timeouts };
     } catch (error) {
-      this.#options.log.error(
-        { provider: row.name, error },
-        "the provider's credential cannot be opened: is MASTER_KEY the one that sealed it?",
-      );
-      return null;
+      this.#options.log.error({ provider: row.name, error }, "the provider cannot be called");
+      return { providerName: row.name, target: { reach: "none", reason: toGatewayError(error) }, timeouts };
     }
   }
 
-  #openFirst([credential]: CredentialRow[]): string | null {
-    if (!credential) return null;
-    return this.#options.secretBox.open(credential.sealed, credentialField(credential.id));
+  #toTarget({ id, kind, baseUrl }: ProviderRow, credentials: CredentialRow[]): Target {
+    const provider = findProvider(kind);
+    if (provider.reach === "local") return { reach: "local", provider };
+    const credential = credentials.find(({ providerId }) => providerId === id);
+    const secret = credential ? openCredential(this.#options.secretBox, credential) : null;
+    return { reach: "network", endpoint: provider.chatEndpoint({ baseUrl: baseUrl ?? "", secret }) };
   }
 }
 
-/** The place a provider's sealed credential is bound to. */
-export function credentialField(id: string) {
-  return { kind: "credential", id, field: "secret" };
-}
+type CalledProvider = Pick<CatalogueModel, "providerName" | "target" | "timeouts">;
 
-type Callable = Readonly<{
-  name: string;
-  provider: Provider;
-  endpoint: Endpoint | null;
-  timeouts: UpstreamTimeouts;
-}>;
-
-function toCatalogueModel(model: ModelRow, { name, provider, endpoint, timeouts }: Callable): CatalogueModel {
+function toCatalogueModel(model: ModelRow, provider: CalledProvider): CatalogueModel {
   const { id, slug, createdAt, upstreamModel, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } =
     model;
   const prices = { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice };
-  return { id, slug, createdAt, upstreamModel, prices, providerName: name, provider, endpoint, timeouts };
+  return { id, slug, createdAt, upstreamModel, prices, ...provider };
 }
 
 function defaultTimeouts(limits: Limits): UpstreamTimeouts {

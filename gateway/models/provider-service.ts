@@ -5,11 +5,13 @@ import type { SecretBox } from "../credentials/secret-box.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
-import { type ProviderKindName, providerKinds } from "../providers/registry.ts";
+import { findProvider, type ProviderKindName, providerKinds } from "../providers/registry.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
-import { credentialField } from "./catalogue.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
 import { checkBaseUrl } from "./check-base-url.ts";
+import { openCredential, sealCredential } from "./credential.ts";
+import { type ProviderVerdict, probeProvider } from "./probe-provider.ts";
 
 /** A provider as people see it. Of a credential no more than the last four characters is ever told. */
 export type ProviderDetails = {
@@ -38,6 +40,7 @@ type ProviderServiceOptions = {
   changeFeed: ChangeFeed;
   secretBox: SecretBox;
   guard: AddressGuard;
+  upstreams: Upstreams;
 };
 
 /** The providers and our credentials for them. A provider's name is part of its models' slugs and never changes. */
@@ -47,13 +50,15 @@ export class ProviderService {
   readonly #changeFeed: ChangeFeed;
   readonly #secretBox: SecretBox;
   readonly #guard: AddressGuard;
+  readonly #upstreams: Upstreams;
 
-  constructor({ database, runtime, changeFeed, secretBox, guard }: ProviderServiceOptions) {
+  constructor({ database, runtime, changeFeed, secretBox, guard, upstreams }: ProviderServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#changeFeed = changeFeed;
     this.#secretBox = secretBox;
     this.#guard = guard;
+    this.#upstreams = upstreams;
   }
 
   /** By name. */
@@ -82,7 +87,10 @@ export class ProviderService {
     const createdAt = new Date(this.#runtime.now());
     const row: ProviderRow = { id: createId("prv", this.#runtime), name, kind, baseUrl, timeouts, createdAt };
     await providers.insert(row);
-    if (provider.apiKey !== undefined) await providers.insertCredential(this.#seal(row.id, provider.apiKey));
+    if (provider.apiKey !== undefined)
+      await providers.insertCredential(
+        sealCredential(this.#secretBox, this.#runtime, row.id, provider.apiKey),
+      );
     return row;
   }
 
@@ -121,7 +129,9 @@ export class ProviderService {
   addCredential(id: string, apiKey: string): Promise<ProviderDetails> {
     return this.#change(async (repositories) => {
       await findProviderRow(repositories, id);
-      await repositories.providers.insertCredential(this.#seal(id, apiKey));
+      await repositories.providers.insertCredential(
+        sealCredential(this.#secretBox, this.#runtime, id, apiKey),
+      );
       return id;
     });
   }
@@ -134,6 +144,31 @@ export class ProviderService {
         param: "credentialId",
       });
     });
+  }
+
+  /** Calls the upstream for real, with the credential that requests would use. */
+  async test(id: string): Promise<Omit<ProviderVerdict, "models"> & { modelCount: number }> {
+    const { models, ...verdict } = await this.#probe(id);
+    return { ...verdict, modelCount: models.length };
+  }
+
+  /** The names of the upstream's models, to pick from. Throws `upstream_error` when it cannot be asked. */
+  async discoverModels(id: string): Promise<{ models: string[] }> {
+    const { ok, message, models } = await this.#probe(id);
+    if (!ok) throw new GatewayError("upstream_error", message, { param: "id" });
+    return { models: models.toSorted() };
+  }
+
+  async #probe(id: string): Promise<ProviderVerdict> {
+    const { row, credential } = await this.#database.read(async (repositories) => ({
+      row: await findProviderRow(repositories, id),
+      credential: (await repositories.providers.listCredentials()).find(
+        ({ providerId }) => providerId === id,
+      ),
+    }));
+    const provider = findProvider(row.kind);
+    const secret = credential ? openCredential(this.#secretBox, credential) : null;
+    return probeProvider(provider, { baseUrl: row.baseUrl ?? "", secret }, this.#upstreams);
   }
 
   async #change(work: (repositories: Repositories) => Promise<string>): Promise<ProviderDetails> {
@@ -155,14 +190,6 @@ export class ProviderService {
     throw new GatewayError("invalid_value", `A provider of the kind ${kind} has no base URL.`, {
       param: "baseUrl",
     });
-  }
-
-  #seal(providerId: string, apiKey: string): CredentialRow {
-    const id = createId("crd", this.#runtime);
-    const sealed = this.#secretBox.seal(apiKey, credentialField(id));
-    // Four characters of a short one would be too much of it.
-    const lastFour = apiKey.length >= 16 ? apiKey.slice(-4) : "";
-    return { id, providerId, sealed, lastFour, createdAt: new Date(this.#runtime.now()) };
   }
 }
 

@@ -8,11 +8,16 @@ export type NetworkProvider = {
   reach: "network";
   /** Where chat completions go and what every such request carries. Made once, when the provider is read or changes. */
   chatEndpoint(settings: ProviderSettings): Endpoint;
+  /** Where the upstream lists its models, for a GET request. */
+  modelsEndpoint(settings: ProviderSettings): Endpoint;
+  /** The names in that list; null when it is not one. */
+  readModelNames(list: unknown): string[] | null;
 };
 
 /** A provider that answers by itself, without any network. */
 export type LocalProvider = {
   reach: "local";
+  modelNames: string[];
   answerChat(body: ChatRequestBody, identity: AnswerIdentity): ScriptedAnswer;
 };
 

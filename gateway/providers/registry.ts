@@ -1,3 +1,4 @@
+import { GatewayError } from "../errors.ts";
 import { demo } from "./demo/demo.ts";
 import { openAiCompatible } from "./openai-compatible/openai-compatible.ts";
 import type { Provider } from "./provider.ts";
@@ -12,7 +13,11 @@ export type ProviderKindName = keyof typeof providerKinds;
 
 export const providerKindNames = Object.keys(providerKinds) as ProviderKindName[];
 
-/** Null for a kind that this version does not know, as after going back to an older one. */
-export function findProvider(kind: string): Provider | null {
-  return Object.hasOwn(providerKinds, kind) ? providerKinds[kind as ProviderKindName] : null;
+/** Throws `service_unavailable` for a kind that this version does not know, as after going back to an older one. */
+export function findProvider(kind: string): Provider {
+  if (Object.hasOwn(providerKinds, kind)) return providerKinds[kind as ProviderKindName];
+  throw new GatewayError(
+    "service_unavailable",
+    `Providers of the kind ${kind} are not known to this version of the gateway.`,
+  );
 }

@@ -37,6 +37,16 @@ export const providersRouter = router({
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(input.id)),
 
+  /** A real, cheap call, with a verdict in words. */
+  test: adminProcedure
+    .input(z.strictObject({ id }))
+    .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
+
+  /** The names of the upstream's models, to pick from. */
+  discoverModels: adminProcedure
+    .input(z.strictObject({ id }))
+    .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
+
   addCredential: adminProcedure
     .input(z.strictObject({ id, apiKey }))
     .mutation(({ ctx, input }) => ctx.services.providers.addCredential(input.id, input.apiKey)),

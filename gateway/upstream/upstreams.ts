@@ -17,12 +17,17 @@ export class Upstreams {
     this.#connectionsMax = connectionsMax;
   }
 
-  /** Sends a POST request and tells `events` what comes back. */
-  post(endpoint: Endpoint, body: Buffer, timeouts: UpstreamTimeouts, events: UpstreamEvents): UpstreamCall {
+  /** Sends a POST request, or a GET request where there is no body, and tells `events` what comes back. */
+  call(
+    endpoint: Endpoint,
+    body: Buffer | null,
+    timeouts: UpstreamTimeouts,
+    events: UpstreamEvents,
+  ): UpstreamCall {
     const call = new NetworkCall(events, timeouts);
     const { path, headers } = endpoint;
     this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).dispatch(
-      { path, method: "POST", headers, body },
+      { path, method: body === null ? "GET" : "POST", headers, body },
       call,
     );
     return call;

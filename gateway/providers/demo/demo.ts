@@ -9,6 +9,7 @@ import { sampleJson } from "./sample-json.ts";
  */
 export const demo: LocalProvider = {
   reach: "local",
+  modelNames: ["echo"],
   answerChat(body, identity) {
     const orders = readDemoOrders(body.messages);
     if (orders.failStatus !== null) return failure(orders.failStatus, orders.delayMs);

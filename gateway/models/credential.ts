@@ -1,0 +1,34 @@
+import type { CredentialRow } from "../../db/entities/provider.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
+import { GatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+
+/** A provider's API key as it is stored: sealed, bound to its row. */
+export function sealCredential(
+  secretBox: SecretBox,
+  runtime: Runtime,
+  providerId: string,
+  apiKey: string,
+): CredentialRow {
+  const id = createId("crd", runtime);
+  // Four characters of a short one would be too much of it.
+  const lastFour = apiKey.length >= 16 ? apiKey.slice(-4) : "";
+  const sealed = secretBox.seal(apiKey, fieldOf(id));
+  return { id, providerId, sealed, lastFour, createdAt: new Date(runtime.now()) };
+}
+
+/** Throws `service_unavailable` when it was sealed under another master key. */
+export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
+  try {
+    return secretBox.open(sealed, fieldOf(id));
+  } catch (cause) {
+    const message =
+      "The provider's credential cannot be opened: the master key is not the one that sealed it.";
+    throw new GatewayError("service_unavailable", message, { cause });
+  }
+}
+
+function fieldOf(id: string) {
+  return { kind: "credential", id, field: "secret" };
+}
