@@ -1,0 +1,33 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import test from "ava";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+const canary = fileURLToPath(new URL("../../node_modules/compatcanary/src/cli.js", import.meta.url));
+
+type Report = { results: { id: string; status: string; summary: string }[] };
+
+test("compatcanary, a scanner of OpenAI-style APIs, finds nothing wrong with chat completions", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+
+  const scan = [
+    "scan",
+    "--base-url",
+    `${gateway.url}/v1`,
+    "--model",
+    "demo/echo",
+    "--profile",
+    "chat",
+    "--format",
+    "json",
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, [canary, ...scan], {
+    env: { ...process.env, OPENAI_API_KEY: key.value },
+  });
+
+  const { results } = JSON.parse(stdout) as Report;
+  t.true(results.length >= 5);
+  for (const result of results) t.is(result.status, "pass", `${result.id}: ${result.summary}`);
+});
