@@ -27,11 +27,14 @@ async function main(command: string | undefined): Promise<void> {
   const gateway = await startGateway(config, runtime);
   process.stdout.write(await welcome(gateway));
 
-  let isStopping = false;
+  let stoppingSince = 0;
   const stop = async () => {
-    // The second signal means it.
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    if (stoppingSince > 0) {
+      // Whoever asks again means it. But a terminal tells npm and the gateway at once, and npm passes it on.
+      if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
+      return;
+    }
+    stoppingSince = runtime.now();
     process.stdout.write("Finishing the requests under way. Once more to stop at once.\n");
     await gateway.close();
     process.exit(0);
@@ -39,6 +42,8 @@ async function main(command: string | undefined): Promise<void> {
   process.on("SIGINT", () => void stop());
   process.on("SIGTERM", () => void stop());
 }
+
+const sameSignalMs = 500;
 
 main(process.argv[2]).catch((error: unknown) => {
   process.stderr.write(`${explain(error)}\n`);
