@@ -27,8 +27,8 @@ export function createApp({ services, publicUrl, readiness }: AppOptions): Expre
     }),
   );
   app.use(health(readiness));
-  app.use(unknownUrl(services.runtime));
-  app.use(errorHandler(services.runtime));
+  app.use(unknownUrl(services));
+  app.use(errorHandler(services));
   return app;
 }
 

@@ -126,6 +126,12 @@ export class Exchange {
     this.#call?.abort();
   }
 
+  /** The client is there but has stopped reading. */
+  abandon(): void {
+    this.cancel();
+    this.reply.abandon();
+  }
+
   #end(error: GatewayError): void {
     this.#call?.abort();
     this.reply.fail(error);

@@ -16,5 +16,7 @@ export type Reply = {
   sendJson(bytes: Buffer, headers: string[]): void;
   /** The error, in the client's dialect: as an answer of its own, or as the last event of a stream. */
   fail(error: GatewayError): void;
+  /** Closes the connection as it is. */
+  abandon(): void;
   onDrain(listener: () => void): void;
 };

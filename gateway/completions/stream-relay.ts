@@ -14,8 +14,8 @@ type StreamRelayOptions = ChunkRules & {
 
 /**
  * Brings a stream of chunks to the client as it comes, whole events at a time. The head is held back until the first of
- * them, so that an upstream that fails before it gets a proper error status. A stream is a success only if the upstream
- * ended it with `[DONE]`.
+ * them (or the first ping), so that an upstream that fails before it gets a proper error status. A stream is a success
+ * only if the upstream ended it with `[DONE]`.
  */
 export class StreamRelay implements UpstreamEvents {
   readonly #exchange: Exchange;
@@ -40,6 +40,9 @@ export class StreamRelay implements UpstreamEvents {
       this.#fail("not a stream of events");
     else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
       this.#fail("compressed, though it was asked not to");
+    } else {
+      this.#lastWriteAt = performance.now();
+      this.#watch(this.#options.pingIntervalMs);
     }
   }
 
@@ -57,6 +60,7 @@ export class StreamRelay implements UpstreamEvents {
     if (events === null) return;
     const { bytes: chunks, usage, ending } = rewriteChunks(events, this.#options);
     if (usage) this.#exchange.usage = usage;
+    this.#exchange.noteFirstToken();
     if (ending?.kind === "done") return this.#succeed(chunks, arrivedAt);
     if (chunks.length > 0) this.#write(chunks, arrivedAt);
     if (ending?.kind === "error") this.#exchange.fail(readUpstreamErrorEvent(ending.payload));
@@ -89,11 +93,7 @@ export class StreamRelay implements UpstreamEvents {
 
   #begin(arrivedAt: number): void {
     const { reply } = this.#exchange;
-    if (reply.hasBegun) return;
-    this.#exchange.noteFirstToken();
-    reply.beginStream(this.#exchange.overheadHeader(arrivedAt));
-    this.#lastWriteAt = arrivedAt;
-    if (!this.#exchange.isOver) this.#watch(this.#options.pingIntervalMs);
+    if (!reply.hasBegun) reply.beginStream(this.#exchange.overheadHeader(arrivedAt));
   }
 
   #resume(): void {
@@ -108,7 +108,7 @@ export class StreamRelay implements UpstreamEvents {
       const silentMs = performance.now() - this.#lastWriteAt;
       const limitMs = this.#isStalled ? this.#options.clientStallTimeoutMs : this.#options.pingIntervalMs;
       if (silentMs < limitMs) return this.#watch(limitMs - silentMs);
-      if (this.#isStalled) return this.#exchange.cancel();
+      if (this.#isStalled) return this.#exchange.abandon();
       this.#write(pingComment, performance.now());
       return this.#watch(this.#options.pingIntervalMs);
     }, delayMs);

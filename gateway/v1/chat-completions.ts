@@ -14,7 +14,7 @@ export type ChatCompletionsOptions = AuthenticateKeyOptions &
 /** `POST /v1/chat/completions` */
 export function chatCompletions(options: ChatCompletionsOptions): RequestHandler {
   const { runtime, recorder, openExchanges, limits } = options;
-  return endpoint(runtime, async ({ request, response, id, reply }) => {
+  return endpoint(options, async ({ request, response, id, reply }) => {
     const known = keyOf(options, request);
     const key = known instanceof Promise ? await known : known;
     if (recorder.isFull) throw usageCannotBeRecorded();

@@ -3,21 +3,24 @@ import { type AuthenticateKeyOptions, authenticateKey } from "../auth/authentica
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
+import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
 import { HttpReply } from "./http-reply.ts";
 import { readKeyValue } from "./read-key-value.ts";
 
+export type EndpointOptions = { runtime: Runtime; limits: Pick<Limits, "clientStallTimeoutMs"> };
+
 export type EndpointContext = { request: Request; response: Response; id: string; reply: HttpReply };
 
 /** An endpoint of `/v1`: gives the request its id, and turns whatever is thrown into the error form. */
 export function endpoint(
-  runtime: Runtime,
+  { runtime, limits }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
 ): RequestHandler {
   return async (request, response) => {
     const id = createId("req", runtime);
-    const reply = new HttpReply(response, id);
+    const reply = new HttpReply(response, id, limits.clientStallTimeoutMs);
     try {
       await handle({ request, response, id, reply });
     } catch (thrown) {

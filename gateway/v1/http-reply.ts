@@ -7,10 +7,13 @@ import { errorHeaders, statusOf, toErrorBody } from "./error-response.ts";
 export class HttpReply implements Reply {
   readonly #response: ServerResponse;
   readonly #requestId: string;
+  readonly #stallTimeoutMs: number;
 
-  constructor(response: ServerResponse, requestId: string) {
+  /** @param stallTimeoutMs how long the client may leave the end of its answer unread. */
+  constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number) {
     this.#response = response;
     this.#requestId = requestId;
+    this.#stallTimeoutMs = stallTimeoutMs;
   }
 
   get hasBegun(): boolean {
@@ -42,7 +45,7 @@ export class HttpReply implements Reply {
   }
 
   endStream(lastBytes: Buffer): void {
-    this.#response.end(lastBytes);
+    this.#end(lastBytes);
   }
 
   sendJson(bytes: Buffer, headers: string[]): void {
@@ -51,8 +54,12 @@ export class HttpReply implements Reply {
 
   fail(error: GatewayError): void {
     const body = JSON.stringify(toErrorBody(error));
-    if (this.hasBegun) this.#response.end(`data: ${body}\n\n`);
+    if (this.hasBegun) this.#end(Buffer.from(`data: ${body}\n\n`));
     else this.#sendJson(statusOf(error), Buffer.from(body), errorHeaders(error));
+  }
+
+  abandon(): void {
+    this.#response.destroy();
   }
 
   onDrain(listener: () => void): void {
@@ -69,6 +76,16 @@ export class HttpReply implements Reply {
       this.#requestId,
     ];
     this.#response.writeHead(status, head.concat(headers));
+    this.#end(bytes);
+  }
+
+  #end(bytes: Buffer): void {
+    // What the system's buffers take at once needs no watching.
+    if (bytes.length > systemBufferBytes || this.#response.writableNeedDrain) {
+      this.#response.setTimeout(this.#stallTimeoutMs, () => this.abandon());
+    }
     this.#response.end(bytes);
   }
 }
+
+const systemBufferBytes = 64 * 1024;

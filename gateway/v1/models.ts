@@ -2,13 +2,13 @@ import type { RequestHandler } from "express";
 import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
 import type { Catalogue, CatalogueModel } from "../models/catalogue.ts";
 import { listModels, resolveRoute } from "../models/resolve-route.ts";
-import { endpoint, keyOf } from "./endpoint.ts";
+import { endpoint, type EndpointOptions, keyOf } from "./endpoint.ts";
 
-export type ModelsOptions = AuthenticateKeyOptions & { catalogue: Catalogue };
+export type ModelsOptions = AuthenticateKeyOptions & EndpointOptions & { catalogue: Catalogue };
 
 /** `GET /v1/models`: the models the key may use. */
 export function modelList(options: ModelsOptions): RequestHandler {
-  return endpoint(options.runtime, async ({ request, reply }) => {
+  return endpoint(options, async ({ request, reply }) => {
     const key = await keyOf(options, request);
     const data = listModels(options.catalogue, key).map(toModel);
     reply.sendJson(Buffer.from(JSON.stringify({ object: "list", data })), []);
@@ -17,7 +17,7 @@ export function modelList(options: ModelsOptions): RequestHandler {
 
 /** `GET /v1/models/{slug}`, with the slug's slash plain or encoded. */
 export function modelDetail(options: ModelsOptions): RequestHandler {
-  return endpoint(options.runtime, async ({ request, reply }) => {
+  return endpoint(options, async ({ request, reply }) => {
     const key = await keyOf(options, request);
     const { slug } = request.params;
     const model = resolveRoute(options.catalogue, key, Array.isArray(slug) ? slug.join("/") : String(slug));

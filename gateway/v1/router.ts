@@ -1,19 +1,15 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from "express";
 import { GatewayError } from "../errors.ts";
-import type { Runtime } from "../runtime.ts";
 import { type ChatCompletionsOptions, chatCompletions } from "./chat-completions.ts";
-import { endpoint } from "./endpoint.ts";
+import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
 
 /** The public API, in OpenAI's form. Mounted at `/v1`. */
 export function createV1Router(options: ChatCompletionsOptions): Router {
   const router = Router({ caseSensitive: true });
-  router
-    .route("/chat/completions")
-    .post(chatCompletions(options))
-    .all(methodNotAllowed(options.runtime, "POST"));
-  router.route("/models").get(modelList(options)).all(methodNotAllowed(options.runtime, "GET"));
-  router.route("/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options.runtime, "GET"));
+  router.route("/chat/completions").post(chatCompletions(options)).all(methodNotAllowed(options, "POST"));
+  router.route("/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
+  router.route("/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
   return router;
 }
 
@@ -29,8 +25,8 @@ export const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
 };
 
 /** What no route has taken. */
-export function unknownUrl(runtime: Runtime): RequestHandler {
-  return endpoint(runtime, ({ request }) => {
+export function unknownUrl(options: EndpointOptions): RequestHandler {
+  return endpoint(options, ({ request }) => {
     // The path is the client's own, but goes into terminals: only plain characters are repeated.
     const path = request.path.replaceAll(/[^\w./~%-]/g, "?").slice(0, 200);
     throw new GatewayError(
@@ -41,19 +37,19 @@ export function unknownUrl(runtime: Runtime): RequestHandler {
 }
 
 /** What Express itself refuses, such as a URL with a broken `%` sequence, and any mistake outside the endpoints. */
-export function errorHandler(runtime: Runtime): ErrorRequestHandler {
+export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     const isClients =
       thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);
     const error = isClients ? new GatewayError("invalid_value", "The URL is not valid.") : thrown;
-    void endpoint(runtime, () => {
+    void endpoint(options, () => {
       throw error;
     })(request, response, next);
   };
 }
 
-function methodNotAllowed(runtime: Runtime, allowed: string): RequestHandler {
-  return endpoint(runtime, ({ request, response }) => {
+function methodNotAllowed(options: EndpointOptions, allowed: string): RequestHandler {
+  return endpoint(options, ({ request, response }) => {
     response.setHeader("allow", allowed);
     throw new GatewayError("method_not_allowed", `${request.method} is not allowed here; use ${allowed}.`);
   });
