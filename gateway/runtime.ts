@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import type { Log } from "./log.ts";
 
 /** What the gateway takes from the world besides its configuration; tests put their own in its place. */
@@ -10,5 +10,18 @@ export type Runtime = {
 };
 
 export function systemRuntime(log: Log): Runtime {
-  return { now: Date.now, randomBytes, log };
+  return { now: Date.now, randomBytes: pooledRandomBytes(), log };
 }
+
+/** Secure random bytes, fetched from the system many at a time: every request needs a few, for its id. */
+function pooledRandomBytes(): Runtime["randomBytes"] {
+  let pool = Buffer.alloc(0);
+  return (size) => {
+    if (pool.length < size) pool = randomFillSync(Buffer.allocUnsafeSlow(Math.max(size, poolBytes)));
+    const bytes = pool.subarray(0, size);
+    pool = pool.subarray(size);
+    return bytes;
+  };
+}
+
+const poolBytes = 8 * 1024;

@@ -14,11 +14,12 @@ export class EventSplitter {
     this.#bytesMax = bytesMax;
   }
 
-  get hasRest(): boolean {
-    return this.#length > 0;
+  /** Whether the event that is waited for is longer than it may be; nothing more can be pushed then. */
+  get isTooLong(): boolean {
+    return this.#length > this.#bytesMax;
   }
 
-  /** Whole events, or null while one is not complete. Throws a RangeError for an event that is too long. */
+  /** Whole events, or null while one is not complete. */
   push(bytes: Buffer): Buffer | null {
     const end = this.#endOfLastEvent(bytes);
     if (end === 0) {
@@ -61,7 +62,6 @@ export class EventSplitter {
 
   #keep(bytes: Buffer): void {
     const length = this.#length + bytes.length;
-    if (length > this.#bytesMax) throw new RangeError(`An event is longer than ${this.#bytesMax} bytes.`);
     if (length > this.#rest.length) {
       // Twice as long as needed, so that an event in one-byte pieces is not copied anew for each of them.
       const larger = Buffer.allocUnsafe(length * 2);

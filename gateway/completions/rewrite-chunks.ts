@@ -30,50 +30,65 @@ export function rewriteChunks(events: Buffer, rules: ChunkRules): RewrittenChunk
   let usage: TokenUsage | null = null;
   // Asked once of all bytes together, because most pieces of a stream hold neither.
   const mayHoldMore = events.includes(usageKey) || events.includes(errorKey);
+  let eventStart = 0;
   for (let line = 0; line < events.length;) {
     const newline = events.indexOf(newlineByte, line);
     const next = newline === -1 ? events.length : newline + 1;
     const start = dataStart(events, line);
-    if (start !== -1) {
-      const chunk = readChunk(events, start, next, mayHoldMore);
-      if (chunk.kind !== "chunk") {
-        edits.push({ start: line, end: events.length, text: "" });
-        return { bytes: applyEdits(events, edits), usage, ending: toEnding(chunk.kind, events, start, next) };
-      }
-      usage = chunk.usage ?? usage;
-      if (chunk.usage && chunk.isEmpty && rules.withholdsUsage) {
-        const afterEvent = skipEmptyLine(events, next);
-        edits.push({ start: line, end: afterEvent, text: "" });
-        line = afterEvent;
-        continue;
-      }
-      edits.push(
-        chunk.modelStart === -1
-          ? { start: start + 1, end: start + 1, text: `"model":${rules.modelJson},` }
-          : { start: chunk.modelStart, end: chunk.modelEnd, text: rules.modelJson },
-      );
+    if (start === -1) {
+      if (isEmptyLine(events, line)) eventStart = next;
+      line = next;
+      continue;
     }
     line = next;
+    const chunk = readChunk(events, start, next, mayHoldMore);
+    if (chunk.kind !== "chunk") {
+      // The whole event goes, with its name and id, or the next one would take them.
+      edits.push({ start: eventStart, end: events.length, text: "" });
+      return { bytes: applyEdits(events, edits), usage, ending: toEnding(chunk.kind, events, start, next) };
+    }
+    usage = chunk.usage ?? usage;
+    if (chunk.usage && chunk.isEmpty && rules.withholdsUsage) {
+      if (isEmptyLine(events, next)) line = events.indexOf(newlineByte, next) + 1;
+      edits.push({ start: eventStart, end: line, text: "" });
+      eventStart = line;
+    } else {
+      edits.push(modelEdit(chunk, start, rules.modelJson));
+    }
   }
   return { bytes: applyEdits(events, edits), usage, ending: null };
+}
+
+function modelEdit({ modelStart, modelEnd, hasMembers }: Chunk, start: number, modelJson: string): Edit {
+  if (modelStart !== -1) return { start: modelStart, end: modelEnd, text: modelJson };
+  return { start: start + 1, end: start + 1, text: `"model":${modelJson}${hasMembers ? "," : ""}` };
 }
 
 type Chunk = {
   kind: "chunk" | "done" | "error" | "garbage";
   modelStart: number;
   modelEnd: number;
+  hasMembers: boolean;
   usage: TokenUsage | null;
   /** Whether it has no choices. */
   isEmpty: boolean;
 };
 
 function readChunk(events: Buffer, start: number, end: number, mayHoldMore: boolean): Chunk {
-  const chunk: Chunk = { kind: "chunk", modelStart: -1, modelEnd: -1, usage: null, isEmpty: false };
+  const chunk: Chunk = {
+    kind: "chunk",
+    modelStart: -1,
+    modelEnd: -1,
+    hasMembers: false,
+    usage: null,
+    isEmpty: false,
+  };
   if (events[start] !== openBrace) {
     chunk.kind = events.toString("latin1", start, end).trimEnd() === "[DONE]" ? "done" : "garbage";
     return chunk;
   }
   const result = scanMembers(events, start, end, Infinity, (keyStart, keyEnd, valueStart, valueEnd) => {
+    chunk.hasMembers = true;
     if (isKey(events, keyStart, keyEnd, "model")) {
       chunk.modelStart = valueStart;
       chunk.modelEnd = valueEnd;
@@ -88,7 +103,8 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       chunk.isEmpty = isEmptyArray(events, valueStart, valueEnd);
     return true;
   });
-  if (result === "not an object") chunk.kind = "garbage";
+  // The walk may end early, so what is torn is told by its end.
+  if (result === "not an object" || lastByte(events, start, end) !== closeBrace) chunk.kind = "garbage";
   return chunk;
 }
 
@@ -111,9 +127,16 @@ function dataStart(events: Buffer, line: number): number {
   return events[at] === newlineByte || events[at] === carriageReturnByte ? -1 : at;
 }
 
-function skipEmptyLine(events: Buffer, line: number): number {
-  if (events[line] === newlineByte) return line + 1;
-  return events[line] === carriageReturnByte && events[line + 1] === newlineByte ? line + 2 : line;
+function isEmptyLine(events: Buffer, line: number): boolean {
+  const first = events[line];
+  return first === newlineByte || (first === carriageReturnByte && events[line + 1] === newlineByte);
+}
+
+/** The last byte of a line that is no space. */
+function lastByte(events: Buffer, start: number, end: number): number | undefined {
+  let at = end - 1;
+  while (at > start && (events[at] ?? 0) <= spaceByte) at--;
+  return events[at];
 }
 
 /** Null for `"usage": null`, which some upstreams put into every chunk. */
@@ -138,6 +161,7 @@ const newlineByte = 0x0a;
 const carriageReturnByte = 0x0d;
 const spaceByte = 0x20;
 const openBrace = 0x7b;
+const closeBrace = 0x7d;
 /** Of `null`. */
 const nullStart = 0x6e;
 const emptyArrayBytesMax = 16;

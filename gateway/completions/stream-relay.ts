@@ -21,6 +21,8 @@ export class StreamRelay implements UpstreamEvents {
   readonly #exchange: Exchange;
   readonly #options: StreamRelayOptions;
   readonly #splitter: EventSplitter;
+  /** What has come since control was last given back to Node. */
+  #arrived: Buffer[] = [];
   #error: ErrorCollector | null = null;
   #timer: NodeJS.Timeout | undefined;
   #lastWriteAt = 0;
@@ -46,34 +48,43 @@ export class StreamRelay implements UpstreamEvents {
     }
   }
 
+  /** What the network brought together is handled together, once: an upstream may frame every event on its own. */
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
     // An upstream that goes on after the end is not listened to until it stops.
     if (this.#exchange.isOver) return this.#exchange.dropUpstream();
-    const arrivedAt = performance.now();
-    let events: Buffer | null;
-    try {
-      events = this.#splitter.push(bytes);
-    } catch {
-      return this.#fail(`one event longer than ${this.#options.eventBytesMax} bytes`);
-    }
-    if (events === null) return;
-    const { bytes: chunks, usage, ending } = rewriteChunks(events, this.#options);
-    if (usage) this.#exchange.usage = usage;
-    this.#exchange.noteFirstToken();
-    if (ending?.kind === "done") return this.#succeed(chunks, arrivedAt);
-    if (chunks.length > 0) this.#write(chunks, arrivedAt);
-    if (ending?.kind === "error") this.#exchange.fail(readUpstreamErrorEvent(ending.payload));
-    if (ending?.kind === "garbage") this.#fail("not made of chat completion chunks");
+    if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayArrived());
   }
 
   onEnd(): void {
     if (this.#error) return this.#error.finish();
-    this.#fail("cut off: it ended without [DONE]");
+    this.#relayArrived();
+    if (!this.#exchange.isOver) this.#fail("cut off: it ended without [DONE]");
   }
 
   onError(error: GatewayError): void {
+    this.#relayArrived();
     this.#exchange.fail(error);
+  }
+
+  #relayArrived(): void {
+    const arrived = this.#arrived;
+    if (arrived.length === 0 || this.#exchange.isOver) return;
+    this.#arrived = [];
+    const arrivedAt = performance.now();
+    const events = this.#splitter.push(concat(arrived));
+    if (events) this.#relayEvents(events, arrivedAt);
+    if (this.#splitter.isTooLong) this.#fail(`one event longer than ${this.#options.eventBytesMax} bytes`);
+  }
+
+  #relayEvents(events: Buffer, arrivedAt: number): void {
+    const { bytes, usage, ending } = rewriteChunks(events, this.#options);
+    if (usage) this.#exchange.usage = usage;
+    this.#exchange.noteFirstToken();
+    if (ending?.kind === "done") return this.#succeed(bytes, arrivedAt);
+    if (bytes.length > 0) this.#write(bytes, arrivedAt);
+    if (ending?.kind === "error") this.#exchange.fail(readUpstreamErrorEvent(ending.payload));
+    if (ending?.kind === "garbage") this.#fail("not made of chat completion chunks");
   }
 
   #write(chunks: Buffer, arrivedAt: number): void {
@@ -119,6 +130,11 @@ export class StreamRelay implements UpstreamEvents {
       new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`),
     );
   }
+}
+
+function concat(buffers: Buffer[]): Buffer {
+  const [first] = buffers;
+  return first && buffers.length === 1 ? first : Buffer.concat(buffers);
 }
 
 const doneEvent = Buffer.from("data: [DONE]\n\n");

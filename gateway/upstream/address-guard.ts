@@ -11,17 +11,17 @@ export class AddressGuard {
 
   /** @param privateHosts `host:port` each, or `*` for any. */
   constructor(privateHosts: string[]) {
-    this.#privateHosts = new Set(privateHosts);
+    this.#privateHosts = new Set(privateHosts.map(withoutBrackets));
   }
 
   /** Whether this place may be private. */
   allowsPrivate(hostname: string, port: string): boolean {
-    return this.#privateHosts.has("*") || this.#privateHosts.has(`${hostname.toLowerCase()}:${port}`);
+    return this.#privateHosts.has("*") || this.#privateHosts.has(withoutBrackets(`${hostname}:${port}`));
   }
 
   /** Whether the host is an address that must not be dialled. A name is judged when it is looked up. */
   refusesLiteral(hostname: string): boolean {
-    const address = hostname.replace(/^\[(.*)\]$/, "$1");
+    const address = withoutBrackets(hostname);
     return isIP(address) !== 0 && !isPublic(address);
   }
 
@@ -46,6 +46,11 @@ export class AddressGuard {
       return callback(null, first.address, first.family);
     });
   };
+}
+
+/** IPv6 addresses come with brackets from URLs and without from Node. */
+function withoutBrackets(host: string): string {
+  return host.toLowerCase().replace(/^\[(.*)\]/, "$1");
 }
 
 export function privateAddressError(): NodeJS.ErrnoException {

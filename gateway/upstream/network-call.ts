@@ -21,10 +21,10 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
   constructor(events: UpstreamEvents, timeouts: UpstreamTimeouts) {
     this.#events = events;
     this.#timeouts = timeouts;
-    this.#timer = setTimeout(
-      () => this.#checkTimeouts(),
-      Math.min(timeouts.firstByteTimeoutMs, timeouts.totalTimeoutMs),
-    );
+    // Early enough for whichever limit comes first.
+    const { firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = timeouts;
+    const firstCheckMs = Math.min(firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs);
+    this.#timer = setTimeout(() => this.#checkTimeouts(), firstCheckMs);
   }
 
   pause(): void {

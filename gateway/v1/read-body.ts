@@ -39,7 +39,9 @@ export function readBody(
   });
   request.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
   request.on("error", () => reject(new ClientGoneError()));
-  request.on("close", () => reject(new ClientGoneError()));
+  request.on("close", () => {
+    if (!request.complete) reject(new ClientGoneError());
+  });
   return promise;
 }
 
