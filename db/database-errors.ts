@@ -19,7 +19,7 @@ export function fromDriverError(error: unknown): unknown {
   if (code === undefined) return error;
   if (duplicateCodes.has(code)) return new DuplicateError("The value exists already.", { cause: error });
   if (referenceCodes.has(code)) return new StillReferencedError("The row is referred to.", { cause: error });
-  if (unavailableCodes.has(code)) {
+  if (unavailableCodes.has(code) || unavailableSqlite.test(code)) {
     return new DatabaseUnavailableError(`The database cannot be used (${code}).`, { cause: error });
   }
   return error;
@@ -62,9 +62,7 @@ const unavailableCodes = new Set([
   "ER_SERVER_SHUTDOWN",
   "PROTOCOL_CONNECTION_LOST",
   "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR",
-  "SQLITE_BUSY",
-  "SQLITE_CANTOPEN",
-  "SQLITE_FULL",
-  "SQLITE_IOERR",
-  "SQLITE_READONLY",
 ]);
+
+/** SQLite's codes come with what exactly it was, as in SQLITE_IOERR_WRITE. */
+const unavailableSqlite = /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|READONLY)(_|$)/;

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { DataSource, EntityManager } from "typeorm";
 import { DatabaseUnavailableError, fromDriverError, isDeadlock } from "./database-errors.ts";
 import { type DataSourceLimits, openDataSource } from "./data-source.ts";
@@ -58,9 +59,13 @@ export class Database {
     attempt = 1,
   ): Promise<Result> {
     try {
-      return await this.#dataSource.transaction((manager) => work(repositoriesOf(manager)));
+      // Above READ COMMITTED, MySQL locks the gaps where a row could be, and writers of unrelated rows meet in them.
+      // SQLite knows no such level, and needs none: nothing else runs meanwhile.
+      const isolation = this.#isSqlite ? "SERIALIZABLE" : "READ COMMITTED";
+      return await this.#dataSource.transaction(isolation, (manager) => work(repositoriesOf(manager)));
     } catch (error) {
       if (!isDeadlock(error) || attempt === deadlockAttemptsMax) throw error;
+      await pause(Math.random() * deadlockPauseMsMax * attempt);
       return this.#transaction(work, attempt + 1);
     }
   }
@@ -89,7 +94,8 @@ export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
 
 export type Repositories = ReturnType<typeof repositoriesOf>;
 
-const deadlockAttemptsMax = 3;
+const deadlockAttemptsMax = 6;
+const deadlockPauseMsMax = 20;
 
 function repositoriesOf(manager: EntityManager) {
   return {

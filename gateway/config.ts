@@ -142,6 +142,10 @@ const variables = z
       .default("info"),
   })
   .superRefine((data, context) => {
+    if (data.REQUEST_RECEIVE_TIMEOUT_MS < data.REQUEST_HEADERS_TIMEOUT_MS) {
+      const message = "must not be less than REQUEST_HEADERS_TIMEOUT_MS: the headers are part of the request";
+      context.addIssue({ code: "custom", path: ["REQUEST_RECEIVE_TIMEOUT_MS"], message });
+    }
     if ((data.ADMIN_EMAIL === undefined) !== (data.ADMIN_PASSWORD === undefined)) {
       const missing = data.ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";
       context.addIssue({

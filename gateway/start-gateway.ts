@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -23,30 +23,40 @@ export async function startGateway(config: Config, runtime: Runtime): Promise<Ru
   const services = await createServices(config, runtime);
   const { limits } = config;
   const readiness: Readiness = { isReady: true };
-  const server = createServer(
-    {
-      headersTimeout: limits.requestHeadersTimeoutMs,
-      requestTimeout: limits.requestReceiveTimeoutMs,
-      // Longer than the usual minute of load balancers, so that it is they who close idle connections.
-      keepAliveTimeout: 65_000,
-      connectionsCheckingInterval: 1_000,
-    },
-    createApp({ services, publicUrl: config.publicUrl, readiness }),
-  );
-  server.on("clientError", answerMalformed(runtime));
   try {
+    const server = createHttpServer(
+      config,
+      runtime,
+      createApp({ services, publicUrl: config.publicUrl, readiness }),
+    );
     await listen(server, config);
+    const url = urlOf(server, config.host);
+    const close = async () => {
+      readiness.isReady = false;
+      await stop(server, services, limits.drainTimeoutMs);
+      await services.close();
+    };
+    return { url, publicUrl: config.publicUrl ?? url, services, close };
   } catch (error) {
     await services.close();
     throw error;
   }
-  const url = urlOf(server, config.host);
-  const close = async () => {
-    readiness.isReady = false;
-    await stop(server, services, limits.drainTimeoutMs);
-    await services.close();
+}
+
+function createHttpServer({ limits }: Config, runtime: Runtime, app: RequestListener): Server {
+  const options = {
+    headersTimeout: limits.requestHeadersTimeoutMs,
+    requestTimeout: limits.requestReceiveTimeoutMs,
+    // Longer than the usual minute of load balancers, so that it is they who close idle connections.
+    keepAliveTimeout: 65_000,
+    connectionsCheckingInterval: 1_000,
+    requireHostHeader: false,
   };
-  return { url, publicUrl: config.publicUrl ?? url, services, close };
+  const server = createServer(options, app);
+  server.on("clientError", answerMalformed(runtime));
+  // What a client expects beyond "100-continue" is not refused, but not promised either.
+  server.on("checkExpectation", app);
+  return server;
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {

@@ -69,9 +69,10 @@ export class ApiKeyRepository {
     return this.#manager.count(ApiKey);
   }
 
-  async insert(key: ApiKeyRow, value: ApiKeyValueRow): Promise<void> {
+  async insert(key: ApiKeyRow, value: ApiKeyValueRow, modelIds: string[]): Promise<void> {
     await this.#manager.insert(ApiKey, key);
     await this.#manager.insert(ApiKeyValue, value);
+    await this.#connect(key.id, modelIds);
   }
 
   async update(
@@ -87,12 +88,7 @@ export class ApiKeyRepository {
 
   async setModels(id: string, modelIds: string[]): Promise<void> {
     await this.#manager.delete(ApiKeyModel, { apiKeyId: id });
-    if (modelIds.length > 0) {
-      await this.#manager.insert(
-        ApiKeyModel,
-        modelIds.map((modelId) => ({ apiKeyId: id, modelId })),
-      );
-    }
+    await this.#connect(id, modelIds);
   }
 
   /** Ends every value the key has at `validUntil` (a value that ends sooner stays so), then adds the new one. */
@@ -105,6 +101,14 @@ export class ApiKeyRepository {
     }
     await this.#manager.delete(ApiKeyValue, { apiKeyId, validUntil: LessThan(value.createdAt) });
     await this.#manager.insert(ApiKeyValue, value);
+  }
+
+  async #connect(apiKeyId: string, modelIds: string[]): Promise<void> {
+    if (modelIds.length === 0) return;
+    await this.#manager.insert(
+      ApiKeyModel,
+      modelIds.map((modelId) => ({ apiKeyId, modelId })),
+    );
   }
 
   async #details(keys: ApiKeyRow[]): Promise<ApiKeyDetails[]> {

@@ -23,7 +23,8 @@ export class ErrorCollector {
   }
 
   finish(): void {
-    this.#exchange.fail(readUpstreamError(this.#status, this.#headers, Buffer.concat(this.#chunks)));
+    const body = Buffer.concat(this.#chunks);
+    this.#exchange.fail(readUpstreamError(this.#status, this.#headers, body, this.#exchange.secret));
   }
 }
 

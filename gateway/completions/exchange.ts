@@ -55,6 +55,11 @@ export class Exchange {
     return this.#route;
   }
 
+  /** The credential the upstream was called with, which must not come back from it. */
+  get secret(): string | null {
+    return this.#route?.target.reach === "network" ? this.#route.target.endpoint.secret : null;
+  }
+
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -108,7 +113,11 @@ export class Exchange {
 
   fail(error: GatewayError): void {
     if (this.#isOver) return;
-    this.#settle("FAILED", this.reply.hasBegun ? 200 : this.reply.statusOf(error), toErrorCode(error));
+    this.#settle(
+      "FAILED",
+      this.reply.hasBegun ? 200 : this.reply.statusOf(error),
+      error.upstream?.code ?? error.code,
+    );
     this.#end(error);
   }
 
@@ -167,9 +176,4 @@ export class Exchange {
         this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),
     });
   }
-}
-
-/** An upstream's own code where it can only be a code; any other text could be content. */
-function toErrorCode({ code, upstream }: GatewayError): string {
-  return upstream?.code && /^[\w.-]{1,64}$/.test(upstream.code) ? upstream.code : code;
 }

@@ -59,7 +59,7 @@ export class StreamRelay implements UpstreamEvents {
   onEnd(): void {
     if (this.#error) return this.#error.finish();
     this.#relayArrived();
-    if (!this.#exchange.isOver) this.#fail("cut off: it ended without [DONE]");
+    if (!this.#exchange.isOver) this.#fail("cut off: it ended before it was done");
   }
 
   onError(error: GatewayError): void {
@@ -83,7 +83,8 @@ export class StreamRelay implements UpstreamEvents {
     this.#exchange.noteFirstToken();
     if (ending?.kind === "done") return this.#succeed(bytes, arrivedAt);
     if (bytes.length > 0) this.#write(bytes, arrivedAt);
-    if (ending?.kind === "error") this.#exchange.fail(readUpstreamErrorEvent(ending.payload));
+    if (ending?.kind === "error")
+      this.#exchange.fail(readUpstreamErrorEvent(ending.payload, this.#exchange.secret));
     if (ending?.kind === "garbage") this.#fail("not made of chat completion chunks");
   }
 

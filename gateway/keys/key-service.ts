@@ -71,8 +71,7 @@ export class KeyService {
     }
     const { key, value, row } = this.#newKey(name, person.id, expiresAt);
     const created = await this.#database.write(async (repositories) => {
-      await repositories.apiKeys.insert(key, row);
-      await repositories.apiKeys.setModels(key.id, await modelIds(repositories, models));
+      await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
       return toApiKey(await findKey(repositories, person, key.id));
     });
     return { key: created, value };
@@ -81,8 +80,7 @@ export class KeyService {
   /** The key of the first start, which belongs to nobody yet. Part of a larger transaction. */
   async createFirst({ apiKeys }: Repositories, name: string, modelId: string): Promise<string> {
     const { key, value, row } = this.#newKey(name, null, null);
-    await apiKeys.insert(key, row);
-    await apiKeys.setModels(key.id, [modelId]);
+    await apiKeys.insert(key, row, [modelId]);
     return value;
   }
 

@@ -31,6 +31,8 @@ export type Endpoint = {
   path: string;
   /** Names and values in turn. */
   headers: string[];
+  /** Our credential in those headers, which an upstream may quote and nobody else may see. */
+  secret: string | null;
 };
 
 /** An answer as an upstream would give it, piece by piece. */

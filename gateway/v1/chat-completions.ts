@@ -32,7 +32,7 @@ export function chatCompletions(options: ChatCompletionsOptions): RequestHandler
       if (!response.writableFinished) exchange.cancel();
     });
     try {
-      const body = await readBody(request, response, limits.requestBodyBytesMax);
+      const body = await readBody(request, limits.requestBodyBytesMax);
       if (!exchange.isOver) complete(options, exchange, body);
     } catch (thrown) {
       if (thrown instanceof ClientGoneError) return exchange.cancel();

@@ -1,19 +1,15 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../errors.ts";
 
 /**
  * The request's body as it came. Throws `request_too_large` as soon as it is known to be, `unsupported_encoding` for a
  * compressed one, `ClientGoneError` when the client leaves in the middle.
  */
-export function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytesMax: number,
-): Promise<Buffer> {
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
-    discardRest(request, response);
+    discardRest(request);
     reject(
       new GatewayError(
         "unsupported_encoding",
@@ -23,7 +19,7 @@ export function readBody(
     return promise;
   }
   if (Number(request.headers["content-length"]) > bytesMax) {
-    discardRest(request, response);
+    discardRest(request);
     reject(tooLarge(bytesMax));
     return promise;
   }
@@ -34,7 +30,7 @@ export function readBody(
     if (bytes <= bytesMax) return chunks.push(chunk);
     chunks.length = 0;
     request.removeAllListeners("data");
-    discardRest(request, response);
+    discardRest(request);
     return reject(tooLarge(bytesMax));
   });
   request.on("end", () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
@@ -51,13 +47,13 @@ export class ClientGoneError extends Error {
 }
 
 /**
- * A client that is still sending does not read: closing at once would reset the connection and lose the answer. So what
- * still comes is thrown away for a while, and then the connection is closed.
+ * A client that is still sending does not read: closing the connection at once would reset it and lose the answer. So what
+ * still comes is thrown away for a while.
  */
-function discardRest(request: IncomingMessage, response: ServerResponse): void {
-  response.setHeader("connection", "close");
+function discardRest(request: IncomingMessage): void {
   request.resume();
-  const timer = setTimeout(() => request.destroy(), discardTimeoutMs);
+  const timer = setTimeout(() => request.destroy(), discardTimeoutMs).unref();
+  request.on("end", () => clearTimeout(timer));
   request.on("close", () => clearTimeout(timer));
 }
 

@@ -19,6 +19,10 @@ export function createV1Router(options: ChatCompletionsOptions): Router {
  */
 export const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
+  // RFC 9112, section 3.2. Node would refuse it by itself, but not in the form of our errors.
+  if (request.headers.host === undefined && request.httpVersion === "1.1") {
+    return next(new GatewayError("invalid_body", "The request has no Host header."));
+  }
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
   else if (/^\/(chat\/completions|models|messages|responses)(?=[/?]|$)/.test(url)) request.url = `/v1${url}`;
   next();

@@ -21,7 +21,7 @@ type Script = (request: SeenRequest, response: ServerResponse) => void | Promise
  * connections and cancellation. It stops with the test.
  */
 export async function createUpstream(
-  t: ExecutionContext<unknown>,
+  t: Pick<ExecutionContext, "teardown">,
   script: Script,
 ): Promise<ScriptedUpstream> {
   const requests: SeenRequest[] = [];

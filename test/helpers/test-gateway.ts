@@ -27,7 +27,7 @@ type TestGatewayOptions = {
 
 /** A whole gateway on a free port with a database of its own, and an administrator. It stops with the test. */
 export async function startTestGateway(
-  t: ExecutionContext<unknown>,
+  t: Pick<ExecutionContext, "teardown">,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "gateway-test-"));

@@ -59,6 +59,10 @@ function readLayout(bytes: Buffer, jsonDepthMax: number): ChatRequestLayout | nu
       isDoubled ||= ++streams > 1;
     }
   });
+  // Said before the parser sees it: on megabytes of nonsense that is made of brackets it takes seconds.
+  if (result === "not an object") {
+    throw new GatewayError("invalid_body", "The request body is not valid JSON, or not an object.");
+  }
   if (result === "too deep") {
     throw new GatewayError("invalid_body", `The request body is nested deeper than ${jsonDepthMax} levels.`);
   }

@@ -19,6 +19,7 @@ function endpointAt({ baseUrl, secret }: ProviderSettings, path: string): Endpoi
   const { origin, pathname, search } = new URL(baseUrl);
   return {
     origin,
+    secret,
     path: `${pathname.replace(/\/+$/, "")}${path}${search}`,
     headers: [
       ...(secret === null ? [] : ["authorization", `Bearer ${secret}`]),

@@ -1,0 +1,61 @@
+import { parseCookie } from "cookie";
+import { callProcedure, type ConsoleAnswer } from "./console-caller.ts";
+import type { TestGateway } from "./test-gateway.ts";
+
+type SessionData = { accessToken: string; expiresAt: string; user: { id: string; email: string } };
+
+/** A browser with the console open: keeps its refresh cookie and its access token, as the console's page would. */
+export class Browser {
+  readonly #gateway: Pick<TestGateway, "url">;
+  /** What the cookie holds. */
+  refreshToken: string | undefined;
+  accessToken: string | undefined;
+  /** The latest `set-cookie`, whole. */
+  setCookie: string | undefined;
+
+  constructor(gateway: Pick<TestGateway, "url">) {
+    this.#gateway = gateway;
+  }
+
+  /** Another one that holds the same tokens: a second tab, or a thief. */
+  copy(): Browser {
+    return Object.assign(new Browser(this.#gateway), {
+      refreshToken: this.refreshToken,
+      accessToken: this.accessToken,
+    });
+  }
+
+  async call(path: string, options: Parameters<typeof callProcedure>[2] = {}): Promise<ConsoleAnswer> {
+    const { refreshToken, accessToken } = this;
+    const answer = await callProcedure(this.#gateway, path, {
+      accessToken,
+      ...options,
+      headers: {
+        ...(refreshToken !== undefined && { cookie: `theme=dark; gateway_refresh=${refreshToken}` }),
+        ...options.headers,
+      },
+    });
+    const [setCookie] = answer.headers["set-cookie"] ?? [];
+    if (setCookie !== undefined) {
+      this.setCookie = setCookie;
+      this.refreshToken = parseCookie(setCookie)["gateway_refresh"] || undefined;
+    }
+    const { accessToken: newToken } = (answer.data ?? {}) as Partial<SessionData>;
+    if (newToken !== undefined) this.accessToken = newToken;
+    return answer;
+  }
+
+  signIn(email: string, password: string, from?: string): Promise<ConsoleAnswer> {
+    const input = { email, password };
+    return this.call("auth.signIn", from === undefined ? { input } : { input, from });
+  }
+
+  refresh(): Promise<ConsoleAnswer> {
+    return this.call("auth.refresh");
+  }
+
+  /** Whether the access token still opens the door: `OK`, or the error's code. */
+  async whatIsSaid(): Promise<string> {
+    return (await this.call("keys.list", { type: "query" })).code ?? "OK";
+  }
+}

@@ -1,0 +1,95 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { createId } from "../../gateway/ids.ts";
+import { hashPassword } from "../../gateway/auth/passwords.ts";
+import type { Role } from "../../db/entities/user.ts";
+import { createConsoleClient, type TestGateway } from "./test-gateway.ts";
+
+/** What `/trpc` answered, as it came: for what a client of ours would hide. */
+export type ConsoleAnswer = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  /** The answer's data; undefined when it is an error. */
+  data: unknown;
+  /** The error's code, such as `NOT_FOUND`; undefined when it is none. */
+  code: string | undefined;
+  error: ConsoleError | undefined;
+};
+
+type ConsoleError = {
+  message: string;
+  code: number;
+  data: {
+    code: string;
+    httpStatus: number;
+    path: string;
+    param: string | null;
+    retryAfterSeconds: number | null;
+    requestId: string | null;
+  };
+};
+
+type CallOptions = {
+  type?: "query" | "mutation";
+  input?: unknown;
+  accessToken?: string | undefined;
+  headers?: Record<string, string>;
+  /** The loopback address to call from. */
+  from?: string;
+};
+
+/** Calls one procedure over plain HTTP. */
+export async function callProcedure(
+  gateway: Pick<TestGateway, "url">,
+  path: string,
+  { type = "mutation", input, accessToken, headers = {}, from = "127.0.0.1" }: CallOptions = {},
+): Promise<ConsoleAnswer> {
+  const isQuery = type === "query";
+  const query = isQuery && input !== undefined ? `?input=${encodeURIComponent(JSON.stringify(input))}` : "";
+  const sent = request(`${gateway.url}/trpc/${path}${query}`, {
+    method: isQuery ? "GET" : "POST",
+    localAddress: from,
+    headers: {
+      ...(accessToken !== undefined && { authorization: `Bearer ${accessToken}` }),
+      ...(!isQuery && { "content-type": "application/json" }),
+      ...headers,
+    },
+  });
+  sent.end(isQuery || input === undefined ? undefined : JSON.stringify(input));
+  return new Promise((resolve, reject) => {
+    sent.on("error", reject);
+    sent.on("response", async (response) => {
+      const body = await text(response);
+      const parsed = JSON.parse(body) as { result?: { data?: unknown }; error?: ConsoleError };
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text: body,
+        data: parsed.result?.data,
+        code: parsed.error?.data.code,
+        error: parsed.error,
+      });
+    });
+  });
+}
+
+export type Someone = { id: string; email: string; password: string; accessToken: string };
+
+/** A person that was there already, signed in. People are made by hand until there are procedures for it. */
+export async function addPerson(
+  { url, services }: TestGateway,
+  email: string,
+  role: Role = "member",
+): Promise<Someone & { console: ReturnType<typeof createConsoleClient> }> {
+  const { database, runtime } = services;
+  const password = `password of ${email}`;
+  const id = createId("usr", runtime);
+  const passwordHash = await hashPassword(password, runtime);
+  const createdAt = new Date(runtime.now());
+  await database.write(({ users }) =>
+    users.insert({ id, email, name: email, passwordHash, role, status: "active", createdAt }),
+  );
+  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate({ email, password });
+  return { id, email, password, accessToken, console: createConsoleClient(url, accessToken) };
+}

@@ -1,0 +1,39 @@
+import Sqlite from "better-sqlite3";
+import mysql from "mysql2/promise";
+
+/** Every row of every table, as text, read past everything of ours: for what must not be in there. */
+export async function dumpDatabase(url: string): Promise<string> {
+  const rows = url.startsWith("sqlite:") ? dumpSqlite(url.slice("sqlite:".length)) : await dumpMysql(url);
+  return rows.map((row) => JSON.stringify(row)).join("\n");
+}
+
+function dumpSqlite(path: string): unknown[] {
+  const database = new Sqlite(path, { readonly: true });
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
+    return tables.flatMap((table) => database.prepare(`SELECT * FROM "${String(table)}"`).all());
+  } finally {
+    database.close();
+  }
+}
+
+async function dumpMysql(url: string): Promise<unknown[]> {
+  const connection = await mysql.createConnection(url);
+  try {
+    const [tables] = await connection.query<mysql.RowDataPacket[]>("SHOW TABLES");
+    const rows: unknown[] = [];
+    for (const table of tables) {
+      const [found] = await connection.query<mysql.RowDataPacket[]>("SELECT * FROM ??", Object.values(table));
+      rows.push(...found);
+    }
+    return rows;
+  } finally {
+    await connection.end();
+  }
+}
+
+/** The forms in which a secret might have got somewhere. */
+export function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [secret, bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("hex")];
+}

@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Waits for what has no event of its own: asks until the answer is neither null nor undefined nor false. */
+export async function eventually<Value>(
+  ask: () => Value | null | undefined | false | Promise<Value | null | undefined | false>,
+  timeoutMs = 10_000,
+): Promise<Value> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null && answer !== undefined && answer !== false) return answer;
+    if (performance.now() > deadline) throw new Error(`It did not happen within ${timeoutMs} ms: ${ask}`);
+    await sleep(10);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * The secrets that a text holds in some form: raw, as JSON or a URL writes it, in hex, or in base64, also where it
+ * begins in the middle of something longer.
+ */
+export function findLeaks(text: string, secrets: Record<string, string>): string[] {
+  const lowerCase = text.toLowerCase();
+  return Object.entries(secrets).flatMap(([name, secret]) => {
+    const isThere =
+      formsOf(secret).some((form) => text.includes(form)) ||
+      lowerCase.includes(Buffer.from(secret).toString("hex")) ||
+      lowerCase.includes(Buffer.from(secret, "utf16le").toString("hex"));
+    return isThere ? [name] : [];
+  });
+}
+
+function formsOf(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  const ascii = json.replaceAll(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  const base64 = [0, 1, 2].flatMap((offset) => base64Forms(secret, offset));
+  // JSON within JSON is escaped twice.
+  return [secret, json, ascii, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret), ...base64];
+}
+
+/** What base64 makes of the secret behind `offset` other bytes, without what its neighbours change at both ends. */
+function base64Forms(secret: string, offset: number): string[] {
+  const bytes = Buffer.from(secret);
+  const skipped = (3 - offset) % 3;
+  const whole = bytes.subarray(skipped, skipped + Math.floor((bytes.length - skipped) / 3) * 3);
+  return [whole.toString("base64"), whole.toString("base64url")];
+}

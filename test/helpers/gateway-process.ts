@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ExecutionContext } from "ava";
+import { eventually } from "./eventually.ts";
+
+const main = fileURLToPath(new URL("../../gateway/main.ts", import.meta.url));
+
+/** A process of its own that runs `gateway/main.ts`, as `npm start` does. */
+export type GatewayProcess = {
+  child: ChildProcess;
+  /** What it has printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Its exit code, once it has ended. */
+  exited: Promise<number | null>;
+  /** Where it says that it listens. Throws when it ended instead. */
+  listening(): Promise<string>;
+};
+
+/** Starts it with these environment variables and no others. It is killed with the test if it is still there. */
+export function startGatewayProcess(
+  t: Pick<ExecutionContext<unknown>, "teardown">,
+  environment: Record<string, string>,
+  ...parameters: string[]
+): GatewayProcess {
+  const child = spawn(process.execPath, [main, ...parameters], {
+    env: { PATH: process.env["PATH"] ?? "", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said = { stdout: "", stderr: "" };
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].setEncoding("utf8").on("data", (text: string) => {
+      said[stream] += text;
+    });
+  }
+  // Not "exit", which may come before the last of what it says.
+  const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
+  t.teardown(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  const listening = () =>
+    eventually(() => {
+      if (child.exitCode !== null) throw new Error(`The gateway ended: ${said.stderr}`);
+      // What is printed ends with an empty line.
+      return said.stdout.endsWith("\n\n") ? /listening at (http\S+)/.exec(said.stdout)?.[1] : undefined;
+    }, 20_000);
+  return { child, stdout: () => said.stdout, stderr: () => said.stderr, exited, listening };
+}
+
+/** A folder that goes away with the test. */
+export async function createTestFolder(t: Pick<ExecutionContext<unknown>, "teardown">): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,0 +1,58 @@
+import type { ExecutionContext } from "ava";
+import { Database, type DatabaseLimits } from "../../db/database.ts";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import type { UserRow } from "../../db/entities/user.ts";
+import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
+
+/** A new database with the schema of today, open until the test ends. */
+export async function openTestDatabase(
+  t: Pick<ExecutionContext<unknown>, "teardown">,
+  kind: DatabaseKind,
+  limits: Partial<DatabaseLimits> = {},
+): Promise<Database> {
+  const all = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 10_000, ...limits };
+  const database = await Database.open(await createTestDatabase(t, kind), all);
+  t.teardown(() => database.close());
+  await database.migrate();
+  return database;
+}
+
+/** A row that can be inserted, but for what the test says. */
+export function userRow(id: string, more: Partial<UserRow> = {}): UserRow {
+  return {
+    id,
+    email: `${id}@example.com`,
+    name: id,
+    passwordHash: "none",
+    role: "member",
+    status: "active",
+    createdAt: new Date(),
+    ...more,
+  };
+}
+
+export function usageRow(id: string, more: Partial<UsageRecordRow> = {}): UsageRecordRow {
+  return {
+    id,
+    createdAt: new Date(),
+    apiKeyId: "key_1",
+    apiKeyName: "A key",
+    model: "demo/echo",
+    provider: "demo",
+    upstreamModel: "echo",
+    endpoint: "chat/completions",
+    stream: false,
+    status: "SUCCEEDED",
+    httpStatus: 200,
+    errorCode: null,
+    inputTokens: 1,
+    outputTokens: 2,
+    cachedInputTokens: null,
+    reasoningTokens: null,
+    estimated: false,
+    cost: null,
+    latencyMs: 3,
+    timeToFirstTokenMs: null,
+    ...more,
+  };
+}

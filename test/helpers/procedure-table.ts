@@ -1,0 +1,65 @@
+import { appRouter } from "../../gateway/trpc/app-router.ts";
+
+/** Who may call a procedure, and an input that it accepts as far as its form goes. */
+export type ProcedureRow = {
+  access: "everybody" | "members" | "administrators";
+  input?: Record<string, unknown>;
+};
+
+/**
+ * Every procedure there is, and who may call it. It is kept beside the code on purpose: a new procedure fails the tests
+ * until somebody has decided here whom it is for. `id` is replaced by the id of a key.
+ */
+export const procedureTable: Record<string, ProcedureRow> = {
+  "auth.state": { access: "everybody" },
+  "auth.setUp": {
+    access: "everybody",
+    input: { token: "wrong", name: "Eve", email: "eve@example.com", password: "long enough" },
+  },
+  "auth.signIn": { access: "everybody", input: { email: "nobody@example.com", password: "wrong" } },
+  "auth.refresh": { access: "everybody" },
+  "auth.signOut": { access: "everybody" },
+  "auth.changePassword": {
+    access: "members",
+    input: {
+      currentPassword: "password of guards@example.com",
+      newPassword: "password of guards@example.com",
+    },
+  },
+
+  "keys.list": { access: "members", input: {} },
+  "keys.get": { access: "members", input: { id: "" } },
+  "keys.create": { access: "members", input: { name: "A key" } },
+  "keys.rename": { access: "members", input: { id: "", name: "Renamed" } },
+  "keys.setModels": { access: "members", input: { id: "", models: [] } },
+  "keys.deactivate": { access: "members", input: { id: "" } },
+  "keys.activate": { access: "members", input: { id: "" } },
+  "keys.rotate": { access: "members", input: { id: "" } },
+  "keys.delete": { access: "members", input: { id: "" } },
+
+  "models.list": { access: "members" },
+  "models.get": { access: "members", input: { slug: "demo/echo" } },
+  "models.create": { access: "administrators", input: { slug: "demo/x", providerId: "prv_absent" } },
+  "models.update": { access: "administrators", input: { id: "mdl_absent", prices: {} } },
+  "models.delete": { access: "administrators", input: { id: "mdl_absent" } },
+
+  "providers.list": { access: "administrators" },
+  "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },
+  "providers.update": { access: "administrators", input: { id: "prv_absent" } },
+  "providers.delete": { access: "administrators", input: { id: "prv_absent" } },
+  "providers.test": { access: "administrators", input: { id: "prv_absent" } },
+  "providers.discoverModels": { access: "administrators", input: { id: "prv_absent" } },
+  "providers.addCredential": { access: "administrators", input: { id: "prv_absent", apiKey: "secret" } },
+  "providers.removeCredential": {
+    access: "administrators",
+    input: { id: "prv_absent", credentialId: "crd_absent" },
+  },
+};
+
+/** Every procedure of the router, as the router has it. Its type there is that of a tree; what is there is a flat list. */
+export const procedures = Object.entries(
+  appRouter._def.procedures as unknown as Record<
+    string,
+    { _def: { type: "query" | "mutation"; inputs: unknown[] } }
+  >,
+).map(([path, { _def }]) => ({ path, type: _def.type, takesInput: _def.inputs.length > 0 }));

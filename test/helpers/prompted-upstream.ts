@@ -1,0 +1,30 @@
+import type { ServerResponse } from "node:http";
+import type { ExecutionContext } from "ava";
+import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scripted-upstream.ts";
+
+export type PromptScript = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
+
+/**
+ * One upstream for a whole file, which does for each test what that test said: the last message's content is the name of
+ * the script. So tests that run at once share a gateway and stay apart.
+ */
+export async function createPromptedUpstream(
+  t: ExecutionContext<unknown>,
+): Promise<ScriptedUpstream & { scripts: Map<string, PromptScript>; seen(prompt: string): SeenRequest[] }> {
+  const scripts = new Map<string, PromptScript>();
+  const upstream = await createUpstream(t, async (request, response) => {
+    const script = scripts.get(promptOf(request));
+    if (!script) throw new Error(`No test has a script for: ${request.body}`);
+    await script(response, request);
+  });
+  return {
+    ...upstream,
+    scripts,
+    seen: (prompt) => upstream.requests.filter((request) => promptOf(request) === prompt),
+  };
+}
+
+function promptOf({ body }: SeenRequest): string {
+  const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+  return messages.at(-1)?.content ?? "";
+}

@@ -1,0 +1,19 @@
+import test from "ava";
+import { sharedByFile } from "./shared-by-file.ts";
+import { startTestGateway, type TestGateway } from "./test-gateway.ts";
+
+/**
+ * One gateway for all tests of a file that do not get in each other's way: to start one costs half a second of CPU time.
+ * Called at the top of the file; what it returns gives the gateway to the tests.
+ */
+export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {}): () => TestGateway {
+  let gateway: TestGateway | undefined;
+  const owner = sharedByFile();
+  test.serial.before(async () => {
+    gateway = await startTestGateway(owner, options);
+  });
+  return () => {
+    if (gateway === undefined) throw new Error("The gateway has not been started: is this inside of a test?");
+    return gateway;
+  };
+}

@@ -1,0 +1,204 @@
+import type { ServerResponse } from "node:http";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+
+/** Where in an answer a fault happens: of a stream or not; before anything useful was sent or in the middle. */
+export type Place = { stream: boolean; begun: boolean };
+
+/** The upstream's end of an answer in which something goes wrong. */
+export type Scene = {
+  response: ServerResponse;
+  place: Place;
+  /** What is left to send of the right answer. */
+  rest: string;
+  /** Sends the head of a right answer, unless that has been done. */
+  begin(): void;
+};
+
+export type Fault = {
+  kind: string;
+  /** Headers that the fault takes, also where it happens later. */
+  headers?: Record<string, string>;
+  /** It can only happen before anything was sent. */
+  isFirst?: true;
+  /** It shows only where the upstream's time is short. */
+  isSlow?: true;
+  play(scene: Scene): void | Promise<void>;
+  /** What the client is told; null where nothing is wrong. */
+  error: { status: number; code: string } | null;
+};
+
+const broken = { status: 502, code: "upstream_error" };
+const tooSlow = { status: 504, code: "upstream_timeout" };
+const errorJson = (code: string) =>
+  JSON.stringify({ error: { message: "Not now.", type: "some_type", param: null, code } });
+
+export const faults: Fault[] = [
+  {
+    kind: "resets the connection",
+    error: broken,
+    play: ({ response }) => void response.socket?.resetAndDestroy(),
+  },
+  { kind: "falls silent", isSlow: true, error: tooSlow, play: () => {} },
+  {
+    kind: "falls silent after the head",
+    isFirst: true,
+    isSlow: true,
+    error: tooSlow,
+    play: ({ begin }) => begin(),
+  },
+  {
+    kind: "closes the connection before the announced length",
+    headers: { "content-length": "100000" },
+    error: broken,
+    play({ begin, response }) {
+      begin();
+      response.socket?.end();
+    },
+  },
+  {
+    kind: "closes the connection in the middle of an event and without a last chunk",
+    error: broken,
+    play({ begin, response, rest }) {
+      begin();
+      response.write(rest.slice(0, 30), () => response.socket?.end());
+    },
+  },
+  {
+    kind: "breaks the rules of HTTP",
+    error: broken,
+    play: ({ response }) => void response.socket?.end("this is not HTTP\r\n\r\n"),
+  },
+  {
+    kind: "sends something else than completions",
+    error: broken,
+    play({ begin, response, place }) {
+      begin();
+      response.end(place.stream ? "data: <html>\n\ndata: [DONE]\n\n" : "<html></html>");
+    },
+  },
+  {
+    kind: "ends before it is complete",
+    error: broken,
+    play({ begin, response }) {
+      begin();
+      response.end();
+    },
+  },
+  {
+    kind: "sends one byte at a time",
+    error: null,
+    async play({ begin, response, rest }) {
+      begin();
+      for (const byte of Buffer.from(rest)) {
+        response.write(Buffer.from([byte]));
+        await nextTurn();
+      }
+      response.end();
+    },
+  },
+  {
+    kind: "cuts every character of several bytes in two",
+    error: null,
+    async play({ begin, response, rest }) {
+      begin();
+      const bytes = Buffer.from(rest);
+      for (let from = 0; from < bytes.length;) {
+        const next = bytes.subarray(from).findIndex((byte) => byte >= 0xc0);
+        const to = next === -1 ? bytes.length : from + next + 1;
+        response.write(bytes.subarray(from, to));
+        from = to;
+        await wait(5);
+      }
+      response.end();
+    },
+  },
+  {
+    kind: "sends more than the limit without an end",
+    error: broken,
+    play({ begin, response }) {
+      begin();
+      response.write(`data: {"model":"${"a".repeat(200_000)}`);
+    },
+  },
+  {
+    kind: "answers with a web page",
+    isFirst: true,
+    headers: { "content-type": "text/html; charset=utf-8" },
+    error: broken,
+    play({ begin, response }) {
+      begin();
+      response.end("<html><body>data: Welcome</body></html>");
+    },
+  },
+  {
+    kind: "takes its time, but not too much at once",
+    isSlow: true,
+    error: null,
+    async play({ begin, response, rest }) {
+      begin();
+      const step = Math.ceil(rest.length / 6);
+      for (let from = 0; from < rest.length; from += step) {
+        await wait(250);
+        response.write(rest.slice(from, from + step));
+      }
+      response.end();
+    },
+  },
+  {
+    kind: "never comes to an end",
+    isSlow: true,
+    error: tooSlow,
+    async play({ begin, response, place }) {
+      begin();
+      if (place.stream) response.write("data: ");
+      while (!response.closed) {
+        response.write(" ");
+        await wait(50);
+      }
+    },
+  },
+  {
+    kind: "sends an error where the answer should be",
+    error: broken,
+    play({ begin, response, place }) {
+      begin();
+      response.end(place.stream ? `data: ${errorJson("boom")}\n\ndata: [DONE]\n\n` : errorJson("boom"));
+    },
+  },
+  {
+    kind: "sends an error as an event with a name",
+    error: broken,
+    play({ begin, response }) {
+      begin();
+      response.end(`event: error\ndata: ${errorJson("boom")}\n\n`);
+    },
+  },
+  {
+    kind: "compresses what it was asked not to",
+    isFirst: true,
+    headers: { "content-encoding": "gzip" },
+    error: broken,
+    play({ begin, response, rest }) {
+      begin();
+      response.end(gzipSync(rest));
+    },
+  },
+  answersWith(429, "slow_down", { status: 429, code: "slow_down" }),
+  answersWith(400, "context_length_exceeded", { status: 400, code: "context_length_exceeded" }),
+  answersWith(401, "invalid_api_key", { status: 502, code: "upstream_auth_failed" }),
+  ...[302, 307, 308, 500, 503, 529].map((status) => answersWith(status, "some_code", broken)),
+];
+
+function answersWith(status: number, code: string, error: Fault["error"]): Fault {
+  return {
+    kind: `answers with HTTP status ${status}`,
+    isFirst: true,
+    error,
+    play({ response }) {
+      const elsewhere = status < 400 ? { location: "/elsewhere" } : {};
+      response.writeHead(status, { "content-type": "application/json", "retry-after": "7", ...elsewhere });
+      response.end(errorJson(code));
+    },
+  };
+}

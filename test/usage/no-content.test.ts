@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import test from "ava";
+import { dumpDatabase } from "../helpers/dump-database.ts";
+import { assertError, serverError } from "../helpers/error-form.ts";
+import { findLeaks } from "../helpers/find-leaks.ts";
+import { chatBody, postChat } from "../helpers/requests.ts";
+import { connectUpstream, createUpstream } from "../helpers/scripted-upstream.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+// Long enough to be nobody else's, with characters that JSON and URLs escape.
+const prompt = 'Canary prompt 7f3a "é" <&> zq';
+const answer = 'Canary answer 91bd "ü" <&> zq';
+const upstreamSecret = "upstream-secret-0123456789";
+
+for (const kind of databaseKinds) {
+  test(`${kind}: no prompt, answer, key or credential is in any log line or any table, however a request ends`, async (t) => {
+    const upstream = await createUpstream(t, (request, response) => {
+      const status = Number(/status (\d+)/.exec(request.body)?.[1] ?? 200);
+      response.writeHead(status, {
+        "content-type": "application/json",
+        "x-canary": answer.replaceAll(/[^ -~]/g, ""),
+      });
+      if (request.body.includes("garbage")) return void response.end(`<html>${answer}`);
+      if (request.body.includes("break off")) return void response.write(answer, () => response.destroy());
+      const error = {
+        message: `${answer} ${prompt} ${upstreamSecret}`,
+        type: answer,
+        param: prompt,
+        code: answer,
+      };
+      const choices = [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }];
+      return void response.end(JSON.stringify(status === 200 ? { choices } : { error }));
+    });
+    const gateway = await startTestGateway(t, { kind });
+    const key = await connectUpstream(gateway, upstream);
+
+    const ask = async (content: string, more: object = {}) =>
+      (await postChat(gateway, key.value, chatBody("test/model", content, more))).status;
+    t.is(await ask(prompt), 200);
+    for (const status of [400, 401, 404, 429, 500]) await ask(`${prompt} status ${status}`);
+    for (const more of [{}, { stream: true }]) {
+      t.is(await ask(`${prompt} garbage`, more), 502);
+      t.is(await ask(`${prompt} break off`, more), 502);
+    }
+    t.is(await ask("Hello", { temperature: prompt }), 400);
+    t.is(await ask("Hello", { model: prompt }), 404);
+    t.is(await ask("Hello", { messages: [{ role: prompt, content: prompt }] }), 400);
+    t.is((await postChat(gateway, key.value, `{"model":"test/model",${prompt}`)).status, 400);
+    t.is((await postChat(gateway, key.value, chatBody(key.value, prompt))).status, 404);
+    t.is((await postChat(gateway, `${key.value}x`, chatBody("test/model", prompt))).status, 401);
+    await gateway.admin.providers.test.mutate({ id: await providerId(gateway) });
+    const echo = await createKey(gateway);
+    t.is((await postChat(gateway, echo.value, chatBody("demo/echo", prompt, { stream: true }))).status, 200);
+    await gateway.services.recorder.flush();
+    await gateway.services.lastUsed.flush();
+
+    const secrets = {
+      prompt,
+      answer,
+      upstreamSecret,
+      keyValue: key.value,
+      echoKeyValue: echo.value,
+      // What comes after the prefix that all keys share.
+      bareKeyValue: key.value.slice("sk-gateway-".length),
+      password: administrator.password,
+    };
+    const tables = await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "");
+    t.true(
+      tables.includes(createHash("sha256").update(key.value).digest("hex")),
+      "the dump is of this database",
+    );
+    t.true(tables.includes("upstream_error"), "with the records");
+    t.deepEqual(findLeaks(tables, secrets), []);
+    t.deepEqual(findLeaks(gateway.log.join("\n"), secrets), []);
+    t.deepEqual(findLeaks(await dataFolder(gateway), secrets), []);
+  });
+}
+
+test("a database that cannot be written to puts nothing of a request into the log", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "100" } });
+  const key = await createKey(gateway);
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo", prompt))).status, 200);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.services.database.read(() => promise).catch(() => {});
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo", prompt))).status, 200);
+  await gateway.services.recorder.flush();
+  resolve();
+
+  const log = gateway.log.join("\n");
+  t.regex(log, /cannot write usage records/);
+  t.deepEqual(findLeaks(log, { prompt, keyValue: key.value, hash: hashOf(key.value) }), []);
+});
+
+test("a mistake of ours that quotes the prompt tells neither the client nor the log", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  const mistake = Object.assign(new Error(prompt), { parameters: [prompt], cause: new Error(prompt) });
+  Object.assign(gateway.services.catalogue, {
+    find() {
+      throw mistake;
+    },
+  });
+
+  const failed = await postChat(gateway, key.value, chatBody("demo/echo", prompt));
+
+  assertError(t, failed, serverError(500, "internal_error"));
+  const log = gateway.log.join("\n");
+  t.true(log.includes(failed.headers.get("x-request-id") ?? "none"), "it can be found in the log");
+  t.deepEqual(findLeaks(failed.text + log, { prompt, keyValue: key.value }), []);
+});
+
+test("the search finds a canary in each form it could have taken", (t) => {
+  const bytes = Buffer.from(prompt);
+  for (const form of [
+    prompt,
+    JSON.stringify({ prompt }),
+    JSON.stringify({ text: JSON.stringify({ prompt }) }),
+    JSON.stringify(prompt).replace("é", "\\u00e9"),
+    encodeURIComponent(prompt),
+    bytes.toString("hex").toUpperCase(),
+    ...["", "a", "ab", "abc"].map((before) => Buffer.from(`${before}${prompt} after`).toString("base64")),
+    Buffer.from(`a${prompt}`).toString("base64url"),
+  ]) {
+    t.deepEqual(findLeaks(`before ${form} after`, { prompt }), ["prompt"], form);
+  }
+  t.deepEqual(findLeaks("nothing", { prompt }), []);
+  t.deepEqual(findLeaks(gzipSync(prompt).toString("base64"), { prompt }), [], "compression would hide it");
+});
+
+function hashOf(value: string): string {
+  return createHash("sha256").update(value).digest("hex");
+}
+
+async function providerId({ admin }: TestGateway): Promise<string> {
+  const found = (await admin.providers.list.query()).find(({ name }) => name === "test");
+  if (!found) throw new Error("There is no provider named test");
+  return found.id;
+}
+
+/** Every file the gateway keeps, in a form in which text stays text. */
+async function dataFolder({ environment }: TestGateway): Promise<string> {
+  const folder = environment["DATA_DIR"] ?? "";
+  const names = await readdir(folder);
+  const files = await Promise.all(names.map((name) => readFile(path.join(folder, name), "utf8")));
+  return files.join("\n");
+}

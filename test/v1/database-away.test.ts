@@ -1,0 +1,64 @@
+import test from "ava";
+import { generateKeyValue } from "../../gateway/keys/key-value.ts";
+import { assertError, serverError } from "../helpers/error-form.ts";
+import { chatBody, postChat } from "../helpers/requests.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const unavailable = { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } };
+
+test("while the database is frozen known keys are served, and nobody is told a key is bad", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "200" } });
+  const known = await createKey(gateway);
+  const unseen = await createKey(gateway);
+  t.is((await postChat(gateway, known.value, chatBody("demo/echo"))).status, 200);
+
+  const thaw = freeze(gateway);
+  const answers = await Promise.all([
+    postChat(gateway, known.value, chatBody("demo/echo")),
+    postChat(gateway, unseen.value, chatBody("demo/echo")),
+    postChat(gateway, generateKeyValue(gateway.services.runtime), chatBody("demo/echo")),
+    fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${unseen.value}` } }),
+    postChat(gateway, `${known.value.slice(0, -1)}!`, chatBody("demo/echo")),
+    fetch(`${gateway.url}/readyz`),
+  ]);
+  thaw();
+
+  t.is(answers[0].status, 200, "known");
+  assertError(t, answers[1], unavailable);
+  assertError(t, answers[2], unavailable);
+  t.is(answers[3].status, 503);
+  t.is(answers[4].status, 401, "what cannot be a key needs no database");
+  t.is(answers[5].status, 200, "ready: known keys are served");
+
+  t.is((await postChat(gateway, unseen.value, chatBody("demo/echo"))).status, 200, "after it");
+  t.is((await usageOf(gateway, known.id)).length, 2, "no record is lost");
+});
+
+test("when usage can be kept no longer, new requests are refused instead of going unrecorded", async (t) => {
+  const gateway = await startTestGateway(t, {
+    environment: { DATABASE_TIMEOUT_MS: "200", USAGE_QUEUE_RECORDS_MAX: "2" },
+  });
+  const key = await createKey(gateway);
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
+  await gateway.services.recorder.flush();
+
+  const thaw = freeze(gateway);
+  const statuses: number[] = [];
+  for (let sent = 0; sent < 2; sent++) {
+    statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
+  }
+  const refused = await postChat(gateway, key.value, chatBody("demo/echo"));
+  thaw();
+
+  t.deepEqual(statuses, [200, 200]);
+  assertError(t, refused, { ...unavailable, headers: { "retry-after": "5" } });
+  t.is((await usageOf(gateway, key.id)).length, 3);
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200, "after it");
+});
+
+/** SQLite takes one thing at a time: one that does not end keeps everything else waiting, as a frozen server does. */
+function freeze({ services: { database } }: TestGateway): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  database.read(() => promise).catch(() => {});
+  return resolve;
+}

@@ -1,0 +1,159 @@
+import test from "ava";
+import { generateKeyValue } from "../../gateway/keys/key-value.ts";
+import { systemRuntime } from "../../gateway/runtime.ts";
+import { createLog } from "../../gateway/log.ts";
+import { assertError, clientError, type ErrorRow } from "../helpers/error-form.ts";
+import { type Answer, chatBody, postChat } from "../helpers/requests.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// Every row of the contract's error table that is about the request; upstream-errors.test.ts has the others.
+const shared = sharedByFile();
+const bodyBytesMax = 10_000;
+/** Set once, before the tests, so that a key can expire without anybody waiting for it. */
+let clockAheadMs = 0;
+let gateway: TestGateway;
+let key: { id: string; value: string };
+let expired: string;
+
+test.before(async () => {
+  gateway = await startTestGateway(shared, {
+    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax) },
+    runtime: { now: () => Date.now() + clockAheadMs },
+  });
+  key = await createKey(gateway);
+  const expiresAt = new Date(Date.now() + 60_000).toISOString();
+  expired = (await gateway.admin.keys.create.mutate({ name: "Short", models: ["demo/echo"], expiresAt }))
+    .value;
+  await postChat(gateway, expired, chatBody("demo/echo"));
+  clockAheadMs = 120_000;
+});
+
+async function send(method: string, path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(gateway.url + path, { method, headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+const withoutKey: Record<string, string>[] = [
+  {},
+  { authorization: "Bearer" },
+  { authorization: "Basic dXNlcjpwYXNz" },
+  { "x-api-key": "" },
+];
+for (const headers of withoutKey) {
+  test(`a request without a key is told so: ${JSON.stringify(headers)}`, async (t) => {
+    const message = assertError(t, await send("GET", "/v1/models", headers), clientError(401, null));
+    t.regex(message, /Authorization: Bearer/);
+  });
+}
+
+test("unknown, malformed, deleted, disabled and expired keys get one and the same answer", async (t) => {
+  const known = generateKeyValue(systemRuntime(createLog("silent", { write() {} })));
+  const deleted = await createKey(gateway);
+  const disabled = await createKey(gateway);
+  for (const { value } of [deleted, disabled]) {
+    // In use before, so that the gateway has it in its cache.
+    t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+  }
+  await gateway.admin.keys.delete.mutate({ id: deleted.id });
+  await gateway.admin.keys.deactivate.mutate({ id: disabled.id });
+
+  const messages = new Set<string>();
+  for (const value of [
+    known,
+    `${key.value.slice(0, -1)}${key.value.endsWith("0") ? "1" : "0"}`,
+    "sk-proj-somebody-elses",
+    deleted.value,
+    disabled.value,
+    expired,
+  ]) {
+    const answer = await postChat(gateway, value, chatBody("demo/echo"));
+    messages.add(assertError(t, answer, clientError(401, "invalid_api_key")));
+    t.notRegex(answer.text, new RegExp(value.slice(11)), "the value is not repeated");
+  }
+  t.is(messages.size, 1);
+});
+
+test("a disabled key that is activated again counts again", async (t) => {
+  const { id, value } = await createKey(gateway);
+  await gateway.admin.keys.deactivate.mutate({ id });
+  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
+  await gateway.admin.keys.activate.mutate({ id });
+  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+});
+
+test("a model that does not exist and one the key is not connected to get the same answer", async (t) => {
+  const unconnected = await createKey(gateway, []);
+  const row = clientError(404, "model_not_found", "model");
+
+  const hidden = assertError(t, await postChat(gateway, unconnected.value, chatBody("demo/echo")), row);
+  const absent = assertError(t, await postChat(gateway, key.value, chatBody("demo/none")), row);
+  const inDetail = await send("GET", "/v1/models/demo/echo", {
+    authorization: `Bearer ${unconnected.value}`,
+  });
+
+  t.is(hidden, absent.replace("demo/none", "demo/echo"));
+  t.is(assertError(t, inDetail, row), hidden);
+});
+
+for (const body of [
+  "",
+  " ",
+  "{",
+  "hello",
+  '{"model":"demo/echo",}',
+  "\u{feff}{}",
+  "[]",
+  '"text"',
+  "null",
+  "5",
+]) {
+  test(`a body that is no JSON object is refused: ${JSON.stringify(body)}`, async (t) => {
+    assertError(t, await postChat(gateway, key.value, body), clientError(400, null));
+  });
+}
+
+test("a body over the limit is refused, one at the limit is not", async (t) => {
+  const body = JSON.stringify(chatBody("demo/echo"));
+  const atLimit = await postChat(gateway, key.value, body.padEnd(bodyBytesMax));
+  t.is(atLimit.status, 200);
+  const over = await postChat(gateway, key.value, body.padEnd(bodyBytesMax + 1));
+  t.regex(assertError(t, over, clientError(413, "request_too_large")), /10000 bytes/);
+});
+
+for (const path of [
+  "/",
+  "/v1",
+  "/v1/",
+  "/v1/nothing",
+  "/v2/chat/completions",
+  "/v1/chat/completions/more",
+  "/v1/Models",
+]) {
+  test(`there is nothing at ${path}`, async (t) => {
+    for (const method of ["GET", "POST"]) {
+      assertError(t, await send(method, path), clientError(404, "unknown_url"));
+    }
+  });
+}
+
+const endpoints: [path: string, allowed: string, refused: string[]][] = [
+  ["/v1/chat/completions", "POST", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]],
+  ["/v1/models", "GET", ["POST", "PUT", "DELETE", "OPTIONS"]],
+  ["/v1/models/demo/echo", "GET", ["POST", "DELETE"]],
+];
+for (const [path, allow, methods] of endpoints) {
+  test(`${path} allows ${allow} and says so to other methods`, async (t) => {
+    for (const method of methods) {
+      const row: ErrorRow = { ...clientError(405, "method_not_allowed"), headers: { allow } };
+      assertError(t, await send(method, path), row);
+    }
+  });
+}
+
+test("what a key may not do at all leaves no usage record", async (t) => {
+  const { id, value } = await createKey(gateway);
+  await gateway.admin.keys.deactivate.mutate({ id });
+  await postChat(gateway, value, chatBody("demo/echo"));
+  t.deepEqual(await usageOf(gateway, id), []);
+});

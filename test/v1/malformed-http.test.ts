@@ -1,0 +1,130 @@
+import test from "ava";
+import { assertError, clientError } from "../helpers/error-form.ts";
+import { openSocket, readAnswer, sendRaw } from "../helpers/raw-http.ts";
+import { type Answer, chatBody, postChat } from "../helpers/requests.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+// What only a raw socket can send.
+const shared = sharedByFile();
+let gateway: TestGateway;
+let key: { id: string; value: string };
+const statuses = new Set<number>();
+
+test.before(async () => {
+  gateway = await startTestGateway(shared, {
+    environment: { REQUEST_HEADERS_TIMEOUT_MS: "300", REQUEST_RECEIVE_TIMEOUT_MS: "2000" },
+  });
+  key = await createKey(gateway);
+});
+
+test.after("no answer was 500 or more, and the gateway still answers", async (t) => {
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
+  t.deepEqual(
+    [...statuses].filter((status) => status >= 500),
+    [],
+  );
+});
+
+async function send(...pieces: (string | Buffer)[]): Promise<Answer> {
+  const answer = await sendRaw(gateway.url, ...pieces);
+  statuses.add(answer.status);
+  return answer;
+}
+
+function head(...lines: string[]): string {
+  return `${["POST /v1/chat/completions HTTP/1.1", "host: gateway", ...lines].join("\r\n")}\r\n\r\n`;
+}
+
+const body = JSON.stringify(chatBody("demo/echo"));
+const length = `content-length: ${Buffer.byteLength(body)}`;
+const bearer = () => `authorization: Bearer ${key.value}`;
+
+const malformed: [title: string, pieces: () => string[]][] = [
+  ["a garbage request line", () => ["\u{1}\u{2} what is this\r\n\r\n"]],
+  ["TLS", () => ["\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\r\n\r\n"]],
+  ["HTTP/2", () => ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]],
+  ["an unknown method", () => ["BREW /v1/models HTTP/1.1\r\nhost: gateway\r\n\r\n"]],
+  ["no host", () => ["GET /v1/models HTTP/1.1\r\n\r\n"]],
+  ["a header without a colon", () => [head(bearer(), "what is this")]],
+  ["a space before a header's colon", () => [head(bearer(), "content-length : 5")]],
+  ["a folded header with a control character", () => [head(bearer(), "x-a: b\u{0}c")]],
+  ["two lengths", () => [head(bearer(), "content-length: 5", "content-length: 6"), body]],
+  ["a negative length", () => [head(bearer(), "content-length: -5"), body]],
+  ["a length and chunks", () => [head(bearer(), length, "transfer-encoding: chunked"), body]],
+  ["a bad chunk size", () => [head(bearer(), "transfer-encoding: chunked"), "zz\r\nhello\r\n0\r\n\r\n"]],
+  [
+    "chunks without an end of line",
+    () => [head(bearer(), "transfer-encoding: chunked"), "5\r\nhelloXX0\r\n\r\n"],
+  ],
+  ["an unknown transfer encoding", () => [head(bearer(), "transfer-encoding: gzip"), body]],
+];
+for (const [title, pieces] of malformed) {
+  test(`what is no proper HTTP is refused in the error form: ${title}`, async (t) => {
+    assertError(t, await send(...pieces()), clientError(400, null));
+  });
+}
+
+test("an expectation nobody can meet is refused or ignored, in JSON either way", async (t) => {
+  const answer = await send(head(bearer(), length, "expect: a-miracle"), body);
+  t.true([200, 417].includes(answer.status));
+  t.is(answer.headers.get("content-type"), "application/json; charset=utf-8");
+});
+
+test("headers over the limit are refused in the error form", async (t) => {
+  const answer = await send(head(bearer(), `x-large: ${"a".repeat(64 * 1024)}`));
+  assertError(t, answer, clientError(431, "request_too_large"));
+});
+
+test("hundreds of headers do not hide the ones that count", async (t) => {
+  const many = Array.from({ length: 300 }, (_, index) => `a${index}: b`);
+  t.is((await send(head(bearer(), length, ...many), body)).status, 200);
+});
+
+for (const [title, names] of [
+  ["in two cases", ["Authorization", "authorization"]],
+  ["in the same case", ["authorization", "authorization"]],
+]) {
+  test(`two Authorization headers are refused, whichever would be right: ${title}`, async (t) => {
+    const [first, second] = names as [string, string];
+    for (const values of [
+      [key.value, "sk-wrong"],
+      ["sk-wrong", key.value],
+      [key.value, key.value],
+    ]) {
+      const lines = [`${first}: Bearer ${values[0]}`, `${second}: Bearer ${values[1]}`, length];
+      assertError(t, await send(head(...lines), body), clientError(401, "invalid_api_key"));
+    }
+  });
+}
+
+test("two x-api-key headers are no key", async (t) => {
+  const answer = await send(head(`x-api-key: ${key.value}`, `x-api-key: ${key.value}`, length), body);
+  assertError(t, answer, clientError(401, "invalid_api_key"));
+});
+
+test("a header named __proto__ changes nothing", async (t) => {
+  const proto = "__proto__: authorization";
+  t.is((await send(head(proto, bearer(), "constructor: x", length), body)).status, 200);
+  assertError(t, await send(head(proto, length), body), clientError(401, null));
+});
+
+test("a body sent in single bytes and in chunks is read as one", async (t) => {
+  const chunks = [...body].map((character) => `1\r\n${character}\r\n`);
+  const answer = await send(head(bearer(), "transfer-encoding: chunked"), ...chunks, "0\r\n\r\n");
+  t.is(answer.status, 200);
+});
+
+test("whoever dawdles over the headers is told so, and cut off", async (t) => {
+  const socket = await openSocket(gateway.url);
+  const answer = readAnswer(socket);
+  socket.write("POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\n");
+  const dawdle = setInterval(() => socket.write("x-slow: 1\r\n"), 50);
+  t.teardown(() => clearInterval(dawdle));
+  assertError(t, await answer, clientError(408, "request_timeout"));
+});
+
+test("whoever dawdles over the body is told so, and cut off", async (t) => {
+  const answer = await send(head(bearer(), "content-length: 1000"), '{"model":');
+  assertError(t, answer, clientError(408, "request_timeout"));
+});
