@@ -20,7 +20,7 @@ export const limitVariables = {
   databaseTimeoutMs: { variable: "DATABASE_TIMEOUT_MS", value: 5_000 },
   usageQueueRecordsMax: { variable: "USAGE_QUEUE_RECORDS_MAX", value: 100_000 },
   usageBatchRecordsMax: { variable: "USAGE_BATCH_RECORDS_MAX", value: 500 },
-  usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 500 },
+  usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 100 },
   drainTimeoutMs: { variable: "DRAIN_TIMEOUT_MS", value: 30_000 },
 } as const;
 

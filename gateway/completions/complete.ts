@@ -27,7 +27,7 @@ export function complete(
 
   const relay = request.stream
     ? new StreamRelay(exchange, {
-        modelJson: JSON.stringify(route.slug),
+        slug: route.slug,
         withholdsUsage: !request.includeUsage,
         eventBytesMax: limits.upstreamEventBytesMax,
         pingIntervalMs: limits.streamPingIntervalMs,

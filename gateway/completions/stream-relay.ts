@@ -1,12 +1,14 @@
 import { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+import { ChunkRewriter } from "./chunk-rewriter.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import type { Exchange } from "./exchange.ts";
 import { readUpstreamErrorEvent } from "./read-upstream-error.ts";
-import { type ChunkRules, rewriteChunks } from "./rewrite-chunks.ts";
 
-type StreamRelayOptions = ChunkRules & {
+type StreamRelayOptions = {
+  slug: string;
+  withholdsUsage: boolean;
   eventBytesMax: number;
   pingIntervalMs: number;
   clientStallTimeoutMs: number;
@@ -21,6 +23,7 @@ export class StreamRelay implements UpstreamEvents {
   readonly #exchange: Exchange;
   readonly #options: StreamRelayOptions;
   readonly #splitter: EventSplitter;
+  readonly #rewriter: ChunkRewriter;
   /** What has come since control was last given back to Node. */
   #arrived: Buffer[] = [];
   #error: ErrorCollector | null = null;
@@ -32,6 +35,7 @@ export class StreamRelay implements UpstreamEvents {
     this.#exchange = exchange;
     this.#options = options;
     this.#splitter = new EventSplitter(options.eventBytesMax);
+    this.#rewriter = new ChunkRewriter(options);
     exchange.reply.onDrain(() => this.#resume());
     exchange.onOver(() => clearTimeout(this.#timer));
   }
@@ -78,7 +82,7 @@ export class StreamRelay implements UpstreamEvents {
   }
 
   #relayEvents(events: Buffer, arrivedAt: number): void {
-    const { bytes, usage, ending } = rewriteChunks(events, this.#options);
+    const { bytes, usage, ending } = this.#rewriter.rewrite(events);
     if (usage) this.#exchange.usage = usage;
     this.#exchange.noteFirstToken();
     if (ending?.kind === "done") return this.#succeed(bytes, arrivedAt);

@@ -49,7 +49,7 @@ export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: str
     return true;
   }
   return (
-    keyEnd - keyStart > name.length &&
+    keyEnd - keyStart >= name.length + shortestEscape &&
     hasEscape(bytes, keyStart, keyEnd) &&
     unescapeKey(bytes, keyStart, keyEnd) === name
   );
@@ -127,6 +127,8 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
+/** How much longer a key is with one character written as `\\u0061`. */
+const shortestEscape = 5;
 const tooDeep = -1;
 const quote = 0x22;
 const backslash = 0x5c;

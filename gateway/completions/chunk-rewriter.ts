@@ -1,0 +1,192 @@
+import { isObject, readTokenUsage, type TokenUsage } from "../wire/chat-completion.ts";
+import { isKey, scanMembers } from "../wire/json-layout.ts";
+
+/** What a piece of an upstream's stream comes to. */
+export type RewrittenChunks = {
+  /** What the client gets, up to whatever ended the stream; may be empty. */
+  bytes: Buffer;
+  usage: TokenUsage | null;
+  /** Whether this piece ended the stream: by `[DONE]`, by reporting an error (its data), or by being no chunk at all. */
+  ending: { kind: "done" } | { kind: "error"; payload: Buffer } | { kind: "garbage" } | null;
+};
+
+type ChunkRewriterOptions = {
+  slug: string;
+  /** Whether the chunk with the usage is for the gateway only. */
+  withholdsUsage: boolean;
+};
+
+/**
+ * Rewrites the chat completion chunks of one stream where they stand: the slug for the upstream's name of the model,
+ * nothing for the usage that the client did not ask for. All else, comments included, stays as it came. No chunk is parsed
+ * but the one with the usage. Most are not even walked: the bytes up to the model are the same in every chunk of a stream,
+ * so they are compared with those of the chunk before.
+ */
+export class ChunkRewriter {
+  readonly #modelJson: string;
+  readonly #withholdsUsage: boolean;
+  /** A chunk's line up to its `model`, and from there to the end of the model. */
+  #head = "";
+  #model = "";
+
+  constructor({ slug, withholdsUsage }: ChunkRewriterOptions) {
+    this.#modelJson = JSON.stringify(slug);
+    this.#withholdsUsage = withholdsUsage;
+  }
+
+  /** @param events complete server-sent events; each event's data is one line, as OpenAI and its imitators write it. */
+  rewrite(events: Buffer): RewrittenChunks {
+    // One character a byte: positions in the text are positions in the bytes, and all of this is faster on text.
+    const text = events.toString("latin1");
+    const mayHoldMore = usageOrError.test(text);
+    let output = "";
+    let copied = 0;
+    let eventStart = 0;
+    let usage: TokenUsage | null = null;
+    const copyTo = (end: number, continueAt: number) => {
+      output += text.slice(copied, end);
+      copied = continueAt;
+    };
+    for (let line = 0, next = 0; line < text.length; line = next) {
+      next = text.indexOf("\n", line) + 1 || text.length;
+      if (!mayHoldMore && this.#isLikeTheLast(text, line, next)) {
+        const modelStart = line + this.#head.length;
+        copyTo(modelStart, modelStart + this.#model.length);
+        output += this.#modelJson;
+        continue;
+      }
+      const start = dataStart(text, line);
+      if (start === -1) {
+        if (isEmptyLine(text, line)) eventStart = next;
+        continue;
+      }
+      const chunk = readChunk(events, start, next, mayHoldMore);
+      if (chunk.kind !== "chunk") {
+        // The whole event goes, with its name and id, or the next one would take them.
+        copyTo(eventStart, text.length);
+        const ending =
+          chunk.kind === "error"
+            ? { kind: chunk.kind, payload: events.subarray(start, next) }
+            : { kind: chunk.kind };
+        return { bytes: Buffer.from(output, "latin1"), usage, ending };
+      }
+      usage = chunk.usage ?? usage;
+      if (chunk.usage && chunk.isEmpty && this.#withholdsUsage) {
+        if (isEmptyLine(text, next)) next = text.indexOf("\n", next) + 1;
+        copyTo(eventStart, next);
+        eventStart = next;
+      } else if (chunk.modelStart === -1) {
+        copyTo(start + 1, start + 1);
+        output += `"model":${this.#modelJson}${chunk.hasMembers ? "," : ""}`;
+      } else {
+        copyTo(chunk.modelStart, chunk.modelEnd);
+        output += this.#modelJson;
+        this.#remember(events, line, chunk);
+      }
+    }
+    return {
+      bytes: copied === 0 ? events : Buffer.from(output + text.slice(copied), "latin1"),
+      usage,
+      ending: null,
+    };
+  }
+
+  #isLikeTheLast(text: string, line: number, next: number): boolean {
+    return (
+      this.#model !== "" &&
+      text.startsWith(this.#head, line) &&
+      text.startsWith(this.#model, line + this.#head.length) &&
+      endsObject(text, next)
+    );
+  }
+
+  /** Read from the bytes anew: a slice of the text would keep all of it alive. */
+  #remember(events: Buffer, line: number, { modelStart, modelEnd }: Chunk): void {
+    this.#head = events.toString("latin1", line, modelStart);
+    this.#model = events.toString("latin1", modelStart, modelEnd);
+  }
+}
+
+type Chunk = {
+  kind: "chunk" | "done" | "error" | "garbage";
+  modelStart: number;
+  modelEnd: number;
+  hasMembers: boolean;
+  usage: TokenUsage | null;
+  /** Whether it has no choices. */
+  isEmpty: boolean;
+};
+
+function readChunk(events: Buffer, start: number, end: number, mayHoldMore: boolean): Chunk {
+  const chunk: Chunk = {
+    kind: "chunk",
+    modelStart: -1,
+    modelEnd: -1,
+    hasMembers: false,
+    usage: null,
+    isEmpty: false,
+  };
+  const text = events.toString("latin1", start, end);
+  if (!text.startsWith("{")) {
+    chunk.kind = text.trimEnd() === "[DONE]" ? "done" : "garbage";
+    return chunk;
+  }
+  const result = scanMembers(events, start, end, Infinity, (keyStart, keyEnd, valueStart, valueEnd) => {
+    chunk.hasMembers = true;
+    if (isKey(events, keyStart, keyEnd, "model")) {
+      chunk.modelStart = valueStart;
+      chunk.modelEnd = valueEnd;
+      return mayHoldMore;
+    }
+    if (
+      isKey(events, keyStart, keyEnd, "error") &&
+      events.toString("latin1", valueStart, valueEnd) !== "null"
+    ) {
+      chunk.kind = "error";
+      return false;
+    }
+    if (isKey(events, keyStart, keyEnd, "usage")) chunk.usage = parseUsage(events, valueStart, valueEnd);
+    if (isKey(events, keyStart, keyEnd, "choices")) {
+      chunk.isEmpty = /^\[\s*\]$/.test(events.toString("latin1", valueStart, valueEnd));
+    }
+    return true;
+  });
+  // The walk may end early, so what is torn is told by its end.
+  if (result === "not an object" || !endsObject(text, text.length)) chunk.kind = "garbage";
+  return chunk;
+}
+
+/**
+ * Asked once of all bytes together, because most pieces of a stream hold neither; `"usage": null`, which OpenAI puts into
+ * every chunk, does not count. Keys may be written with escapes, hence the second part.
+ */
+const usageOrError = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/;
+
+/** Where the data of this line begins, or -1 when the line is no data or has none. */
+function dataStart(text: string, line: number): number {
+  if (!text.startsWith("data:", line)) return -1;
+  let at = line + "data:".length;
+  while (text[at] === " ") at++;
+  return text[at] === "\n" || text[at] === "\r" ? -1 : at;
+}
+
+function isEmptyLine(text: string, line: number): boolean {
+  return text.startsWith("\n", line) || text.startsWith("\r\n", line);
+}
+
+/** Whether the line that ends before `next` has a closing brace as its last character that is no space. */
+function endsObject(text: string, next: number): boolean {
+  let at = next - 1;
+  while (at >= 0 && text.charCodeAt(at) <= 0x20) at--;
+  return text[at] === "}";
+}
+
+/** Null for `"usage": null`, which some upstreams put into every chunk. */
+function parseUsage(events: Buffer, start: number, end: number): TokenUsage | null {
+  try {
+    const usage: unknown = JSON.parse(events.toString("utf8", start, end));
+    return isObject(usage) ? readTokenUsage(usage) : null;
+  } catch {
+    return null;
+  }
+}

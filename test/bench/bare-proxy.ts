@@ -1,0 +1,27 @@
+import { Agent, createServer, request as requestUpstream } from "node:http";
+import { listenOnLoopback } from "./listen.ts";
+import { answerParent, cpuMicroseconds } from "./measured-process.ts";
+
+/** The reference: the least that Node's own HTTP can do between a client and an upstream. No keys, no records. */
+function createBareProxy(upstreamPort: number) {
+  const agent = new Agent({ keepAlive: true });
+  // As long as the gateway's, so that neither has connections to open between two rounds.
+  return createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
+    const { method, url, headers } = incoming;
+    const options = { agent, host: "127.0.0.1", port: upstreamPort, method, path: url, headers };
+    const outgoing = requestUpstream(options, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    outgoing.on("error", () => response.destroy());
+    incoming.pipe(outgoing);
+  });
+}
+
+const answers = {
+  start: (upstreamPort: number) => listenOnLoopback(createBareProxy(upstreamPort)),
+  cpu: cpuMicroseconds,
+};
+export type BareProxy = typeof answers;
+
+answerParent(answers);

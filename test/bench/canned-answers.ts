@@ -1,0 +1,63 @@
+/** What the scripted upstream calls the one model it has. */
+export const upstreamModel = "upstream-model";
+
+const identity = (object: string, model: string) => ({
+  id: "chatcmpl-C9xQ2mTzVd4Lr8sYb1HnKf6Wg3JpE",
+  object,
+  created: 1_793_600_000,
+  model,
+  system_fingerprint: "fp_44709d6fcb",
+});
+
+const usage = {
+  prompt_tokens: 219,
+  completion_tokens: 50,
+  total_tokens: 269,
+  prompt_tokens_details: { cached_tokens: 128, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+};
+
+/** A whole answer of 1,024 bytes. */
+export function cannedAnswer(model: string): string {
+  const withContent = (content: string) =>
+    JSON.stringify({
+      ...identity("chat.completion", model),
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content, refusal: null, annotations: [] },
+          logprobs: null,
+          finish_reason: "stop",
+        },
+      ],
+      usage,
+      service_tier: "default",
+    });
+  // The same text whatever the model is called, so that both names can be expected of one upstream.
+  const contentLength = 1024 - withContent("").length + model.length - upstreamModel.length;
+  return withContent(sentence.repeat(20).slice(0, contentLength));
+}
+
+/**
+ * The events of a stream: 50 with text, one with the finish reason, one with the usage, then `[DONE]`. This is what OpenAI
+ * sends when the usage is asked for, and then every chunk has `"usage":null`.
+ */
+export function cannedEvents(model: string): { chunks: string[]; usage: string; done: string } {
+  const event = (choices: object[], counts: object | null) =>
+    `data: ${JSON.stringify({ ...identity("chat.completion.chunk", model), choices, usage: counts })}\n\n`;
+  const choice = (delta: object, finishReason: string | null) => [
+    { index: 0, delta, logprobs: null, finish_reason: finishReason },
+  ];
+  const words = sentence.repeat(5).match(/\s?\S+/g) ?? [];
+  const text = words.slice(0, textChunks).map((content) => event(choice({ content }, null), null));
+  return {
+    chunks: [...text, event(choice({}, "stop"), null)],
+    usage: event([], usage),
+    done: "data: [DONE]\n\n",
+  };
+}
+
+const textChunks = 50;
+
+const sentence =
+  "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. ";

@@ -1,0 +1,40 @@
+/** A chat completion request of 1 KB as clients write it: the model first, then the messages. */
+export function chatRequest({ host, key, model, stream }: ChatRequestOptions): string {
+  const withContent = (content: string) =>
+    JSON.stringify({
+      model,
+      messages: [
+        {
+          role: "system",
+          content: "You are a travel guide. Answer in one paragraph, and say what it costs.",
+        },
+        { role: "user", content: "We have one evening in Bergen.\nWhat should we do?" },
+        { role: "assistant", content: 'Take the "Fløibanen" up the hill before sunset.' },
+        { role: "user", content },
+      ],
+      temperature: 0.7,
+      max_tokens: 256,
+      stream,
+    });
+  const padding = 1024 - Buffer.byteLength(withContent(""));
+  const body = withContent(question.repeat(20).slice(0, padding));
+  // The header lines of OpenAI's client for Node, which come in this number and length.
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    `host: ${host}`,
+    "connection: keep-alive",
+    "accept: application/json",
+    "content-type: application/json",
+    "user-agent: OpenAI/JS 6.9.1",
+    "x-stainless-retry-count: 0",
+    "x-stainless-lang: js",
+    "x-stainless-runtime: node",
+    `authorization: Bearer ${key}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
+}
+
+type ChatRequestOptions = { host: string; key: string; model: string; stream: boolean };
+
+const question = "And afterwards, where do people from there go to eat when it rains, which it will? ";

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import BetterSqlite from "better-sqlite3";
+import { readConfig } from "../../gateway/config.ts";
+import { createLog, standardLogDestination } from "../../gateway/log.ts";
+import { systemRuntime } from "../../gateway/runtime.ts";
+import { type RunningGateway, startGateway } from "../../gateway/start-gateway.ts";
+import { CpuProfiler } from "./cpu-profiler.ts";
+import { answerParent, cpuMicroseconds } from "./measured-process.ts";
+
+/** The gateway as people run it, with a database of its own in a folder that goes when the process does. */
+const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+const databaseFile = path.join(folder, "gateway.db");
+
+let gateway: RunningGateway | undefined;
+const profiler = new CpuProfiler();
+
+const answers = {
+  async start(upstreamPort: number) {
+    const environment = {
+      PORT: "0",
+      DATA_DIR: folder,
+      DATABASE_URL: `sqlite:${databaseFile}`,
+      UPSTREAM_PRIVATE_HOSTS: `127.0.0.1:${upstreamPort}`,
+      LOG_LEVEL: "warn",
+    };
+    const runtime = systemRuntime(createLog("warn", standardLogDestination()));
+    gateway = await startGateway(readConfig(environment), runtime);
+    return { url: gateway.url, setUpToken: gateway.services.accounts.setUpToken };
+  },
+
+  /** The CPU time so far; writing the records of what was answered is part of it. */
+  async cpu() {
+    await gateway?.services.recorder.flush();
+    return cpuMicroseconds();
+  },
+
+  startProfile: () => profiler.start(),
+  stopProfile: (file: string) => profiler.stop(file),
+
+  /** Stops the gateway and counts what it left in its database, by asking SQLite itself. */
+  async stopAndCount() {
+    await gateway?.close();
+    const database = new BetterSqlite(databaseFile, { readonly: true });
+    const row = database
+      .prepare<[], RecordCounts>(
+        `SELECT count(*) AS records, coalesce(sum(status = 'SUCCEEDED' AND http_status = 200), 0) AS succeeded,
+                coalesce(sum(input_tokens), 0) AS inputTokens, coalesce(sum(output_tokens), 0) AS outputTokens
+         FROM usage_records`,
+      )
+      .get();
+    database.close();
+    if (!row) throw new Error("SQLite gave no counts.");
+    return row;
+  },
+};
+
+export type RecordCounts = { records: number; succeeded: number; inputTokens: number; outputTokens: number };
+export type GatewayProcess = typeof answers;
+
+answerParent(answers);

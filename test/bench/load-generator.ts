@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { answerParent } from "./measured-process.ts";
+import { type Response, ResponseReader } from "./response-reader.ts";
+
+/** What to send how often to whom, and the one right answer to it. */
+export type Load = { port: number; request: string; body: string; count: number; timeoutMs: number };
+
+/** Each port's connections stay open between rounds, so that opening them is nobody's cost. */
+const connections = new Map<number, Promise<Connection>[]>();
+const connectionsMax = 64;
+
+const answers = {
+  /** Sends one request and tells what came back. */
+  async fetch({ port, request }: Pick<Load, "port" | "request">) {
+    const connection = await connectionsTo(port)[0];
+    const response = await connection?.exchange(Buffer.from(request));
+    return { status: response?.status, body: response?.body.toString("utf8") };
+  },
+
+  /** Closed loop: every connection sends the next request when it has its answer. Returns how long all of it took. */
+  async run({ port, request, body, count, timeoutMs }: Load) {
+    const requestBytes = Buffer.from(request);
+    const expectedBody = Buffer.from(body);
+    const deadline = performance.now() + timeoutMs;
+    const open = await Promise.all(connectionsTo(port));
+    let left = count;
+    const startedAt = performance.now();
+    await Promise.all(
+      open.map(async (connection) => {
+        while (left-- > 0) {
+          const response = await connection.exchange(requestBytes);
+          if (response.status !== 200 || !response.body.equals(expectedBody)) {
+            throw new Error(`Wrong answer: ${response.status} ${response.body.toString("utf8").slice(-500)}`);
+          }
+          if (performance.now() > deadline)
+            throw new Error(`${count} requests took more than ${timeoutMs} ms.`);
+        }
+      }),
+    );
+    return { durationMs: performance.now() - startedAt };
+  },
+};
+
+function connectionsTo(port: number): Promise<Connection>[] {
+  const open = connections.get(port) ?? Array.from({ length: connectionsMax }, () => openConnection(port));
+  connections.set(port, open);
+  return open;
+}
+
+async function openConnection(port: number): Promise<Connection> {
+  const socket = connect({ host: "127.0.0.1", port, noDelay: true });
+  await once(socket, "connect");
+  return new Connection(socket);
+}
+
+class Connection {
+  readonly #socket: Socket;
+  readonly #reader = new ResponseReader();
+  #waiting: PromiseWithResolvers<Response> | null = null;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("data", (bytes) => {
+      const response = this.#reader.push(bytes);
+      if (response) this.#waiting?.resolve(response);
+    });
+    socket.on("error", (error) => this.#waiting?.reject(error));
+    socket.on("close", () =>
+      this.#waiting?.reject(new Error("The connection was closed before the answer's end.")),
+    );
+  }
+
+  exchange(request: Buffer): Promise<Response> {
+    this.#waiting = Promise.withResolvers<Response>();
+    this.#socket.write(request);
+    return this.#waiting.promise;
+  }
+}
+
+export type LoadGenerator = typeof answers;
+
+answerParent(answers);

@@ -1,0 +1,75 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+
+/** A child process that answers questions, as seen by the benchmark. `Answers` is what the file gives to `answerParent`. */
+export type MeasuredProcess<Answers extends AnswerTable> = {
+  ask<Name extends keyof Answers & string>(
+    name: Name,
+    ...given: Parameters<Answers[Name]>
+  ): Promise<Awaited<ReturnType<Answers[Name]>>>;
+  stop(): Promise<void>;
+};
+
+export type AnswerTable = Record<string, (given: never) => unknown>;
+
+/** Starts a file of this folder in a process of its own, so that its CPU time is nobody else's. */
+export function startProcess<Answers extends AnswerTable>(
+  file: string,
+  nodeFlags: string[] = [],
+): MeasuredProcess<Answers> {
+  const child = fork(path.join(import.meta.dirname, file), { execArgv: nodeFlags });
+  const exited = once(child, "exit");
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let asked = 0;
+
+  child.on("message", (answer: Answer) => {
+    const { resolve, reject } = waiting.get(answer.id) ?? {};
+    waiting.delete(answer.id);
+    if (answer.problem === undefined) resolve?.(answer.value);
+    else reject?.(new Error(`${file}: ${answer.problem}`));
+  });
+  child.on("exit", (code, signal) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${file} ended early (${signal ?? code}).`));
+  });
+
+  return {
+    ask<Name extends keyof Answers & string>(name: Name, ...given: Parameters<Answers[Name]>) {
+      const question: Question = { id: ++asked, name, given: given[0] };
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(question.id, answer);
+      child.send(question, (error) => error && answer.reject(error));
+      return answer.promise as Promise<Awaited<ReturnType<Answers[Name]>>>;
+    },
+    async stop() {
+      // The child ends itself when nobody is left to answer, which it would also do if this process were killed.
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}
+
+/** The child's side: answers until the benchmark has gone, then exits. */
+export function answerParent(answers: AnswerTable): void {
+  process.on("message", async ({ id, name, given }: Question) => {
+    const answer: Answer = { id };
+    try {
+      answer.value = await answers[name]?.(given as never);
+    } catch (error) {
+      answer.problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    }
+    process.send?.(answer);
+  });
+  process.on("disconnect", () => process.exit());
+  // Ctrl-C reaches every process of the terminal: the benchmark ends by it, and with it this one, in order.
+  process.on("SIGINT", () => {});
+}
+
+/** User and system time of this process so far, every thread included. */
+export function cpuMicroseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+type Question = { id: number; name: string; given: unknown };
+type Answer = { id: number; value?: unknown; problem?: string };

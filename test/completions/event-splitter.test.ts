@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import test from "ava";
+import fc from "fast-check";
+import { EventSplitter } from "../../gateway/completions/event-splitter.ts";
+import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
+
+/** What comes out for these pieces: whole events, in as many pieces as there were occasions. */
+function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
+  const splitter = new EventSplitter(bytesMax);
+  const events: string[] = [];
+  for (const piece of pieces) {
+    // As undici does: the memory of a piece may be used again once it has been handed over.
+    const lent = Buffer.from(piece);
+    const whole = splitter.push(lent);
+    if (whole !== null) events.push(whole.toString("latin1"));
+    lent.fill("?");
+  }
+  return events;
+}
+
+/** Lines of any kind, with either line end, and an empty line after them. */
+function event(): fc.Arbitrary<string> {
+  const line = fc.oneof(
+    fc.string({ unit: "binary" }).map((text) => `data: ${text.replaceAll(/[\r\n]/g, "")}`),
+    fc.constantFrom(": comment", "event: x", "data: a\rb", "data: [DONE]", "data:"),
+  );
+  const end = fc.constantFrom("\n", "\r\n");
+  return fc
+    .tuple(fc.array(fc.tuple(line, end), { minLength: 1, maxLength: 4 }), end)
+    .map(([lines, last]) => lines.map(([text, lineEnd]) => text + lineEnd).join("") + last);
+}
+
+test("however the bytes are cut, the same bytes come out, each time up to the end of an event", (t) => {
+  const property = fc.property(
+    fc.array(event(), { maxLength: 8 }),
+    fc.constantFrom("", "data: {", "data: half\n", "data: half\r\n", "data: half\r", "\r"),
+    fc.integer(),
+    fc.integer({ min: 1, max: 40 }),
+    (events, rest, seed, pieceBytesMax) => {
+      const bytes = Buffer.from(events.join("") + rest);
+      const out = split(cutAnywhere(bytes, seededRandom(seed), pieceBytesMax));
+      assert.equal(out.join(""), Buffer.from(events.join("")).toString("latin1"));
+      for (const piece of out) assert.match(piece, /\n\r?\n$/);
+    },
+  );
+  t.notThrows(() => fc.assert(property, { numRuns: 150 }));
+});
+
+test("an event comes out with the very byte that ends it, not later", (t) => {
+  for (const [lineEnd, last] of [
+    ["\n", "\n"],
+    ["\r\n", "\r\n"],
+    ["\n", "\r\n"],
+    ["\r\n", "\n"],
+  ] as const) {
+    const bytes = Buffer.from(`data: é${lineEnd}${last}`);
+    const splitter = new EventSplitter(100);
+    const oneByOne = [...bytes].map((byte) => splitter.push(Buffer.from([byte])));
+    t.deepEqual(
+      oneByOne.slice(0, -1),
+      Array.from({ length: bytes.length - 1 }, () => null),
+    );
+    t.deepEqual(oneByOne.at(-1), bytes);
+  }
+});
+
+test("a piece that ends where an event ends is passed on as it is, not copied", (t) => {
+  const piece = Buffer.from("data: a\n\ndata: b\n\n");
+  t.is(new EventSplitter(100).push(piece)?.buffer, piece.buffer);
+});
+
+test("two line ends that belong to different lines end no event", (t) => {
+  t.deepEqual(split([Buffer.from("data: a\n"), Buffer.from("data: b\n"), Buffer.from("\rdata: c\n")]), []);
+  t.deepEqual(split([Buffer.from("data: a\r"), Buffer.from("\r\n")]), []);
+});
+
+test("an event that is longer than the limit is known to be as soon as it is", (t) => {
+  const isTooLong = (...pieces: string[]) => {
+    const splitter = new EventSplitter(50);
+    for (const piece of pieces) splitter.push(Buffer.from(piece));
+    return splitter.isTooLong;
+  };
+  t.false(isTooLong(`data: ${"a".repeat(44)}`));
+  t.false(isTooLong(`data: ${"a".repeat(44)}`, "\n\n"));
+  t.true(isTooLong(`data: ${"a".repeat(45)}`));
+  t.true(isTooLong(...Array.from({ length: 51 }, () => "a")));
+  t.true(isTooLong(`data: a\n\n${"b".repeat(51)}`));
+  // Each event counts for itself.
+  t.false(isTooLong(...Array.from({ length: 200 }, () => "data: a\n\n")));
+});
+
+test("an event of 4 MB in pieces of a few bytes takes no more than linear time", (t) => {
+  const bytes = Buffer.from(`data: ${"a".repeat(4_000_000)}\n\n`);
+  const startedAt = performance.now();
+  const events = split(cutAnywhere(bytes, seededRandom(1), 8), 8_000_000);
+  t.is(events[0]?.length, bytes.length);
+  t.true(performance.now() - startedAt < 10_000);
+});

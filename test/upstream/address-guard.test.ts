@@ -1,0 +1,220 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createNetServer } from "node:net";
+import test from "ava";
+import { isPublic } from "../../gateway/upstream/address-guard.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { chatBody, postChat } from "../helpers/requests.ts";
+import {
+  connectUpstream,
+  createUpstream,
+  type ScriptedUpstream,
+  sendCompletion,
+} from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const publicAddresses =
+  "1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.1 169.253.255.255 " +
+  "169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.0.3.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 " +
+  "198.51.99.255 198.51.101.0 203.0.112.255 203.0.114.0 223.255.255.255 104.18.6.192 " +
+  "2000:: 2001:200::1 2001:4860:4860::8888 2606:4700:4700::1111 2a00:1450:4001::1 2620:fe::fe 3ffe:ffff::1";
+
+const otherAddresses = {
+  "this network": "0.0.0.0 0.0.0.1 0.255.255.255",
+  private: "10.0.0.0 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.0 192.168.255.255",
+  loopback: "127.0.0.1 127.0.0.2 127.255.255.255 ::1 0:0:0:0:0:0:0:1",
+  unspecified: ":: 0::0",
+  "carrier NAT, and Alibaba's metadata": "100.64.0.0 100.100.100.200 100.127.255.255",
+  "link-local, and cloud metadata":
+    "169.254.0.0 169.254.169.254 169.254.255.255 fe80::1 febf:ffff::1 fe80::1%lo",
+  "protocol assignments": "192.0.0.1 192.0.0.170 192.88.99.1 198.18.0.0 198.19.255.255",
+  documentation: "192.0.2.1 198.51.100.1 203.0.113.255 2001:db8::1 3fff::1 3fff:fff:ffff::1",
+  "multicast, reserved, broadcast": "224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 ff02::1 ff0e::1",
+  "mapped IPv4":
+    "::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:10.0.0.1 ::ffff:169.254.169.254 0:0:0:0:0:ffff:192.168.0.1",
+  "compatible and translated IPv4": "::127.0.0.1 ::7f00:1 ::ffff:0:127.0.0.1",
+  "6to4 and Teredo": "2002:7f00:1:: 2002:a9fe:a9fe:: 2002:808:808::1 2001:0:7f00:1::1",
+  NAT64: "64:ff9b::127.0.0.1 64:ff9b::a9fe:a9fe 64:ff9b:1::1",
+  "unique local, and AWS's metadata": "fc00::1 fd00:ec2::254 fdff:ffff::1",
+  "discard-only, site-local, benchmarking, ORCHID": "100::1 fec0::1 2001:2::1 2001:20::1",
+  "not handed out": "4000::1 5f00::1 8000::1 e000::1",
+  "no address at all": "localhost example.com 127.1 2130706433 0x7f000001 [::1] 1.2.3 1.2.3.4.5 :::",
+};
+
+test("addresses on the public internet are public, up to the edges of what is reserved", (t) => {
+  for (const address of publicAddresses.split(" ")) t.true(isPublic(address), address);
+});
+
+for (const [what, addresses] of Object.entries(otherAddresses)) {
+  test(`not public: ${what}`, (t) => {
+    for (const address of addresses.split(" ")) t.false(isPublic(address), address);
+  });
+}
+
+const shared = sharedByFile();
+/** Nothing may connect to it, let alone send it a request. */
+const canary = createNetServer((socket) => {
+  connections++;
+  socket.destroy();
+});
+let connections = 0;
+let port: number;
+/** Allows one upstream of its own, nothing else. */
+let allowed: ScriptedUpstream;
+let gateway: TestGateway;
+
+test.before(async () => {
+  canary.listen(0);
+  await once(canary, "listening");
+  ({ port } = canary.address() as AddressInfo);
+  allowed = await createUpstream(shared, (_request, response) => {
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/v1/chat/completions` });
+    response.end();
+  });
+  const environment = { UPSTREAM_PRIVATE_HOSTS: new URL(allowed.url).host };
+  gateway = await startTestGateway(shared, { environment });
+});
+
+test.after.always((t) => {
+  canary.close();
+  t.is(connections, 0);
+});
+
+const spellings = [
+  "127.0.0.1",
+  "127.0.0.1.",
+  "127.1",
+  "127.0.1",
+  "2130706433",
+  "0x7f000001",
+  "0x7F.0.0.1",
+  "017700000001",
+  "0177.0.0.1",
+  "127.000.000.001",
+  "127.0.0.2",
+  "１２７.０.０.１",
+  "%31%32%37.0.0.1",
+  "0.0.0.0",
+  "0",
+  "[::1]",
+  "[0:0:0:0:0:0:0:1]",
+  "[::]",
+  "[::ffff:127.0.0.1]",
+  "[::ffff:7f00:1]",
+  "[::127.0.0.1]",
+  "[64:ff9b::127.0.0.1]",
+  "[2002:7f00:1::]",
+  "localhost",
+  "LOCALHOST",
+];
+
+for (const host of [
+  ...spellings,
+  "10.0.0.1",
+  "169.254.169.254",
+  "192.168.1.1",
+  "[fd00:ec2::254]",
+  "[fe80::1]",
+]) {
+  test(`a provider at ${host} is refused when it is entered`, async (t) => {
+    for (const scheme of ["http", "https"]) {
+      const baseUrl = `${scheme}://${host}:${port}/v1`;
+      const error = await t.throwsAsync(
+        gateway.admin.providers.create.mutate({ name: "refused", kind: "openai-compatible", baseUrl }),
+      );
+      t.regex(error?.message ?? "", /^The base URL (is a private address|must use https)/, baseUrl);
+    }
+  });
+}
+
+test("base URLs that are no web addresses, hold a password, or go over plain http to the internet are refused", async (t) => {
+  for (const [baseUrl, reason] of [
+    [`http://api.openai.com@127.0.0.1:${port}/v1`, /user name/],
+    ["https://user:secret@8.8.8.8/v1", /user name/],
+    ["http://8.8.8.8/v1", /must use https/],
+    ["https://8.8.8.8/v1#fragment", /fragment/],
+    ["file:///etc/passwd", /not a URL/],
+    ["gopher://127.0.0.1/", /not a URL/],
+    ["//127.0.0.1/v1", /not a URL/],
+    ["https://", /not a URL/],
+    ["https://[::1%25lo]/v1", /not a URL/],
+  ] as const) {
+    const provider = { name: "refused", kind: "openai-compatible", baseUrl } as const;
+    const error = await t.throwsAsync(gateway.admin.providers.create.mutate(provider));
+    t.regex(error?.message ?? "", reason, baseUrl);
+    t.false(error?.message.includes("secret"));
+  }
+});
+
+test.serial("a provider that got into the database all the same is refused when it is dialled", async (t) => {
+  const createdAt = new Date();
+  const prices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };
+  // Not every system knows `localhost.`, so only the dialling is sure to refuse it.
+  const schemes = [...spellings, "localhost."].flatMap((host) => [
+    `http://${host}:${port}/v1`,
+    `https://${host}:${port}/v1`,
+  ]);
+  await gateway.services.database.write(async ({ providers, models, changes }) => {
+    for (const [index, baseUrl] of schemes.entries()) {
+      const [id, name] = [`prv_row${index}`, `row${index}`];
+      await providers.insert({ id, name, kind: "openai-compatible", baseUrl, timeouts: {}, createdAt });
+      const model = {
+        id: `mdl_row${index}`,
+        slug: `${name}/model`,
+        providerId: id,
+        upstreamModel: "m",
+        createdAt,
+      };
+      await models.insert({ ...model, ...prices, contextWindowTokens: null, outputTokensMax: null });
+    }
+    await changes.append("catalogue", "prv_row0", createdAt);
+  });
+  const slugs = schemes.map((_, index) => `row${index}/model`);
+  await eventually(() => gateway.services.catalogue.find("row0/model"));
+  const key = await createKey(gateway, slugs);
+
+  const answers = await Promise.all(slugs.map((slug) => postChat(gateway, key.value, chatBody(slug))));
+
+  for (const [index, { status, text }] of answers.entries()) {
+    t.is(status, 502, schemes[index]);
+    t.like(JSON.parse(text).error, { type: "server_error", code: "upstream_error" });
+  }
+  const records = await usageOf(gateway, key.id);
+  t.is(records.length, slugs.length);
+  t.true(records.every(({ status, errorCode }) => status === "FAILED" && errorCode === "upstream_error"));
+});
+
+test.serial(
+  "exactly the listed host and port is allowed, and a redirect from there is not followed",
+  async (t) => {
+    const key = await connectUpstream(gateway, allowed);
+
+    const { status, text } = await postChat(gateway, key.value, chatBody("test/model"));
+
+    t.is(status, 502);
+    t.is(JSON.parse(text).error.code, "upstream_error");
+    t.is(allowed.requests.length, 1);
+  },
+);
+
+for (const [host, address] of [
+  ["127.0.0.1", "127.0.0.1"],
+  ["localhost", "127.0.0.1"],
+  ["[::1]", "::1"],
+] as const) {
+  test(`UPSTREAM_PRIVATE_HOSTS allows an upstream at ${host}, however the host is listed`, async (t) => {
+    const server = createServer((_request, response) => sendCompletion(response));
+    server.listen(0, address);
+    await once(server, "listening");
+    t.teardown(() => server.closeAllConnections());
+    t.teardown(() => server.close());
+    const listed = `${host}:${(server.address() as AddressInfo).port}`;
+    const open = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: listed.toUpperCase() } });
+    const key = await connectUpstream(open, { url: `http://${listed}` });
+
+    const { status, text } = await postChat(open, key.value, chatBody("test/model"));
+
+    t.is(status, 200, text);
+  });
+}

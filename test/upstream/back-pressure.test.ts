@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import test from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { connectNamedUpstream } from "../helpers/named-upstream.ts";
+import { openChat } from "../helpers/open-chat.ts";
+import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { chatBody } from "../helpers/requests.ts";
+import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// What is garbage already must not count as kept.
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+const MB = 1024 * 1024;
+const event = chunkEvent("x".repeat(64 * 1024));
+const events = 800;
+const totalBytes = event.length * events;
+
+const shared = sharedByFile();
+let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let gateway: TestGateway;
+
+test.before(async () => {
+  upstream = await createPromptedUpstream(shared);
+  gateway = await startTestGateway(shared);
+  await connectNamedUpstream(gateway, "test", upstream);
+});
+
+/** Sends the whole stream as fast as it is taken; `accepted` counts the bytes that were. */
+function pour(accepted: { bytes: number }) {
+  return async (response: ServerResponse) => {
+    beginStream(response);
+    const closed = once(response, "close");
+    for (let index = 0; index < events && !response.destroyed; index++) {
+      if (!response.write(event)) {
+        const drained = Promise.withResolvers<void>();
+        response.once("drain", drained.resolve);
+        await Promise.race([drained.promise, closed]);
+      }
+      accepted.bytes += event.length;
+    }
+    response.end(doneEvent);
+  };
+}
+
+/** Waits until no more is accepted for as long as that is asked: half a second and more. */
+async function standstill(accepted: { bytes: number }): Promise<void> {
+  let last = -1;
+  let times = 0;
+  await eventually(() => {
+    times = accepted.bytes === last ? times + 1 : 0;
+    last = accepted.bytes;
+    return times >= 50;
+  }, 30_000);
+}
+
+test.serial(
+  "a client that stops reading stops the upstream, and gets every byte when it reads on",
+  async (t) => {
+    const accepted = { bytes: 0 };
+    upstream.scripts.set(t.title, pour(accepted));
+    const key = await createKey(gateway, ["test/model"]);
+    collectGarbage();
+    const memoryBefore = process.memoryUsage();
+    const chat = openChat(gateway, key.value, chatBody("test/model", t.title, { stream: true }));
+    const response = await chat.head;
+    response.pause();
+
+    await standstill(accepted);
+    const stoppedAt = accepted.bytes;
+    collectGarbage();
+    const { rss, arrayBuffers } = process.memoryUsage();
+    // Between the upstream and the client there are two connections, whose buffers the system makes as large as it likes.
+    t.true(stoppedAt < totalBytes / 2, `stopped after ${stoppedAt / MB} MB`);
+    t.true(
+      arrayBuffers - memoryBefore.arrayBuffers < 4 * MB,
+      "the gateway does not keep what it cannot pass on",
+    );
+
+    const hash = createHash("sha256");
+    let bytes = 0;
+    response.removeAllListeners("data");
+    response.on("data", (chunk: Buffer) => {
+      hash.update(chunk);
+      bytes += chunk.length;
+    });
+    response.resume();
+    t.true(await chat.ended);
+
+    const expected = createHash("sha256");
+    const ours = event.replace("upstream-model-2026", "test/model");
+    for (let index = 0; index < events; index++) expected.update(ours);
+    expected.update(doneEvent);
+    t.is(bytes, ours.length * events + doneEvent.length);
+    t.is(hash.digest("hex"), expected.digest("hex"));
+    t.like((await usageOf(gateway, key.id))[0], { status: "SUCCEEDED", httpStatus: 200 });
+    t.log(
+      `${(totalBytes / MB).toFixed(0)} MB: paused after ${(stoppedAt / MB).toFixed(1)} MB, ` +
+        `RSS + ${((rss - memoryBefore.rss) / MB).toFixed(0)} MB, buffers + ${((arrayBuffers - memoryBefore.arrayBuffers) / MB).toFixed(1)} MB`,
+    );
+  },
+);
+
+test.serial("a client that never reads is cut off, and its request is recorded as cancelled", async (t) => {
+  const impatient = await startTestGateway(t, {
+    environment: { CLIENT_STALL_TIMEOUT_MS: "500", STREAM_PING_INTERVAL_MS: "500" },
+  });
+  const key = await connectNamedUpstream(impatient, "test", upstream);
+  const accepted = { bytes: 0 };
+  const answering = Promise.withResolvers<ServerResponse>();
+  upstream.scripts.set(t.title, (response) => {
+    answering.resolve(response);
+    return pour(accepted)(response);
+  });
+  const chat = openChat(impatient, key.value, chatBody(key.model, t.title, { stream: true }));
+  const response = await chat.head;
+  response.pause();
+
+  const upstreamResponse = await answering.promise;
+  await eventually(() => upstreamResponse.closed, 20_000);
+  t.true(accepted.bytes < totalBytes / 2);
+  const records = await usageOf(impatient, key.id);
+  t.is(records.length, 1);
+  t.like(records[0], { status: "CANCELLED", httpStatus: 200 });
+
+  // Whatever was on its way may still arrive, but then the connection is seen to be broken: it neither hangs nor looks whole.
+  response.resume();
+  const isWhole = await Promise.race([chat.ended, wait(5_000, "still open", { ref: false })]);
+  t.is(isWhole, false);
+  t.false(chat.text().includes("[DONE]"));
+});
+
+test.serial("a client that reads slowly, but reads, is not cut off", async (t) => {
+  const impatient = await startTestGateway(t, {
+    environment: { CLIENT_STALL_TIMEOUT_MS: "1000", STREAM_PING_INTERVAL_MS: "300" },
+  });
+  const key = await connectNamedUpstream(impatient, "test", upstream, { idleTimeoutMs: 1_000 });
+  upstream.scripts.set(t.title, pour({ bytes: 0 }));
+  const chat = openChat(impatient, key.value, chatBody(key.model, t.title, { stream: true }));
+  const response = await chat.head;
+  // Stands still again and again, each time for less than the limit, in all for longer.
+  let bytes = 0;
+  let rests = 0;
+  response.removeAllListeners("data");
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes < (rests + 1) * 8 * MB) return;
+    rests++;
+    response.pause();
+    setTimeout(() => response.resume(), 400);
+  });
+
+  t.true(await chat.ended);
+
+  t.true(rests >= 5);
+  t.is((await usageOf(impatient, key.id))[0]?.status, "SUCCEEDED");
+});

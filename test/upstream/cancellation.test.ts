@@ -1,0 +1,193 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { ServerResponse } from "node:http";
+import test, { type ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { connectNamedUpstream } from "../helpers/named-upstream.ts";
+import { openChat } from "../helpers/open-chat.ts";
+import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { chatBody } from "../helpers/requests.ts";
+import { beginStream, chunkEvent, usageEvent } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+
+test.before(async () => {
+  upstream = await createPromptedUpstream(shared);
+  gateway = await startTestGateway(shared);
+  await connectNamedUpstream(gateway, "test", upstream);
+});
+
+/** How far the upstream got when the client leaves, and what the client has then. */
+type Departure = {
+  when: string;
+  stream: boolean;
+  answer(response: ServerResponse): void;
+  /** What of it the client waits for before it leaves; null where nothing can have come yet. */
+  clientHas: string | null;
+  httpStatus: number;
+};
+
+const departures: Departure[] = [
+  {
+    when: "before the first byte of a stream",
+    stream: true,
+    answer: () => {},
+    clientHas: null,
+    httpStatus: 499,
+  },
+  {
+    when: "after the head of a stream",
+    stream: true,
+    answer: beginStream,
+    clientHas: null,
+    httpStatus: 499,
+  },
+  {
+    when: "in the middle of a stream",
+    stream: true,
+    answer(response) {
+      beginStream(response);
+      response.write(chunkEvent("Hel"));
+    },
+    clientHas: "Hel",
+    httpStatus: 200,
+  },
+  {
+    when: "at the last chunk, when only [DONE] is missing",
+    stream: true,
+    answer(response) {
+      beginStream(response);
+      response.write(chunkEvent("Hello") + usageEvent);
+    },
+    clientHas: "Hello",
+    httpStatus: 200,
+  },
+  {
+    when: "while an answer is being made",
+    stream: false,
+    answer: () => {},
+    clientHas: null,
+    httpStatus: 499,
+  },
+  {
+    when: "in the middle of an answer",
+    stream: false,
+    answer(response) {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write('{"choices":[');
+    },
+    clientHas: null,
+    httpStatus: 499,
+  },
+];
+
+/** Makes a request and leaves; returns how long the upstream went on after that, in milliseconds. */
+async function leave(
+  t: ExecutionContext,
+  departure: Departure,
+  keyValue: string,
+  prompt: string,
+): Promise<number> {
+  const answering = Promise.withResolvers<ServerResponse>();
+  upstream.scripts.set(prompt, (response) => {
+    departure.answer(response);
+    answering.resolve(response);
+  });
+  const chat = openChat(gateway, keyValue, chatBody("test/model", prompt, { stream: departure.stream }));
+  const response = await answering.promise;
+  if (departure.clientHas !== null) await chat.received(departure.clientHas);
+
+  const socket = response.socket;
+  if (socket === null) throw new Error("The upstream's socket has gone by itself.");
+  const closed = once(socket, "close", { signal: AbortSignal.timeout(5_000) });
+  const leftAt = performance.now();
+  chat.request.destroy();
+  await closed;
+  const delayMs = performance.now() - leftAt;
+  t.true(delayMs < 1_000, `${departure.when}: the upstream went on for ${delayMs} ms`);
+  return delayMs;
+}
+
+for (const departure of departures) {
+  test(`a client that leaves ${departure.when} stops the upstream, and is recorded as cancelled`, async (t) => {
+    const key = await createKey(gateway, ["test/model"]);
+
+    await leave(t, departure, key.value, t.title);
+
+    const records = await usageOf(gateway, key.id);
+    t.is(records.length, 1);
+    t.like(records[0], {
+      status: "CANCELLED",
+      httpStatus: departure.httpStatus,
+      errorCode: null,
+      stream: departure.stream,
+      model: "test/model",
+      upstreamModel: "upstream-model",
+    });
+    // The upstream had told it, though the client never knew.
+    if (departure.when.startsWith("at the last chunk"))
+      t.like(records[0], { inputTokens: 5, outputTokens: 2 });
+    t.false(gateway.services.openExchanges.keyIds().includes(key.id));
+  });
+}
+
+test("a client that leaves at once, wherever its request is by then, leaves nothing behind", async (t) => {
+  const key = await createKey(gateway, ["test/model"]);
+  const sockets = new Set<ServerResponse>();
+  upstream.scripts.set(t.title, (response) => void sockets.add(response));
+  const count = 40;
+  for (let index = 0; index < count; index++) {
+    const chat = openChat(gateway, key.value, chatBody("test/model", t.title, { stream: index % 2 === 0 }));
+    await once(chat.request, "finish");
+    // Some turns of the event loop later, each time one more.
+    for (let turn = 0; turn < index % 20; turn++) await new Promise(setImmediate);
+    chat.request.destroy();
+  }
+
+  await eventually(() => !gateway.services.openExchanges.keyIds().includes(key.id));
+  await eventually(() => [...sockets].every((response) => response.closed));
+  const records = await usageOf(gateway, key.id);
+  t.true(records.length >= sockets.size);
+  t.true(records.every(({ status, httpStatus }) => status === "CANCELLED" && httpStatus === 499));
+});
+
+test("a client that leaves while it sends its request never reaches the upstream, and is recorded", async (t) => {
+  const key = await createKey(gateway, ["test/model"]);
+  const { hostname, port } = new URL(gateway.url);
+  const client = connect(Number(port), hostname);
+  const body = JSON.stringify(chatBody("test/model", t.title));
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.value}\r\ncontent-length: ${body.length}\r\n\r\n`;
+  client.write(head + body.slice(0, -10));
+  await eventually(() => gateway.services.openExchanges.keyIds().includes(key.id));
+
+  client.destroy();
+
+  await eventually(() => !gateway.services.openExchanges.keyIds().includes(key.id));
+  const records = await usageOf(gateway, key.id);
+  t.is(records.length, 1);
+  t.like(records[0], { status: "CANCELLED", httpStatus: 499, provider: "", upstreamModel: null });
+  t.deepEqual(upstream.seen(t.title), []);
+});
+
+// Alone, because the other tests would be in its figures.
+test.serial("the upstream of 100 clients that leave is stopped at once each time", async (t) => {
+  const key = await createKey(gateway, ["test/model"]);
+  const delaysMs: number[] = [];
+  for (let index = 0; index < 100; index++) {
+    const departure = departures[index % departures.length];
+    if (departure) delaysMs.push(await leave(t, departure, key.value, `${t.title} ${index}`));
+  }
+
+  const sorted = delaysMs.toSorted((left, right) => left - right);
+  t.log(
+    `100 disconnects: p50 ${sorted[49]?.toFixed(1)} ms, p99 ${sorted[98]?.toFixed(1)} ms, longest ${sorted[99]?.toFixed(1)} ms`,
+  );
+  const records = await usageOf(gateway, key.id);
+  t.is(records.length, 100);
+  t.true(records.every(({ status }) => status === "CANCELLED"));
+  t.is(new Set(records.map(({ id }) => id)).size, 100);
+});

@@ -1,0 +1,174 @@
+import type { ServerResponse } from "node:http";
+import test, { type ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { connectNamedUpstream } from "../helpers/named-upstream.ts";
+import { openChat } from "../helpers/open-chat.ts";
+import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { chatBody, postChat } from "../helpers/requests.ts";
+import { chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { type Fault, faults, type Place } from "../helpers/upstream-faults.ts";
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+
+test.before(async () => {
+  upstream = await createPromptedUpstream(shared);
+  gateway = await startTestGateway(shared, {
+    environment: { UPSTREAM_EVENT_BYTES_MAX: "65536", UPSTREAM_ANSWER_BYTES_MAX: "65536" },
+  });
+  await connectNamedUpstream(gateway, "patient", upstream);
+  await connectNamedUpstream(gateway, "hasty", upstream, {
+    firstByteTimeoutMs: 1_000,
+    idleTimeoutMs: 1_000,
+    totalTimeoutMs: 4_000,
+  });
+});
+
+const first = chunkEvent("Grüße, 世界! 😀");
+const laterEvents = chunkEvent("né") + usageEvent + doneEvent;
+const completion = JSON.stringify({
+  id: "chatcmpl-1",
+  object: "chat.completion",
+  created: 1,
+  model: "upstream-model-2026",
+  choices: [{ index: 0, message: { role: "assistant", content: "Grüße, 世界! 😀" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+});
+
+const ours = (text: string, model: string) => text.replaceAll("upstream-model-2026", model);
+
+for (const fault of faults) {
+  for (const stream of [true, false]) {
+    for (const begun of fault.isFirst ? [false] : [false, true]) {
+      const when = `${begun ? "in the middle of" : "instead of"} ${stream ? "a stream" : "an answer"}`;
+      test(`an upstream that ${fault.kind} ${when}`, (t) => playFault(t, fault, { stream, begun }));
+    }
+  }
+}
+
+async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promise<void> {
+  const { stream, begun } = place;
+  const model = fault.isSlow ? "hasty/model" : "patient/model";
+  const key = await createKey(gateway, [model]);
+  const chat = Promise.withResolvers<ReturnType<typeof openChat>>();
+  const answering = Promise.withResolvers<ServerResponse>();
+  upstream.scripts.set(t.title, async (response) => {
+    answering.resolve(response);
+    const whole = stream ? first + laterEvents : completion;
+    const sent = !begun ? "" : stream ? first : completion.slice(0, 100);
+    const begin = () => {
+      if (response.headersSent) return;
+      const type = stream ? "text/event-stream" : "application/json";
+      response.writeHead(200, { "content-type": type, ...fault.headers });
+      response.flushHeaders();
+    };
+    if (begun) {
+      begin();
+      response.write(sent);
+      if (stream) await (await chat.promise).received(ours(first, model));
+    }
+    await fault.play({ response, place, rest: whole.slice(sent.length), begin });
+  });
+
+  const opened = openChat(gateway, key.value, chatBody(model, t.title, { stream }));
+  chat.resolve(opened);
+
+  const head = await opened.head;
+  t.true(await opened.ended, "the answer is complete as HTTP");
+  const isStreamed = stream && (begun || fault.error === null);
+  t.is(head.statusCode, fault.error && !isStreamed ? fault.error.status : 200);
+  const contentType = isStreamed ? "text/event-stream; charset=utf-8" : "application/json; charset=utf-8";
+  t.is(head.headers["content-type"], contentType);
+
+  const before = isStreamed ? ours(first, model) : "";
+  t.is(opened.text().slice(0, before.length), before);
+  const last = opened.text().slice(before.length);
+  if (fault.error === null) {
+    t.is(last, ours(stream ? laterEvents.replace(usageEvent, "") : completion, model));
+  } else {
+    const json = isStreamed ? /^data: (\{.*\})\n\n$/.exec(last)?.[1] : last;
+    const { error } = JSON.parse(json ?? "null");
+    t.deepEqual(Object.keys(error), ["message", "type", "param", "code"]);
+    t.is(error.code, fault.error.code);
+    if (fault.error.status === 429) t.is(head.headers["retry-after"], "7");
+  }
+
+  const response = await answering.promise;
+  // Closed, or free for the next request.
+  await eventually(() => response.closed || response.writableFinished);
+  const records = await usageOf(gateway, key.id);
+  t.is(records.length, 1);
+  t.like(records[0], {
+    id: head.headers["x-request-id"],
+    status: fault.error === null ? "SUCCEEDED" : "FAILED",
+    httpStatus: head.statusCode,
+    errorCode: fault.error?.code ?? null,
+    stream,
+  });
+  t.true(
+    upstream.requests.every(({ url }) => url === "/v1/chat/completions"),
+    "no redirect is followed",
+  );
+}
+
+test("chunks without an end are cut off when their time is over", async (t) => {
+  upstream.scripts.set(t.title, async (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const timer = setInterval(() => response.write(chunkEvent("on ")), 20);
+    response.on("close", () => clearInterval(timer));
+  });
+  const key = await createKey(gateway, ["hasty/model"]);
+
+  const { text } = await postChat(gateway, key.value, chatBody("hasty/model", t.title, { stream: true }));
+
+  const events = text.split("\n\n").slice(0, -1);
+  const last = events.pop() ?? "";
+  t.is(JSON.parse(last.slice("data: ".length)).error.code, "upstream_timeout");
+  t.true(events.length > 10);
+  t.true(events.every((event) => `${event}\n\n` === ours(chunkEvent("on "), "hasty/model")));
+  t.like((await usageOf(gateway, key.id))[0], {
+    status: "FAILED",
+    httpStatus: 200,
+    errorCode: "upstream_timeout",
+  });
+});
+
+test("an upstream that goes on after [DONE] is let go, and its answer was a success", async (t) => {
+  let closed = false;
+  upstream.scripts.set(t.title, (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(first + laterEvents);
+    const timer = setInterval(() => response.write(chunkEvent("more")), 20);
+    response.on("close", () => {
+      clearInterval(timer);
+      closed = true;
+    });
+  });
+  const key = await createKey(gateway, ["patient/model"]);
+
+  const { text } = await postChat(gateway, key.value, chatBody("patient/model", t.title, { stream: true }));
+
+  t.is(text, ours(first + laterEvents.replace(usageEvent, ""), "patient/model"));
+  await eventually(() => closed);
+  const records = await usageOf(gateway, key.id);
+  t.deepEqual(
+    records.map(({ status }) => status),
+    ["SUCCEEDED"],
+  );
+});
+
+test("the time between two chunks is kept also where more time is allowed for the first one", async (t) => {
+  const key = await connectNamedUpstream(gateway, "thinker", upstream, {
+    firstByteTimeoutMs: 60_000,
+    idleTimeoutMs: 500,
+  });
+  upstream.scripts.set(t.title, (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(first);
+  });
+  const chat = openChat(gateway, key.value, chatBody(key.model, t.title, { stream: true }));
+  await t.notThrowsAsync(chat.received("upstream_timeout"));
+});

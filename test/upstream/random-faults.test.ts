@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import test from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { connectNamedUpstream } from "../helpers/named-upstream.ts";
+import { type OpenChat, openChat } from "../helpers/open-chat.ts";
+import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { chatBody } from "../helpers/requests.ts";
+import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
+import { cutAnywhere, type SeededRandom, seededRandom } from "../helpers/seeded-random.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const seed = Number(process.env["TEST_SEED"] ?? 20_260_101);
+const streams = 300;
+const atOnce = 20;
+
+/** How a stream ends, after the events that were sent well. */
+const endings: Record<string, (response: ServerResponse) => void> = {
+  "[DONE]": (response) => response.end(usageEvent + doneEvent),
+  reset: (response) => response.socket?.resetAndDestroy(),
+  "half an event": (response) =>
+    response.write(chunkEvent("lost").slice(0, 40), () => response.socket?.end()),
+  "no [DONE]": (response) => response.end(),
+  "usage but no [DONE]": (response) => response.end(usageEvent),
+  garbage: (response) => response.end(`data: <html>\n\n${doneEvent}`),
+  "an error": (response) => response.end(`data: {"error":{"message":"boom"}}\n\n${doneEvent}`),
+  "no HTTP": (response) => response.socket?.end("zzz\r\n"),
+  "an endless event": (response) => void response.write(`data: {"a":"${"a".repeat(20_000)}`),
+};
+const endingNames = Object.keys(endings).filter((name) => name !== "[DONE]") as [string, ...string[]];
+
+type Plan = { events: string[]; ending: string; includeUsage: boolean; pieceBytesMax: number };
+
+function makePlan(random: SeededRandom): Plan {
+  const word = () =>
+    random.pick(["a", "Grüße ", "世界", "😀", '"model":"x"', "\n\ndata: [DONE]\n\n", "\\", "x".repeat(100)]);
+  const event = () => (random.chance(0.1) ? ": working\n\n" : chunkEvent(word() + word()));
+  return {
+    events: Array.from({ length: random.upTo(12) }, event),
+    ending: random.chance(0.4) ? "[DONE]" : random.pick(endingNames),
+    includeUsage: random.chance(0.5),
+    pieceBytesMax: random.pick([1, 5, 50, 1_000, 100_000]),
+  };
+}
+
+/** What the client must get, but for the error event. */
+function expectedText({ events, ending, includeUsage }: Plan): string {
+  const hasUsage = includeUsage && ending.startsWith("usage") ? usageEvent : "";
+  const last = ending === "[DONE]" ? (includeUsage ? usageEvent : "") + doneEvent : hasUsage;
+  return (events.join("") + last).replaceAll("upstream-model-2026", "random/model");
+}
+
+const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+
+test(`${streams} streams, cut and broken at random, all end as what they were`, async (t) => {
+  const random = seededRandom(seed);
+  const gateway = await startTestGateway(t, { environment: { UPSTREAM_EVENT_BYTES_MAX: "16384" } });
+  const upstream = await createPromptedUpstream(t);
+  const key = await connectNamedUpstream(gateway, "random", upstream);
+  const figures = { succeeded: 0, failed: 0, beforeFirstByte: 0, bytes: 0 };
+  const statuses = new Map<string, string>();
+
+  const playOne = async (index: number) => {
+    const plan = makePlan(random);
+    const pieces = cutAnywhere(Buffer.from(plan.events.join("")), random, plan.pieceBytesMax);
+    const chat = Promise.withResolvers<OpenChat>();
+    upstream.scripts.set(`plan ${index}`, async (response) => {
+      beginStream(response);
+      for (const piece of pieces) {
+        response.write(piece);
+        await nextTurn();
+      }
+      // A reset may overtake what was sent before it, so that waits until the client has it all.
+      const sent = expectedText({ ...plan, ending: "" });
+      if (plan.ending === "reset" || plan.ending === "no HTTP") await (await chat.promise).received(sent);
+      endings[plan.ending]?.(response);
+    });
+    const options = { stream: true, ...(plan.includeUsage && { stream_options: { include_usage: true } }) };
+    const opened = openChat(gateway, key.value, chatBody(key.model, `plan ${index}`, options));
+    chat.resolve(opened);
+    const head = await opened.head;
+    const isWhole = await opened.ended;
+
+    const what = `seed ${seed}, stream ${index}: ${plan.ending} after ${plan.events.length} events`;
+    const expected = expectedText(plan);
+    const failed = plan.ending !== "[DONE]";
+    const hasBegun = expected !== "";
+    t.true(isWhole, what);
+    t.is(head.statusCode, failed && !hasBegun ? 502 : 200, what);
+    const [, relayed = "", error = ""] =
+      /^(.*?)((?:data: )?\{"error":\{[^\n]*\}\}(?:\n\n)?)?$/s.exec(opened.text()) ?? [];
+    t.is(hash(relayed), hash(expected), what);
+    t.is(error.includes('"code":"upstream_error"'), failed, what);
+    t.is(error.startsWith("data: "), failed && hasBegun, what);
+    statuses.set(String(head.headers["x-request-id"]), failed ? "FAILED" : "SUCCEEDED");
+    figures[failed ? "failed" : "succeeded"] += 1;
+    figures.beforeFirstByte += failed && !hasBegun ? 1 : 0;
+    figures.bytes += opened.text().length;
+  };
+
+  let next = 0;
+  const playMany = async () => {
+    while (next < streams) await playOne(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, playMany));
+
+  const { recorder, database } = gateway.services;
+  await recorder.flush();
+  const records = await database.read(({ usageRecords }) => usageRecords.listByKey(key.id, streams * 2));
+  t.is(records.length, streams);
+  for (const { id, status } of records) t.is(status, statuses.get(id) as typeof status, id);
+  await eventually(() => gateway.services.openExchanges.keyIds().length === 0);
+  t.log(
+    `seed ${seed}: ${streams} streams, ${figures.succeeded} succeeded, ${figures.failed} failed ` +
+      `(${figures.beforeFirstByte} before the first byte), ${figures.bytes} bytes, 0 wrong, 0 unaccounted`,
+  );
+});

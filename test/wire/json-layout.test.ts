@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import test from "ava";
+import fc from "fast-check";
+import { isKey, type ScanResult, scanMembers } from "../../gateway/wire/json-layout.ts";
+import { jsonMembers, spellObject } from "../helpers/json-spellings.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+
+type Found = { result: ScanResult; members: { key: string; value: string }[] };
+
+function scan(bytes: Buffer, depthMax = Infinity): Found {
+  const members: Found["members"] = [];
+  const result = scanMembers(bytes, 0, bytes.length, depthMax, (keyStart, keyEnd, start, end) => {
+    members.push({
+      key: bytes.toString("utf8", keyStart, keyEnd),
+      value: bytes.toString("utf8", start, end),
+    });
+  });
+  return { result, members };
+}
+
+test("the members found are those that JSON.parse finds, however the object is written", (t) => {
+  const property = fc.property(jsonMembers(), fc.integer(), (members, seed) => {
+    const text = spellObject(members, seededRandom(seed));
+    const found = scan(Buffer.from(text));
+    assert.equal(found.result, "complete");
+    assert.equal(found.members.length, members.length);
+    const parsed = found.members.map(
+      ({ key, value }) => [JSON.parse(`"${key}"`), JSON.parse(value)] as const,
+    );
+    assert.deepEqual(new Map(parsed), new Map(Object.entries(JSON.parse(text))));
+  });
+  t.notThrows(() => fc.assert(property, { numRuns: 150 }));
+});
+
+test("a key is known by its name, whichever of its characters are escaped", (t) => {
+  const property = fc.property(jsonMembers(), fc.integer(), (members, seed) => {
+    const bytes = Buffer.from(spellObject(members, seededRandom(seed)));
+    const isModel: boolean[] = [];
+    scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd) => {
+      isModel.push(isKey(bytes, keyStart, keyEnd, "model"));
+    });
+    assert.deepEqual(
+      isModel,
+      members.map(([key]) => key === "model"),
+    );
+  });
+  t.notThrows(() => fc.assert(property, { numRuns: 150 }));
+});
+
+test("whitespace and pretty-printing change nothing but the positions", (t) => {
+  const value = { model: "a/b", messages: [{ role: "user", content: "x" }], n: 1, last: null };
+  const plain = scan(Buffer.from(JSON.stringify(value))).members;
+  const pretty = scan(Buffer.from(`\r\n\t ${JSON.stringify(value, null, "\t")}\n`)).members;
+  t.deepEqual(
+    pretty.map(({ key, value: text }) => [key, JSON.parse(text)]),
+    plain.map(({ key, value: text }) => [key, JSON.parse(text)]),
+  );
+});
+
+test("the last value ends at the brace or the space before it, also when it is a number or a word", (t) => {
+  for (const last of ["1", "-0.5e+10", "true", "null", '""', "{}", "[]", '"\\\\"', "12345678901234567890"]) {
+    for (const space of ["", " ", "\n"]) {
+      const members = [
+        { key: "a", value: "[1]" },
+        { key: "z", value: last },
+      ];
+      t.deepEqual(scan(Buffer.from(`{"a":[1],"z":${last}${space}}`)), { result: "complete", members });
+    }
+  }
+});
+
+test("strings around 32 bytes end at their own quote, whatever runs of backslashes and quotes they hold", (t) => {
+  for (let length = 0; length < 70; length++) {
+    for (const part of ["\\", '"', '\\"', 'a\\\\"', '"\\']) {
+      const content = "a".repeat(length) + part.repeat(1 + (length % 9));
+      const text = JSON.stringify({ [content]: content, "": 1 });
+      const values = scan(Buffer.from(text)).members.map(({ value }) => JSON.parse(value));
+      t.deepEqual(values, [content, 1]);
+    }
+  }
+});
+
+test("the depth limit counts the object itself, and brackets within strings do not count", (t) => {
+  const nested = (depth: number) => Buffer.from(`{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`);
+  t.is(scan(nested(8), 8).result, "complete");
+  t.is(scan(nested(9), 8).result, "too deep");
+  t.is(scan(Buffer.from('{"a":[[]],"b":{"c":[[[[]]]]}}'), 5).result, "too deep");
+  t.is(scan(Buffer.from(`{"a":"${"[{".repeat(50)}"}`), 2).result, "complete");
+});
+
+test("a scan that has seen enough stops", (t) => {
+  const bytes = Buffer.from('{"a":1,"b":2,"c":3}');
+  let visits = 0;
+  const result = scanMembers(bytes, 0, bytes.length, Infinity, () => ++visits < 2);
+  t.is(result, "stopped");
+  t.is(visits, 2);
+});
+
+test("what is no object is said to be none", (t) => {
+  for (const text of [
+    "",
+    " ",
+    "[1]",
+    "null",
+    '"a"',
+    "{",
+    '{"a"',
+    '{"a":',
+    '{"a":1',
+    '{"a":1 "b":2}',
+    "{a:1}",
+  ]) {
+    t.is(scan(Buffer.from(text)).result, "not an object", text);
+  }
+});
+
+test("only the bytes between start and end count", (t) => {
+  const bytes = Buffer.from('{"x":"{"a":"b","c":1}"}');
+  const keys: string[] = [];
+  const result = scanMembers(bytes, 6, 21, Infinity, (keyStart, keyEnd) => {
+    keys.push(bytes.toString("utf8", keyStart, keyEnd));
+  });
+  t.is(result, "complete");
+  t.deepEqual(keys, ["a", "c"]);
+});
+
+test("any bytes at all are read to an end without an error, and no position lies outside of them", (t) => {
+  const piece = fc.oneof(
+    fc.uint8Array({ maxLength: 6 }).map((bytes) => Buffer.from(bytes)),
+    fc
+      .constantFrom("{", "}", "[", "]", '"', "\\", ":", ",", " ", '{"a":', '"b"')
+      .map((text) => Buffer.from(text)),
+  );
+  const property = fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+    const bytes = Buffer.concat([Buffer.from("{"), ...pieces]);
+    scanMembers(bytes, 0, bytes.length, 16, (keyStart, keyEnd, start, end) => {
+      isKey(bytes, keyStart, keyEnd, "model");
+      assert.ok(0 < keyStart && keyStart <= keyEnd && keyEnd < start && start <= end && end <= bytes.length);
+    });
+  });
+  t.notThrows(() => fc.assert(property, { numRuns: 2_000 }));
+});
+
+for (const [what, unit] of [
+  ["backslashes", "\\\\"],
+  ["escaped quotes", '\\"'],
+  ["quotes after long runs of backslashes", `${"\\".repeat(2_000)}\\"`],
+  ["members", '","a":"'],
+  ["brackets", '",[[],{"b":"'],
+] as const) {
+  // Where one of them took quadratic time this would not end within ava's timeout, let alone in seconds.
+  test(`4 MB of ${what} are read in linear time`, (t) => {
+    const bytes = Buffer.from(`{"a":"${unit.repeat(4_000_000 / unit.length)}","z":1}`);
+    const startedAt = performance.now();
+    scan(bytes);
+    t.true(performance.now() - startedAt < 5_000);
+  });
+}
