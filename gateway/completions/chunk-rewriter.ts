@@ -38,9 +38,10 @@ export class ChunkRewriter {
   rewrite(events: Buffer): RewrittenChunks {
     // One character a byte: positions in the text are positions in the bytes, and all of this is faster on text.
     const text = events.toString("latin1");
-    const mayHoldMore = usageOrError.test(text);
+    let moreAt = findUsageOrError(text, 0);
     let output = "";
     let copied = 0;
+    /** Where what belongs to the data line begins: the event, or what follows its data line before. */
     let eventStart = 0;
     let usage: TokenUsage | null = null;
     const copyTo = (end: number, continueAt: number) => {
@@ -49,10 +50,13 @@ export class ChunkRewriter {
     };
     for (let line = 0, next = 0; line < text.length; line = next) {
       next = text.indexOf("\n", line) + 1 || text.length;
+      if (moreAt < line) moreAt = findUsageOrError(text, line);
+      const mayHoldMore = moreAt < next;
       if (!mayHoldMore && this.#isLikeTheLast(text, line, next)) {
         const modelStart = line + this.#head.length;
         copyTo(modelStart, modelStart + this.#model.length);
         output += this.#modelJson;
+        eventStart = next;
         continue;
       }
       const start = dataStart(text, line);
@@ -74,7 +78,6 @@ export class ChunkRewriter {
       if (chunk.usage && chunk.isEmpty && this.#withholdsUsage) {
         if (isEmptyLine(text, next)) next = text.indexOf("\n", next) + 1;
         copyTo(eventStart, next);
-        eventStart = next;
       } else if (chunk.modelStart === -1) {
         copyTo(start + 1, start + 1);
         output += `"model":${this.#modelJson}${chunk.hasMembers ? "," : ""}`;
@@ -83,6 +86,7 @@ export class ChunkRewriter {
         output += this.#modelJson;
         this.#remember(events, line, chunk);
       }
+      eventStart = next;
     }
     return {
       bytes: copied === 0 ? events : Buffer.from(output + text.slice(copied), "latin1"),
@@ -102,6 +106,8 @@ export class ChunkRewriter {
 
   /** Read from the bytes anew: a slice of the text would keep all of it alive. */
   #remember(events: Buffer, line: number, { modelStart, modelEnd }: Chunk): void {
+    // Only text has an end of its own: 1 is also how 12 begins.
+    if (events[modelStart] !== quote) return;
     this.#head = events.toString("latin1", line, modelStart);
     this.#model = events.toString("latin1", modelStart, modelEnd);
   }
@@ -157,10 +163,14 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
 }
 
 /**
- * Asked once of all bytes together, because most pieces of a stream hold neither; `"usage": null`, which OpenAI puts into
- * every chunk, does not count. Keys may be written with escapes, hence the second part.
+ * Where the next usage or error may stand, beyond the end when there is none. `"usage": null`, which OpenAI puts into
+ * every chunk, does not count; keys may be written with escapes, hence the second part.
  */
-const usageOrError = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/;
+function findUsageOrError(text: string, from: number): number {
+  const pattern = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/g;
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? Infinity;
+}
 
 /** Where the data of this line begins, or -1 when the line is no data or has none. */
 function dataStart(text: string, line: number): number {
@@ -190,3 +200,5 @@ function parseUsage(events: Buffer, start: number, end: number): TokenUsage | nu
     return null;
   }
 }
+
+const quote = 0x22;

@@ -157,3 +157,46 @@ test("lines that are no data pass as they are", (t) => {
   const text = ': ping\n\nevent: x\nid: 1\nretry: 5\ndata:\ndatax: {"model":"x"}\n\n\n\n';
   t.is(relay([Buffer.from(text)]).text, text);
 });
+
+test("what a chunk comes to does not depend on the chunks before it", (t) => {
+  // Few heads and models, each like the start of another, so that most chunks begin as the one before did.
+  const head = fc.constantFrom(
+    "{",
+    '{"id":"1",',
+    '{"id":"1","x":{"model":"a"},',
+    '{"id":"1","x":"\\"model\\":",',
+    '{ "id":"1",',
+  );
+  const name = fc.constantFrom('"a"', '"ab"', '"a\\"b"', "1", "12", "null", '{"a":1}', '"é"', '"😀"');
+  const rest = fc.constantFrom(
+    "}",
+    ',"choices":[{"delta":{"content":"é😀"}}]}',
+    ',"usage":null}',
+    "}  ",
+    ' , "n":1}',
+  );
+  const event = fc
+    .tuple(head, name, rest)
+    .map(([before, model, after]) => Buffer.from(`data: ${before}"model":${model}${after}\n\n`));
+  const property = fc.property(fc.array(event, { minLength: 2, maxLength: 6 }), (events) => {
+    const alone = events.map((one) => relay([one]));
+    const end = alone.findIndex(({ ending }) => ending !== null);
+    const expected = end === -1 ? alone : alone.slice(0, end + 1);
+    assert.equal(relay(events).text, expected.map(({ text }) => text).join(""));
+    assert.equal(relay([Buffer.concat(events)]).text, relay(events).text);
+  });
+  t.notThrows(() => fc.assert(property, { numRuns: 300 }));
+});
+
+test("of an event with two lines of data none is torn", (t) => {
+  const sent = 'data: {"model":"x","n":1}\n';
+  const got = `data: {"model":${modelJson},"n":1}\n`;
+  for (const [last, kind] of [
+    ["data: [DONE]", "done"],
+    ['data: {"error":{"message":"no"}}', "error"],
+  ]) {
+    const { text, ending } = relay([Buffer.from(`${sent}${last}\n\n`)]);
+    t.is(text, got, last);
+    t.is(ending?.kind, kind as "done" | undefined);
+  }
+});
