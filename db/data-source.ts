@@ -1,3 +1,4 @@
+import type Sqlite from "better-sqlite3";
 import mysql from "mysql2/promise";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
@@ -40,11 +41,15 @@ function sqliteOptions(path: string): DataSourceOptions {
     type: "better-sqlite3",
     database: path,
     enableWAL: true,
-    prepareDatabase: (connection: { pragma(text: string): unknown }) => {
+    prepareDatabase: (connection: Sqlite.Database) => {
       // Another process of ours may be migrating; waiting beats failing.
       connection.pragma("busy_timeout = 5000");
       // With a write-ahead log this is safe against a crash of the process; only a power cut can lose the last moments.
       connection.pragma("synchronous = NORMAL");
+      // SQLite's own knows the 26 letters only, and names are searched whatever their case.
+      connection.function("lower", { deterministic: true }, (text) =>
+        typeof text === "string" ? text.toLowerCase() : text,
+      );
     },
   };
 }

@@ -1,23 +1,34 @@
+import type { RequestListener } from "node:http";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
-import express, { type Express } from "express";
+import express, { type Express, type Request, type Response } from "express";
 import { health, type Readiness } from "./v1/health.ts";
 import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
 import { createContext } from "./trpc/context.ts";
-import { createV1Router, errorHandler, forgiveBaseUrl, unknownUrl } from "./v1/router.ts";
+import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
 
 type AppOptions = { services: Services; publicUrl: string | null; readiness: Readiness };
 
-/** Where the transports meet on one port. */
-export function createApp({ services, publicUrl, readiness }: AppOptions): Express {
-  const app = express();
-  app.disable("x-powered-by");
-  app.disable("etag");
-  app.set("query parser", "simple");
+/**
+ * Where the transports meet on one port. The router of `/v1` stands before the Express application and not in it: the
+ * application swaps the prototypes of every request and response, which costs a tenth of a short request's time, for
+ * methods that `/v1` does not use.
+ */
+export function createApp({ services, publicUrl, readiness }: AppOptions): RequestListener {
+  const application = createApplication({ services, publicUrl, readiness });
+  const v1 = createV1Router(services);
+  return (request, response) => {
+    // The types know routers only within applications.
+    v1(request as Request, response as Response, () => application(request, response));
+  };
+}
 
-  app.use(forgiveBaseUrl);
-  app.use("/v1", createV1Router(services));
-  app.use(
+function createApplication({ services, publicUrl, readiness }: AppOptions): Express {
+  const application = express();
+  application.disable("x-powered-by");
+  application.disable("etag");
+  application.set("query parser", "simple");
+  application.use(
     "/trpc",
     createExpressMiddleware({
       router: appRouter,
@@ -26,10 +37,10 @@ export function createApp({ services, publicUrl, readiness }: AppOptions): Expre
       maxBatchSize: trpcBatchCallsMax,
     }),
   );
-  app.use(health(readiness));
-  app.use(unknownUrl(services));
-  app.use(errorHandler(services));
-  return app;
+  application.use(health(readiness));
+  application.use(unknownUrl(services));
+  application.use(errorHandler(services));
+  return application;
 }
 
 const trpcBodyBytesMax = 1024 * 1024;

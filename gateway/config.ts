@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
+import { readKey } from "./credentials/key-file.ts";
+import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
 
 /** Everything the environment decides, read once at the start. */
@@ -27,7 +29,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = variables.safeParse(given);
   if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+    const problems = Map.groupBy(parsed.error.issues, (issue) => issue.path.join("."));
+    // What is wrong with a variable first is why the rest is wrong too.
+    throw new ConfigError([...problems].map(([variable, [issue]]) => `${variable}: ${issue?.message}`));
   }
   const { data } = parsed;
   const dataDir = resolve(data.DATA_DIR);
@@ -53,7 +57,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   });
 }
 
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
   override readonly name = "ConfigError";
 
   constructor(problems: string[]) {
@@ -86,8 +90,8 @@ const databaseUrl = z
 
 const masterKey = z
   .string()
-  .transform((text) => Buffer.from(text, "base64"))
-  .refine((key) => key.length === 32, "must be 32 bytes in base64, as from: openssl rand -base64 32");
+  .transform((text) => readKey(text))
+  .refine((key) => key !== null, "must be 32 bytes in base64, as from: openssl rand -base64 32");
 
 const jwtSecret = z
   .string()
@@ -106,7 +110,7 @@ const privateHosts = z
       .filter(Boolean),
   )
   .refine(
-    (hosts) => hosts.every((host) => host === "*" || /^(\[[0-9a-f:.]+\]|[^\s:/]+):\d{1,5}$/.test(host)),
+    (hosts) => hosts.every((host) => host === "*" || isHostAndPort(host)),
     "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
   );
 
@@ -155,3 +159,8 @@ const variables = z
       });
     }
   });
+
+function isHostAndPort(text: string): boolean {
+  const port = /^(?:\[[0-9a-f:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(text)?.[1];
+  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+}

@@ -65,6 +65,11 @@ type GatewayErrorDetails = {
   upstream?: UpstreamErrorDetails;
 };
 
+/** What keeps the gateway from starting, in words for whoever starts it. */
+export class StartError extends Error {
+  override readonly name: string = "StartError";
+}
+
 /** Anything that was thrown, as an error that may be shown. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;

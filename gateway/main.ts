@@ -1,7 +1,8 @@
-import { Database } from "../db/database.ts";
 import { ConfigError, readConfig } from "./config.ts";
+import { StartError } from "./errors.ts";
 import { createLog, standardLogDestination } from "./log.ts";
 import { systemRuntime } from "./runtime.ts";
+import { openDatabase } from "./services.ts";
 import { startGateway } from "./start-gateway.ts";
 import { welcome } from "./welcome.ts";
 
@@ -11,9 +12,7 @@ async function main(command: string | undefined): Promise<void> {
   const runtime = systemRuntime(createLog(config.logLevel, standardLogDestination()));
 
   if (command === "migrate") {
-    const { databaseConnectionsMax: connectionsMax, databaseTimeoutMs } = config.limits;
-    const timeouts = { connectTimeoutMs: databaseTimeoutMs, operationTimeoutMs: databaseTimeoutMs };
-    const database = await Database.open(config.databaseUrl, { connectionsMax, ...timeouts });
+    const database = await openDatabase(config);
     const ran = await database.migrate();
     process.stdout.write(
       ran.length > 0 ? `Ran ${ran.join(", ")}.\n` : "The database schema is up to date.\n",
@@ -53,13 +52,15 @@ main(process.argv[2]).catch((error: unknown) => {
 /** What stopped the start, in words; a stack only where it is a mistake of ours. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError) return error.message;
+  if (error instanceof StartError) return error.message;
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE")
     return "The port is in use already. Set PORT to another one, or to 0 for any that is free.";
   if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
   if (error.name === "DatabaseUnavailableError")
     return `${error.message} Check DATABASE_URL, and that the database runs.`;
+  if (code?.startsWith("SQLITE_"))
+    return `The database file cannot be used: ${error.message}. Check DATABASE_URL.`;
   if (code?.startsWith("ER_")) return `The database refuses: ${error.message}. Check DATABASE_URL.`;
   return error.stack ?? error.message;
 }

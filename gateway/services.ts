@@ -29,7 +29,6 @@ export type Services = Awaited<ReturnType<typeof createServices>>;
 export async function createServices(config: Config, runtime: Runtime) {
   const { limits } = config;
   const { log } = runtime;
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const keyFile = (name: string) => readOrCreateKeyFile(resolve(config.dataDir, name), runtime);
   const secretBox = new SecretBox(config.masterKey ?? keyFile("master.key"), runtime);
   const secrets = config.jwtSecrets ?? [keyFile("jwt.key").toString("base64")];
@@ -126,7 +125,9 @@ export async function createServices(config: Config, runtime: Runtime) {
   }
 }
 
-function openDatabase({ databaseUrl, limits }: Config): Promise<Database> {
+/** Opens the database, with a data folder that nobody else can read. */
+export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<Database> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return Database.open(databaseUrl, {
     connectionsMax: limits.databaseConnectionsMax,
     connectTimeoutMs: limits.databaseTimeoutMs,

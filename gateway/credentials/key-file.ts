@@ -1,5 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { StartError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { Runtime } from "../runtime.ts";
  * together end up with the same one.
  */
 export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime, "randomBytes">): Buffer {
-  const existing = readKey(path);
+  const existing = readKeyFile(path);
   if (existing) return existing;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // Written aside and linked into place, so that nobody ever reads half a key and the first one wins.
@@ -20,14 +21,19 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
   } finally {
     rmSync(draft);
   }
-  const key = readKey(path);
+  const key = readKeyFile(path);
   if (!key) throw new Error(`The key file ${path} vanished while it was being made.`);
   return key;
 }
 
+/** 32 bytes in base64 or base64url, or null for anything else. Node by itself skips over what does not belong there. */
+export function readKey(text: string): Buffer | null {
+  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : null;
+}
+
 const keyBytes = 32;
 
-function readKey(path: string): Buffer | null {
+function readKeyFile(path: string): Buffer | null {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -35,11 +41,9 @@ function readKey(path: string): Buffer | null {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
-  const key = Buffer.from(text, "base64");
-  if (key.length !== keyBytes) {
-    throw new Error(
-      `The key file ${path} does not hold 32 bytes in base64. Restore it from a backup: what it sealed cannot be opened without it.`,
-    );
-  }
-  return key;
+  const key = readKey(text.trim());
+  if (key) return key;
+  throw new StartError(
+    `The key file ${path} does not hold 32 bytes in base64. Restore it from a backup: what it sealed cannot be opened without it.`,
+  );
 }

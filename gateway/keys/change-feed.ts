@@ -82,6 +82,11 @@ export class ChangeFeed {
     const listener = this.#listener;
     if (listener === null) return;
     const latest = await this.#database.read(({ changes }) => changes.latestNumber());
+    if (latest < this.#lastNumber) {
+      // The database has been put back to an earlier state.
+      await listener.everythingChanged();
+      this.#lastNumber = latest;
+    }
     while (this.#lastNumber < latest) {
       const rows = await this.#database.read(({ changes }) => changes.after(this.#lastNumber, rowsPerPoll));
       if (rows[0]?.number !== this.#lastNumber + 1) {

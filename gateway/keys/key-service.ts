@@ -170,10 +170,12 @@ async function modelIds({ models }: Repositories, slugs: string[]): Promise<stri
 }
 
 function toApiKey({ key, values, models, owner }: ApiKeyDetails): ApiKey {
+  // After a rotation the old value counts for a while too, but only the new one without an end.
+  const current = values.find((value) => value.validUntil === null) ?? values[0];
   return {
     id: key.id,
     name: key.name,
-    maskedValue: maskKeyValue(values[0]?.lastFour ?? ""),
+    maskedValue: maskKeyValue(current?.lastFour ?? ""),
     status: key.status,
     models: models.map((model) => model.slug),
     createdAt: key.createdAt,

@@ -1,5 +1,5 @@
+import { TRPCError } from "@trpc/server";
 import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
-import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
@@ -22,7 +22,10 @@ export function createContext(services: Services, publicUrl: string | null) {
     res.setHeader("x-request-id", requestId);
     res.setHeader("cache-control", "no-store");
     if (req.headers["sec-fetch-site"] === "cross-site") {
-      throw new GatewayError("forbidden", "The console's API cannot be called from another site.");
+      throw new TRPCError({
+        code: "FORBIDDEN",
+        message: "The console's API cannot be called from another site.",
+      });
     }
     return {
       services,

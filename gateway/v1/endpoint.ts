@@ -1,4 +1,5 @@
-import type { RequestHandler, Request, Response } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Request, RequestHandler } from "express";
 import { type AuthenticateKeyOptions, authenticateKey } from "../auth/authenticate-key.ts";
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
@@ -11,7 +12,13 @@ import { readKeyValue } from "./read-key-value.ts";
 
 export type EndpointOptions = { runtime: Runtime; limits: Pick<Limits, "clientStallTimeoutMs"> };
 
-export type EndpointContext = { request: Request; response: Response; id: string; reply: HttpReply };
+export type EndpointContext = {
+  /** Without Express's own methods: see `app.ts`. */
+  request: IncomingMessage & Pick<Request, "params">;
+  response: ServerResponse;
+  id: string;
+  reply: HttpReply;
+};
 
 /** An endpoint of `/v1`: gives the request its id, and turns whatever is thrown into the error form. */
 export function endpoint(
@@ -32,7 +39,10 @@ export function endpoint(
 }
 
 /** The key of a request, at once when it is known. */
-export function keyOf(options: AuthenticateKeyOptions, request: Request): KnownKey | Promise<KnownKey> {
+export function keyOf(
+  options: AuthenticateKeyOptions,
+  request: IncomingMessage,
+): KnownKey | Promise<KnownKey> {
   return authenticateKey(options, readKeyValue(request));
 }
 

@@ -4,12 +4,14 @@ import { type ChatCompletionsOptions, chatCompletions } from "./chat-completions
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
 
-/** The public API, in OpenAI's form. Mounted at `/v1`. */
+/** The public API, in OpenAI's form. What is none of it goes on to whatever comes next. */
 export function createV1Router(options: ChatCompletionsOptions): Router {
   const router = Router({ caseSensitive: true });
-  router.route("/chat/completions").post(chatCompletions(options)).all(methodNotAllowed(options, "POST"));
-  router.route("/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
-  router.route("/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
+  router.use(forgiveBaseUrl);
+  router.route("/v1/chat/completions").post(chatCompletions(options)).all(methodNotAllowed(options, "POST"));
+  router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
+  router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
+  router.use(errorHandler(options));
   return router;
 }
 
@@ -17,7 +19,7 @@ export function createV1Router(options: ChatCompletionsOptions): Router {
  * Base URLs are mistyped in two ways, with `/v1` twice or not at all. Both are forgiven, by putting the URL right before
  * it is routed.
  */
-export const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
+const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
   // RFC 9112, section 3.2. Node would refuse it by itself, but not in the form of our errors.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
@@ -32,7 +34,10 @@ export const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
 export function unknownUrl(options: EndpointOptions): RequestHandler {
   return endpoint(options, ({ request }) => {
     // The path is the client's own, but goes into terminals: only plain characters are repeated.
-    const path = request.path.replaceAll(/[^\w./~%-]/g, "?").slice(0, 200);
+    const path = (request.url ?? "")
+      .replace(/\?.*/s, "")
+      .replaceAll(/[^\w./~%-]/g, "?")
+      .slice(0, 200);
     throw new GatewayError(
       "unknown_url",
       `There is nothing at ${request.method} ${path}. The API is at /v1.`,

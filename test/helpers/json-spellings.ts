@@ -11,7 +11,7 @@ export function jsonMembers(): fc.Arbitrary<JsonMembers> {
 }
 
 /** Longer than 32 bytes now and then, because from there on strings are searched in another way. */
-export function trickyString(): fc.Arbitrary<string> {
+function trickyString(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),
     fc

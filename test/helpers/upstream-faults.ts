@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 export type Place = { stream: boolean; begun: boolean };
 
 /** The upstream's end of an answer in which something goes wrong. */
-export type Scene = {
+type Scene = {
   response: ServerResponse;
   place: Place;
   /** What is left to send of the right answer. */

@@ -75,14 +75,16 @@ test.serial(
 
     await standstill(accepted);
     const stoppedAt = accepted.bytes;
-    collectGarbage();
-    const { rss, arrayBuffers } = process.memoryUsage();
+    const { rss } = process.memoryUsage();
     // Between the upstream and the client there are two connections, whose buffers the system makes as large as it likes.
     t.true(stoppedAt < totalBytes / 2, `stopped after ${stoppedAt / MB} MB`);
-    t.true(
-      arrayBuffers - memoryBefore.arrayBuffers < 4 * MB,
-      `the gateway keeps ${(arrayBuffers - memoryBefore.arrayBuffers) / MB} MB that it cannot pass on`,
-    );
+    // Buffers are given back by another thread, some time after they were found to be garbage.
+    let keptBytes = Infinity;
+    await eventually(() => {
+      collectGarbage();
+      keptBytes = process.memoryUsage().arrayBuffers - memoryBefore.arrayBuffers;
+      return keptBytes < 4 * MB;
+    });
 
     const hash = createHash("sha256");
     let bytes = 0;
@@ -103,7 +105,7 @@ test.serial(
     t.like((await usageOf(gateway, key.id))[0], { status: "SUCCEEDED", httpStatus: 200 });
     t.log(
       `${(totalBytes / MB).toFixed(0)} MB: paused after ${(stoppedAt / MB).toFixed(1)} MB, ` +
-        `RSS + ${((rss - memoryBefore.rss) / MB).toFixed(0)} MB, buffers + ${((arrayBuffers - memoryBefore.arrayBuffers) / MB).toFixed(1)} MB`,
+        `RSS + ${((rss - memoryBefore.rss) / MB).toFixed(0)} MB, buffers + ${(keptBytes / MB).toFixed(1)} MB`,
     );
   },
 );

@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import test from "ava";
+import { hashPassword, verifyPassword } from "../../gateway/auth/passwords.ts";
+
+test("a password is kept as an argon2id PHC string, with a salt of its own", async (t) => {
+  const [one, two] = [
+    await hashPassword("correct horse", { randomBytes }),
+    await hashPassword("correct horse", { randomBytes }),
+  ];
+  t.regex(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  t.not(one, two);
+  t.not(one.split("$")[4], two.split("$")[4]);
+});
+
+test("the password verifies, and nothing close to it does", async (t) => {
+  const hash = await hashPassword("correct horse é", { randomBytes });
+  t.true(await verifyPassword("correct horse é", hash));
+  // The same letters, composed and decomposed: keyboards differ.
+  t.true(await verifyPassword("correct horse e\u0301", hash));
+  for (const wrong of ["", "correct horse", "Correct horse é", "correct horse é ", hash]) {
+    t.false(await verifyPassword(wrong, hash), wrong);
+  }
+});
+
+test("a hash made at another strength still verifies", async (t) => {
+  // Made with `argon2 somesalt0123456 -id -m 12 -t 3 -p 1 -l 32` and the like, here by OpenSSL itself.
+  const { argon2Sync } = await import("node:crypto");
+  const nonce = Buffer.from("somesalt01234567");
+  const used = { memory: 4096, passes: 3, parallelism: 1, tagLength: 32 };
+  const tag = argon2Sync("argon2id", { message: "correct horse", nonce, ...used });
+  const encode = (bytes: Buffer) => bytes.toString("base64").replaceAll("=", "");
+  const phc = `$argon2id$v=19$m=4096,t=3,p=1$${encode(nonce)}$${encode(tag)}`;
+  t.true(await verifyPassword("correct horse", phc));
+  t.false(await verifyPassword("wrong horse", phc));
+});
+
+test("where there is no hash no password is right, and finding out takes as long", async (t) => {
+  const hash = await hashPassword("correct horse", { randomBytes });
+  const time = async (against: string | null) => {
+    const startedAt = performance.now();
+    t.false(await verifyPassword("wrong horse", against));
+    return performance.now() - startedAt;
+  };
+  const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+  const [known, unknown]: [number[], number[]] = [[], []];
+  for (let round = 0; round < 7; round++) {
+    known.push(await time(hash));
+    unknown.push(await time(null));
+  }
+  const ratio = median(unknown) / median(known);
+  // Without the derivation it would be a thousandth. The machine is shared, so the bounds are wide.
+  t.true(ratio > 0.3 && ratio < 3, `ratio ${ratio}`);
+  t.false(await verifyPassword("", null));
+});
+
+test("a hash of another form verifies nothing", async (t) => {
+  for (const hash of [
+    "",
+    "none",
+    "$2b$12$abcdefghijklmnopqrstuv",
+    "$argon2id$v=19$m=19456,t=2,p=1$short$short",
+  ]) {
+    t.false(await verifyPassword("correct horse", hash), hash);
+  }
+});

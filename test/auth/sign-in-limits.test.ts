@@ -1,0 +1,110 @@
+import test from "ava";
+import { addPerson, callProcedure } from "../helpers/console-caller.ts";
+import { Browser } from "../helpers/browser.ts";
+import { shareGateway } from "../helpers/shared-gateway.ts";
+import { administrator } from "../helpers/test-gateway.ts";
+
+// Every test calls from loopback addresses of its own, which the limits tell apart. One after the other, because each
+// guess costs 20 ms of CPU time.
+const shared = shareGateway();
+
+test.serial(
+  "an account takes ten wrong passwords, wherever they come from, and then not even the right one",
+  async (t) => {
+    const { email, password } = await addPerson(shared(), "bob@example.com");
+    const attempt = (text: string, from: string) => new Browser(shared()).signIn(email, text, from);
+
+    const attempts = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => attempt("wrong password", `127.0.1.${index + 1}`)),
+    );
+
+    t.is(
+      attempts.filter(({ code }) => code === "UNAUTHORIZED").length,
+      10,
+      "guesses at the same time count too",
+    );
+    const refused = await attempt(password, "127.0.1.100");
+    t.is(refused.code, "TOO_MANY_REQUESTS");
+    t.is(refused.status, 429);
+    const { retryAfterSeconds = 0 } = refused.error?.data ?? {};
+    t.true(Number(retryAfterSeconds) > 0 && Number(retryAfterSeconds) <= 900);
+    t.regex(refused.error?.message ?? "", /minutes/);
+    const other = await new Browser(shared()).signIn(
+      administrator.email,
+      administrator.password,
+      "127.0.1.101",
+    );
+    t.is(other.status, 200, "another account is not concerned");
+  },
+);
+
+test.serial("an account's name in another spelling is the same account", async (t) => {
+  const { email, password } = await addPerson(shared(), "carl@example.com");
+  const spellings = [email, email.toUpperCase(), ` ${email}`, "Carl@Example.com"];
+  for (let index = 0; index < 10; index++) {
+    await new Browser(shared()).signIn(spellings[index % 4] ?? "", "wrong password", "127.0.2.1");
+  }
+  const answer = await new Browser(shared()).signIn(email, password, "127.0.2.2");
+  t.is(answer.code, "TOO_MANY_REQUESTS");
+});
+
+test.serial(
+  "an address takes fifty wrong passwords, whatever the account, and another address none of them",
+  async (t) => {
+    const attempts = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        new Browser(shared()).signIn(`nobody${index}@example.com`, "wrong password", "127.0.3.1"),
+      ),
+    );
+    t.is(attempts.filter(({ code }) => code === "UNAUTHORIZED").length, 50);
+    t.is(attempts.filter(({ code }) => code === "TOO_MANY_REQUESTS").length, 10);
+    const { email, password } = administrator;
+    t.is((await new Browser(shared()).signIn(email, password, "127.0.3.2")).status, 200);
+  },
+);
+
+test.serial("a right password makes the wrong ones before it forgotten", async (t) => {
+  const { email, password } = await addPerson(shared(), "dora@example.com");
+  for (let round = 0; round < 3; round++) {
+    for (let wrong = 0; wrong < 9; wrong++) {
+      await new Browser(shared()).signIn(email, "wrong password", "127.0.4.1");
+    }
+    t.is((await new Browser(shared()).signIn(email, password, "127.0.4.1")).status, 200);
+  }
+});
+
+test.serial("a proxy's header does not make another address of it", async (t) => {
+  const attempts = await Promise.all(
+    Array.from({ length: 55 }, (_, index) =>
+      callProcedure(shared(), "auth.signIn", {
+        input: { email: `nobody${index}@example.org`, password: "wrong password" },
+        headers: { "x-forwarded-for": `198.51.100.${index}` },
+        from: "127.0.5.1",
+      }),
+    ),
+  );
+  t.is(attempts.filter(({ code }) => code === "TOO_MANY_REQUESTS").length, 5);
+});
+
+test.serial("wrong current passwords count against the account as well", async (t) => {
+  const { accessToken } = await addPerson(shared(), "fred@example.com");
+  const change = () =>
+    callProcedure(shared(), "auth.changePassword", {
+      accessToken,
+      input: { currentPassword: "wrong password", newPassword: "a new password" },
+      from: "127.0.6.1",
+    });
+  for (let index = 0; index < 10; index++) t.is((await change()).code, "FORBIDDEN");
+  t.is((await change()).code, "TOO_MANY_REQUESTS");
+});
+
+test.serial("an unknown account and a wrong password get the same answer", async (t) => {
+  const answers = [
+    await new Browser(shared()).signIn("nobody@example.net", "wrong password", "127.0.7.1"),
+    await new Browser(shared()).signIn(administrator.email, "wrong password", "127.0.7.1"),
+  ];
+  t.deepEqual(
+    answers.map(({ status, code, error }) => [status, code, error?.message]),
+    Array.from({ length: 2 }, () => [401, "UNAUTHORIZED", "The e-mail address or the password is wrong."]),
+  );
+});

@@ -1,0 +1,185 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import test from "ava";
+import { ConfigError, readConfig } from "../gateway/config.ts";
+import { limitVariables } from "../gateway/limit-variables.ts";
+
+type Environment = Record<string, string>;
+
+/** What is said about an environment, a line for each problem; empty when it is accepted. */
+function problemsOf(environment: Environment): string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim());
+  }
+}
+
+test("an empty environment gives the defaults", (t) => {
+  const { limits, ...config } = readConfig({});
+  t.deepEqual(config, {
+    host: "127.0.0.1",
+    port: 8080,
+    publicUrl: null,
+    databaseUrl: `sqlite:${path.resolve("data/gateway.db")}`,
+    dataDir: path.resolve("data"),
+    masterKey: null,
+    jwtSecrets: null,
+    administrator: null,
+    upstreamPrivateHosts: [],
+    logLevel: "info",
+  });
+  for (const [name, { value }] of Object.entries(limitVariables)) {
+    t.is(limits[name as keyof typeof limits], value, name);
+  }
+});
+
+test("an empty variable counts as none", (t) => {
+  const names = [
+    "PORT",
+    "PUBLIC_URL",
+    "DATABASE_URL",
+    "MASTER_KEY",
+    "JWT_SECRET",
+    "ADMIN_EMAIL",
+    "LOG_LEVEL",
+  ];
+  t.deepEqual(readConfig(Object.fromEntries(names.map((name) => [name, ""]))), readConfig({}));
+});
+
+test("the database is in DATA_DIR unless it is said where", (t) => {
+  t.is(readConfig({ DATA_DIR: "/var/lib/gateway" }).databaseUrl, "sqlite:/var/lib/gateway/gateway.db");
+  t.is(readConfig({ DATA_DIR: "/a", DATABASE_URL: "sqlite:/b.db" }).databaseUrl, "sqlite:/b.db");
+});
+
+for (const [name, { variable }] of Object.entries(limitVariables)) {
+  test(`${variable} sets its limit, and is a whole number`, (t) => {
+    // A request has to be received after its headers: the one may not be set below the other.
+    const others: Environment = { REQUEST_HEADERS_TIMEOUT_MS: "1", REQUEST_RECEIVE_TIMEOUT_MS: "1000000" };
+    t.is(readConfig({ ...others, [variable]: "17" }).limits[name as keyof typeof limitVariables], 17);
+    for (const wrong of ["0", "-1", "1.5", "many", "2147483648", "NaN", "Infinity"]) {
+      const problems = problemsOf({ [variable]: wrong });
+      t.true(
+        problems.some((line) => line.startsWith(`${variable}: `)),
+        wrong,
+      );
+    }
+  });
+}
+
+test("every problem is listed, in one message, with the variable's name", (t) => {
+  const wrong: Environment = {
+    PORT: "eighty",
+    PUBLIC_URL: "gateway.example.com",
+    DATABASE_URL: "postgres://u:p@host/name",
+    MASTER_KEY: "short",
+    JWT_SECRET: "short",
+    ADMIN_EMAIL: "nobody",
+    ADMIN_PASSWORD: "short",
+    UPSTREAM_PRIVATE_HOSTS: "localhost",
+    LOG_LEVEL: "loud",
+    DRAIN_TIMEOUT_MS: "soon",
+  };
+  const problems = problemsOf(wrong);
+  for (const name of Object.keys(wrong)) {
+    t.is(problems.filter((line) => line.startsWith(`${name}: `)).length, 1, name);
+  }
+  t.is(problems.length, Object.keys(wrong).length);
+});
+
+test("no value is repeated: it could be a secret, in its own variable or in another's by mistake", (t) => {
+  const canary = "canary-3f9a1";
+  for (const name of [
+    ...["PORT", "HOST", "PUBLIC_URL", "DATABASE_URL", "DATA_DIR", "MASTER_KEY", "JWT_SECRET", "ADMIN_EMAIL"],
+    ...["ADMIN_PASSWORD", "UPSTREAM_PRIVATE_HOSTS", "LOG_LEVEL", "DRAIN_TIMEOUT_MS"],
+  ]) {
+    const problems = problemsOf({ PORT: "wrong", [name]: canary });
+    t.true(problems.length >= 1);
+    t.false(problems.join("\n").includes(canary), name);
+  }
+  const url = `mysql://root:${canary}@host:notaport/name`;
+  t.false(problemsOf({ DATABASE_URL: url }).join("\n").includes(canary));
+});
+
+test("MASTER_KEY is 32 bytes in base64", (t) => {
+  const key = randomBytes(32);
+  t.deepEqual(readConfig({ MASTER_KEY: key.toString("base64") }).masterKey, key);
+  t.deepEqual(readConfig({ MASTER_KEY: key.toString("base64url") }).masterKey, key);
+  for (const wrong of [randomBytes(31), randomBytes(33), randomBytes(16), randomBytes(0)]) {
+    const text = wrong.toString("base64") || "=";
+    t.deepEqual(problemsOf({ MASTER_KEY: text }).length, 1, `${wrong.length} bytes`);
+  }
+  t.is(problemsOf({ MASTER_KEY: key.toString("hex") }).length, 1, "hex is no base64 of 32 bytes");
+});
+
+test("a MASTER_KEY with a character that is no base64 is refused, not read past", (t) => {
+  const text = randomBytes(32).toString("base64");
+  t.is(problemsOf({ MASTER_KEY: `${text.slice(0, 10)}*${text.slice(10)}` }).length, 1);
+});
+
+test("JWT_SECRET is a ring of secrets of at least 32 bytes, newest first", (t) => {
+  const [newest, older] = ["n".repeat(32), "é".repeat(16)];
+  t.deepEqual(readConfig({ JWT_SECRET: newest }).jwtSecrets, [newest]);
+  t.deepEqual(readConfig({ JWT_SECRET: `${newest} , ${older}` }).jwtSecrets, [newest, older]);
+  for (const wrong of ["x".repeat(31), `${newest},short`, `${newest},`, ",", " ".repeat(40)]) {
+    t.is(problemsOf({ JWT_SECRET: wrong }).length, 1, wrong);
+  }
+});
+
+test("DATABASE_URL is SQLite's or MySQL's", (t) => {
+  const right = [
+    "sqlite:gateway.db",
+    "sqlite:/var/lib/with space/gateway.db",
+    "mysql://user:password@host:3306/name",
+    "mysql://user@host/name",
+    "mysql://user:p%40ss%2Fword@[::1]:3306/name?ssl=true",
+  ];
+  for (const url of right) t.is(readConfig({ DATABASE_URL: url }).databaseUrl, url);
+  const wrong = [
+    ...["sqlite:", "mysql:", "mysql://user:password@host:3306", "mysql://host/", "postgres://u:p@host/name"],
+    ...["gateway.db", "mariadb://u:p@host/name", "mysql://u:p@host:99999/name", "mysql://u:p/ss@host/name"],
+  ];
+  for (const url of wrong) t.is(problemsOf({ DATABASE_URL: url }).length, 1, url);
+});
+
+test("UPSTREAM_PRIVATE_HOSTS is a list of host:port, or *", (t) => {
+  const read = (text: string) => readConfig({ UPSTREAM_PRIVATE_HOSTS: text }).upstreamPrivateHosts;
+  t.deepEqual(read("*"), ["*"]);
+  t.deepEqual(read("LocalHost:11434, 10.0.0.5:8000 ,[::1]:80,"), [
+    "localhost:11434",
+    "10.0.0.5:8000",
+    "[::1]:80",
+  ]);
+  for (const wrong of [
+    ...["localhost", "localhost:", ":80", "http://localhost:80", "::1:80", "10.0.0.0/8", "a b:80", "**"],
+    ...["localhost:eighty", "localhost:99999", "localhost:0"],
+  ]) {
+    t.is(problemsOf({ UPSTREAM_PRIVATE_HOSTS: wrong }).length, 1, wrong);
+  }
+});
+
+test("PUBLIC_URL is an http(s) address, kept without a slash at its end", (t) => {
+  t.is(readConfig({ PUBLIC_URL: "https://gateway.example.com/" }).publicUrl, "https://gateway.example.com");
+  t.is(readConfig({ PUBLIC_URL: "http://10.0.0.1:8080/llm" }).publicUrl, "http://10.0.0.1:8080/llm");
+  for (const wrong of ["gateway.example.com", "ftp://gateway.example.com", "https://"]) {
+    t.is(problemsOf({ PUBLIC_URL: wrong }).length, 1, wrong);
+  }
+});
+
+test("PORT is 0 to 65535", (t) => {
+  for (const right of [0, 1, 65_535]) t.is(readConfig({ PORT: String(right) }).port, right);
+  for (const wrong of ["-1", "65536", "80.5", "http"]) t.is(problemsOf({ PORT: wrong }).length, 1, wrong);
+});
+
+test("ADMIN_EMAIL and ADMIN_PASSWORD go together", (t) => {
+  const both = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse" };
+  t.deepEqual(readConfig(both).administrator, { email: "ada@example.com", password: "correct horse" });
+  t.regex(problemsOf({ ADMIN_EMAIL: both.ADMIN_EMAIL }).join(), /^ADMIN_PASSWORD: is missing/);
+  t.regex(problemsOf({ ADMIN_PASSWORD: both.ADMIN_PASSWORD }).join(), /^ADMIN_EMAIL: is missing/);
+  t.is(problemsOf({ ...both, ADMIN_PASSWORD: "x".repeat(257) }).length, 1);
+});

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import test from "ava";
+import fc from "fast-check";
+import { SecretBox } from "../../gateway/credentials/secret-box.ts";
+import { formsOf } from "../helpers/dump-database.ts";
+
+const box = new SecretBox(randomBytes(32), { randomBytes });
+const field = { kind: "credential", id: "crd_1", field: "secret" };
+const secret = "sk-upstream-0123456789-abcdefghij";
+
+/** The three parts in the middle of an envelope that are bytes: IV, ciphertext, tag. */
+function withPart(envelope: string, index: number, change: (bytes: Buffer) => Buffer): string {
+  const parts = envelope.split(".");
+  parts[index] = change(Buffer.from(parts[index] ?? "", "base64url")).toString("base64url");
+  return parts.join(".");
+}
+
+test("what was sealed opens again, whatever it is", (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", maxLength: 5_000 }), (text) => {
+      return box.open(box.seal(text, field), field) === text;
+    }),
+    { examples: [[""], ["é🦜\0"]] },
+  );
+  t.pass();
+});
+
+test("an envelope says its version, its key's id, a 96-bit IV and a 128-bit tag", (t) => {
+  const [version, keyId, iv = "", ciphertext = "", tag = "", ...more] = box.seal(secret, field).split(".");
+  t.is(version, "gw1");
+  t.regex(keyId ?? "", /^[0-9a-f]{16}$/);
+  t.is(Buffer.from(iv, "base64url").length, 12);
+  t.is(Buffer.from(ciphertext, "base64url").length, secret.length);
+  t.is(Buffer.from(tag, "base64url").length, 16);
+  t.deepEqual(more, []);
+});
+
+test("the same secret is sealed differently each time, and never shows", (t) => {
+  const envelopes = Array.from({ length: 1_000 }, () => box.seal(secret, field));
+  t.is(new Set(envelopes.map((envelope) => envelope.split(".")[2])).size, 1_000);
+  for (const form of formsOf(secret)) t.false(envelopes.join().includes(form));
+});
+
+test("an envelope opens only where it belongs", (t) => {
+  const envelope = box.seal(secret, field);
+  const elsewhere = [
+    { ...field, id: "crd_2" },
+    { ...field, kind: "provider" },
+    { ...field, field: "other" },
+    { kind: "crd_1", id: "credential", field: "secret" },
+    { kind: 'credential","crd_1', id: "secret", field: "" },
+    { kind: "credentialcrd_1", id: "", field: "secret" },
+  ];
+  for (const place of elsewhere) t.throws(() => box.open(envelope, place), undefined, JSON.stringify(place));
+});
+
+test("a flipped bit, wherever it is, is noticed", (t) => {
+  const envelope = box.seal(secret, field);
+  for (const index of [2, 3, 4]) {
+    const { length } = Buffer.from(envelope.split(".")[index] ?? "", "base64url");
+    for (let bit = 0; bit < length * 8; bit++) {
+      const changed = withPart(envelope, index, (bytes) => {
+        bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+        return bytes;
+      });
+      t.throws(() => box.open(changed, field), undefined, `part ${index}, bit ${bit}`);
+    }
+  }
+});
+
+test("a part that is shorter or longer is refused, the tag above all", (t) => {
+  const envelope = box.seal(secret, field);
+  for (const index of [2, 3, 4]) {
+    const { length } = Buffer.from(envelope.split(".")[index] ?? "", "base64url");
+    for (let size = 0; size < length; size++) {
+      const changed = withPart(envelope, index, (bytes) => bytes.subarray(0, size));
+      t.throws(() => box.open(changed, field), undefined, `part ${index} of ${size} bytes`);
+    }
+    const longer = withPart(envelope, index, (bytes) => Buffer.concat([bytes, Buffer.alloc(1)]));
+    t.throws(() => box.open(longer, field));
+  }
+});
+
+test("an envelope of another key is refused, and the message says which keys are meant and no secret", (t) => {
+  const other = new SecretBox(randomBytes(32), { randomBytes });
+  const envelope = box.seal(secret, field);
+  const error = t.throws(() => other.open(envelope, field));
+  t.true(error?.message.includes(envelope.split(".")[1] ?? "no key id"));
+  t.false(error?.message.includes(secret));
+
+  // Even when the key id claims otherwise.
+  const keyId = other.seal("", field).split(".")[1] ?? "";
+  const parts = envelope.split(".");
+  t.throws(() => other.open(["gw1", keyId, ...parts.slice(2)].join("."), field));
+});
+
+test("a form that is not known is refused", (t) => {
+  const envelope = box.seal(secret, field);
+  for (const text of [
+    "",
+    secret,
+    envelope.replace("gw1", "gw2"),
+    envelope.replace("gw1", "GW1"),
+    `${envelope}.AA`,
+    envelope.split(".").slice(0, 4).join("."),
+    ".".repeat(4),
+  ]) {
+    t.throws(() => box.open(text, field), { message: /form/ }, text);
+  }
+});
+
+test("what was sealed by the first version still opens", (t) => {
+  const key = Buffer.from("00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "hex");
+  const old = "gw1.4773d12e2371bb93.7d-q2r-VQmPRiVhG.IK9CcrOxvDmBpVApzw.7zWDLjCIReVkW9SLB_MRIQ";
+  t.is(new SecretBox(key, { randomBytes }).open(old, field), "an old secret");
+});

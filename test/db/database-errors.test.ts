@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import test from "ava";
+import { Database } from "../../db/database.ts";
+import { DatabaseUnavailableError, DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
+import { openTestDatabase, userRow } from "../helpers/open-test-database.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+
+const createdAt = new Date();
+const provider = { id: "prv_1", name: "demo", kind: "demo", baseUrl: null, timeouts: {}, createdAt };
+const model = {
+  id: "mdl_1",
+  slug: "demo/echo",
+  providerId: "prv_1",
+  upstreamModel: "echo",
+  contextWindowTokens: null,
+  outputTokensMax: null,
+  inputPrice: null,
+  cachedInputPrice: null,
+  cacheWritePrice: null,
+  outputPrice: null,
+  createdAt,
+};
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a second row with a unique value is a DuplicateError`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    await database.write(({ users }) => users.insert(userRow("usr_1", { email: "ada@example.com" })));
+
+    const sameEmail = userRow("usr_2", { email: "ada@example.com" });
+    await t.throwsAsync(
+      database.write(({ users }) => users.insert(sameEmail)),
+      { instanceOf: DuplicateError },
+    );
+    const sameId = userRow("usr_1");
+    await t.throwsAsync(
+      database.write(({ users }) => users.insert(sameId)),
+      { instanceOf: DuplicateError },
+    );
+  });
+
+  test(`${kind}: a reference that would point nowhere is a StillReferencedError`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    const orphan = database.write(({ models }) => models.insert(model));
+    await t.throwsAsync(orphan, { instanceOf: StillReferencedError });
+
+    await database.write(async ({ providers, models }) => {
+      await providers.insert(provider);
+      await models.insert(model);
+    });
+    const deletion = database.write(({ providers }) => providers.delete("prv_1"));
+    await t.throwsAsync(deletion, { instanceOf: StillReferencedError });
+    t.not(await database.read(({ providers }) => providers.find("prv_1")), null);
+  });
+
+  test(`${kind}: what takes too long is a DatabaseUnavailableError, and later work is not harmed`, async (t) => {
+    const database = await openTestDatabase(t, kind, { operationTimeoutMs: 300 });
+    const end = Promise.withResolvers<void>();
+
+    const writing = database.write(() => end.promise);
+    await t.throwsAsync(writing, { instanceOf: DatabaseUnavailableError, message: /within 300 ms/ });
+
+    end.resolve();
+    await database.write(({ users }) => users.insert(userRow("usr_1")));
+    t.is(await database.read(({ users }) => users.count()), 1);
+  });
+
+  test(`${kind}: an error of the work itself comes back as it was thrown`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    const mistake = new TypeError("a mistake");
+    const thrown = await t.throwsAsync(database.write(() => Promise.reject(mistake)));
+    t.is(thrown, mistake);
+  });
+}
+
+if (databaseKinds.includes("mysql")) {
+  test("mysql: of two transactions in each other's way both commit, one of them at a second attempt", async (t) => {
+    const database = await openTestDatabase(t, "mysql");
+    await database.write(async ({ users }) => {
+      await users.insert(userRow("usr_1"));
+      await users.insert(userRow("usr_2"));
+    });
+    const locked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let attempts = 0;
+
+    const change = (first: string, second: string, own: number, hash: string) =>
+      database.write(async ({ users }) => {
+        attempts++;
+        await users.updatePassword(first, hash);
+        // Each holds its first row before either asks for its second.
+        locked[own]?.resolve();
+        await locked[1 - own]?.promise;
+        await users.updatePassword(second, hash);
+      });
+    await Promise.all([change("usr_1", "usr_2", 0, "a"), change("usr_2", "usr_1", 1, "b")]);
+
+    t.is(attempts, 3);
+    const [one, two] = await database.read(async ({ users }) => [
+      await users.find("usr_1"),
+      await users.find("usr_2"),
+    ]);
+    t.is(one?.passwordHash, two?.passwordHash);
+  });
+}
+
+const limits = { connectionsMax: 2, connectTimeoutMs: 200, operationTimeoutMs: 200 };
+
+test("a server that accepts and never answers is a DatabaseUnavailableError", async (t) => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  t.teardown(() => silent.close());
+  const address = silent.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+
+  const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${port}/gateway`, limits);
+
+  const error = await t.throwsAsync(opening, { instanceOf: DatabaseUnavailableError });
+  t.false(error?.message.includes("hidden-word"));
+});
+
+test("a server that is not there is a DatabaseUnavailableError", async (t) => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  await new Promise((resolve) => server.close(resolve));
+
+  const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${port}/gateway`, limits);
+
+  await t.throwsAsync(opening, { instanceOf: DatabaseUnavailableError, message: /ECONNREFUSED/ });
+});

@@ -1,0 +1,76 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import test from "ava";
+import { openTestDatabase, userRow } from "../helpers/open-test-database.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+
+for (const kind of databaseKinds) {
+  test(`${kind}: fifty transactions at once all commit`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    const ids = Array.from({ length: 50 }, (_, index) => `usr_${index}`);
+
+    const seen = await Promise.all(
+      ids.map((id) =>
+        database.write(async ({ users }) => {
+          await users.insert(userRow(id));
+          await users.updatePassword(id, `hash of ${id}`);
+          return users.find(id);
+        }),
+      ),
+    );
+
+    t.deepEqual(
+      seen.map((row) => row?.passwordHash),
+      ids.map((id) => `hash of ${id}`),
+    );
+    t.is(await database.read(({ users }) => users.count()), 50);
+  });
+
+  test(`${kind}: a write that throws is undone as a whole, and the others beside it are not`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    const ids = Array.from({ length: 30 }, (_, index) => `usr_${index}`);
+
+    const results = await Promise.allSettled(
+      ids.map((id, index) =>
+        database.write(async ({ users }) => {
+          await users.insert(userRow(id));
+          await users.insert(userRow(`${id}_second`));
+          if (index % 3 === 0) throw new Error("changed my mind");
+        }),
+      ),
+    );
+
+    t.is(results.filter(({ status }) => status === "rejected").length, 10);
+    for (const [index, id] of ids.entries()) {
+      const rows = await database.read(async ({ users }) => [
+        await users.find(id),
+        await users.find(`${id}_second`),
+      ]);
+      t.is(rows.filter((row) => row !== null).length, index % 3 === 0 ? 0 : 2, id);
+    }
+  });
+
+  test(`${kind}: nobody reads what is not committed`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    const inserted = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const writing = database.write(async ({ users }) => {
+      await users.insert(userRow("usr_1"));
+      inserted.resolve();
+      await end.promise;
+      throw new Error("changed my mind");
+    });
+    await inserted.promise;
+
+    const reading = database.read(({ users }) => users.find("usr_1"));
+    // Time enough for a read that does not wait for its turn. One that waits is answered after the end.
+    await Promise.race([reading, turns(200)]);
+    end.resolve();
+
+    await t.throwsAsync(writing, { message: "changed my mind" });
+    t.is(await reading, null);
+  });
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await nextTurn();
+}

@@ -1,0 +1,67 @@
+import test, { type ExecutionContext } from "ava";
+import { openDataSource } from "../../db/data-source.ts";
+import { migrate } from "../../db/migrate.ts";
+import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+
+async function openEmptyDataSource(t: ExecutionContext, kind: DatabaseKind) {
+  const url = await createTestDatabase(t, kind);
+  const dataSource = await openDataSource(url, { connectionsMax: 4, connectTimeoutMs: 5_000 });
+  t.teardown(() => dataSource.destroy());
+  return dataSource;
+}
+
+type OpenDataSource = Awaited<ReturnType<typeof openEmptyDataSource>>;
+
+/** What TypeORM would change in the database to make it what the entities say. */
+async function drift(dataSource: OpenDataSource): Promise<string[]> {
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  return upQueries.map(({ query }) => query);
+}
+
+/** The tables, without what the migrations keep for themselves. */
+async function tableNames(dataSource: OpenDataSource): Promise<string[]> {
+  const isSqlite = dataSource.options.type === "better-sqlite3";
+  const rows: { name: string }[] = await dataSource.query(
+    isSqlite
+      ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+      : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()",
+  );
+  return rows.map(({ name }) => name).filter((name) => name !== "migrations" && !name.startsWith("sqlite_"));
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: the migrations make what the entities say`, async (t) => {
+    const dataSource = await openEmptyDataSource(t, kind);
+    await migrate(dataSource);
+
+    t.deepEqual(await drift(dataSource), []);
+    t.deepEqual(
+      (await tableNames(dataSource)).toSorted(),
+      dataSource.entityMetadatas.map(({ tableName }) => tableName).toSorted(),
+    );
+  });
+
+  test(`${kind}: a drifted schema is noticed`, async (t) => {
+    const dataSource = await openEmptyDataSource(t, kind);
+    await migrate(dataSource);
+    await dataSource.query(`DROP INDEX changes_time${kind === "mysql" ? " ON changes" : ""}`);
+
+    t.is((await drift(dataSource)).length, 1);
+  });
+
+  test(`${kind}: every migration can be taken back, and run again`, async (t) => {
+    const dataSource = await openEmptyDataSource(t, kind);
+    const ran = await migrate(dataSource);
+    t.deepEqual(
+      ran,
+      dataSource.migrations.map(({ name }) => name),
+    );
+
+    for (const _ of ran) await dataSource.undoLastMigration({ transaction: "each" });
+    t.deepEqual(await tableNames(dataSource), []);
+
+    t.deepEqual(await migrate(dataSource), ran);
+    t.deepEqual(await drift(dataSource), []);
+    t.deepEqual(await migrate(dataSource), [], "a second time there is nothing to do");
+  });
+}

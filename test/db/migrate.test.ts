@@ -1,0 +1,19 @@
+import test from "ava";
+import { createTestFolder, startGatewayProcess } from "../helpers/gateway-process.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+
+for (const kind of databaseKinds) {
+  test(`${kind}: of processes that start together one migrates, and all go on`, async (t) => {
+    const environment = {
+      DATA_DIR: await createTestFolder(t),
+      DATABASE_URL: await createTestDatabase(t, kind),
+    };
+    const processes = Array.from({ length: 4 }, () => startGatewayProcess(t, environment, "migrate"));
+
+    for (const each of processes) t.is(await each.exited, 0, each.stderr());
+
+    const said = processes.map((each) => each.stdout());
+    t.is(said.filter((text) => /^Ran InitialSchema\d+\.\n$/.test(text)).length, 1, said.join(""));
+    t.is(said.filter((text) => text === "The database schema is up to date.\n").length, 3, said.join(""));
+  });
+}

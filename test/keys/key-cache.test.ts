@@ -1,0 +1,179 @@
+import { randomBytes } from "node:crypto";
+import test from "ava";
+import { authenticateKey } from "../../gateway/auth/authenticate-key.ts";
+import { generateKeyValue } from "../../gateway/keys/key-value.ts";
+import { createKeyStore, knownKey } from "../helpers/fake-key-store.ts";
+
+test("a hundred requests with a key that is not known yet share one look-up", async (t) => {
+  const store = createKeyStore();
+  store.keys.set("a", knownKey("key_1"));
+
+  const found = await Promise.all(Array.from({ length: 100 }, () => store.cache.find("a")));
+
+  t.true(found.every((key) => key?.id === "key_1"));
+  t.is(store.lookups.length, 1);
+  t.is(store.cache.peek("a")?.id, "key_1");
+  await store.cache.find("a");
+  t.is(store.lookups.length, 1, "a known key is not looked up again");
+});
+
+test("an unknown key is believed to be unknown for one second", async (t) => {
+  const store = createKeyStore();
+  t.is(await store.cache.find("a"), null);
+  store.keys.set("a", knownKey("key_1"));
+
+  store.now += 999;
+  t.is(await store.cache.find("a"), null);
+  t.is(store.lookups.length, 1);
+
+  store.now += 1;
+  t.is((await store.cache.find("a"))?.id, "key_1");
+  t.is(store.lookups.length, 2);
+});
+
+// LiteLLM's revoked keys came back this way (#25553, #35662).
+test("what a look-up read before a change is not written back after it", async (t) => {
+  const store = createKeyStore();
+  store.keys.set("a", knownKey("key_1"));
+  const held = Promise.withResolvers<void>();
+  store.hold = held.promise;
+
+  const finding = store.cache.find("a");
+  store.hold = null;
+  store.keys.set("a", knownKey("key_1", { isActive: false }));
+  await store.cache.refresh("key_1");
+  held.resolve();
+
+  t.false((await finding)?.isActive);
+  t.false((await store.cache.find("a"))?.isActive);
+  t.false(store.cache.peek("a")?.isActive ?? true);
+});
+
+test("what a look-up read before everything was dropped is not written back after it", async (t) => {
+  const store = createKeyStore();
+  store.keys.set("a", knownKey("key_1"));
+  const held = Promise.withResolvers<void>();
+  store.hold = held.promise;
+
+  const finding = store.cache.find("a");
+  store.hold = null;
+  store.keys.delete("a");
+  store.cache.clear();
+  held.resolve();
+
+  t.is(await finding, null);
+  t.is(store.cache.peek("a"), undefined);
+});
+
+test("under changes that never cease a request gets its answer, which is not remembered", async (t) => {
+  const store = createKeyStore();
+  store.keys.set("a", knownKey("key_1"));
+  const finding = store.cache.find("a");
+  let isFound = false;
+  void finding.then(() => (isFound = true));
+  for (let turn = 0; turn < 100 && !isFound; turn++) {
+    await store.cache.refresh("key_2");
+  }
+
+  t.is((await finding)?.id, "key_1");
+  t.true(store.lookups.length <= 3);
+});
+
+test("a key that changed is there again before the next request, with all its values", async (t) => {
+  const store = createKeyStore();
+  store.keys.set("old", knownKey("key_1")).set("new", knownKey("key_1")).set("other", knownKey("key_2"));
+  for (const hash of ["old", "new", "other"]) await store.cache.find(hash);
+
+  store.keys.set("new", knownKey("key_1", { name: "renamed" })).delete("old");
+  await store.cache.refresh("key_1");
+
+  t.is(store.cache.peek("old"), undefined);
+  t.is(store.cache.peek("new")?.name, "renamed");
+  t.deepEqual(store.lookups.slice(3).toSorted(), ["new", "old"], "others are left alone");
+});
+
+test("as many keys are kept as may be, and the latest are among them", async (t) => {
+  const store = createKeyStore({ entriesMax: 10 });
+  for (let index = 0; index < 50; index++) {
+    store.keys.set(`hash ${index}`, knownKey(`key_${index}`));
+    await store.cache.find(`hash ${index}`);
+    await store.cache.find(`unknown ${index}`);
+  }
+  const kept = [...store.keys.keys()].filter((hash) => store.cache.peek(hash));
+  t.deepEqual(
+    kept,
+    Array.from({ length: 10 }, (_, index) => `hash ${index + 40}`),
+  );
+
+  // Those that were believed to be unknown are dropped in the same way.
+  store.lookups.length = 0;
+  for (let index = 0; index < 50; index++) await store.cache.find(`unknown ${index}`);
+  t.is(store.lookups.length, 50);
+});
+
+test("a key that was crowded out is found again, and its change is heard of", async (t) => {
+  const store = createKeyStore({ entriesMax: 1 });
+  store.keys.set("a", knownKey("key_1")).set("b", knownKey("key_2"));
+  await store.cache.find("a");
+  await store.cache.find("b");
+  await store.cache.find("a");
+
+  store.keys.set("a", knownKey("key_1", { isActive: false }));
+  await store.cache.refresh("key_1");
+
+  t.false(store.cache.peek("a")?.isActive ?? true);
+});
+
+test("more keys than may be are not looked up at once: that is our trouble, not the key's", async (t) => {
+  const store = createKeyStore({ lookupsMax: 3 });
+  const held = Promise.withResolvers<void>();
+  store.hold = held.promise;
+  const finding = ["a", "b", "c"].map((hash) => store.cache.find(hash));
+
+  const error = await t.throwsAsync(store.cache.find("d"));
+  t.like(error, { code: "service_unavailable", retryAfterSeconds: 1 });
+  void store.cache.find("a");
+  t.is(store.lookups.length, 3);
+
+  held.resolve();
+  await Promise.all(finding);
+  store.hold = null;
+  t.is(await store.cache.find("d"), null);
+});
+
+test("a look-up that fails is not remembered", async (t) => {
+  const store = createKeyStore();
+  store.keys.set("a", knownKey("key_1"));
+  store.hold = Promise.reject(new Error("no database"));
+  await t.throwsAsync(store.cache.find("a"), { message: "no database" });
+
+  store.hold = null;
+  t.is((await store.cache.find("a"))?.id, "key_1");
+});
+
+test("two hundred thousand guesses cause no look-up", (t) => {
+  const store = createKeyStore();
+  const runtime = { now: () => store.now };
+  const options = { keyCache: store.cache, lastUsed: { note: t.fail }, runtime } as unknown as Parameters<
+    typeof authenticateKey
+  >[0];
+  const example = generateKeyValue({ randomBytes });
+  const random = randomBytes(16_000_000)
+    .toString("latin1")
+    .replaceAll(/[^0-9A-Za-z]/g, "");
+  const refusals = new Map<string, number>();
+  for (let guess = 0; guess < 200_000; guess++) {
+    // A third each: our form, a real key with a wrong end, and anything.
+    const noise = random.slice(guess % 3_000_000, (guess % 3_000_000) + 49);
+    const value = [`sk-gateway-${noise}`, example.slice(0, -8) + noise.slice(0, 8), noise][guess % 3] ?? "";
+    try {
+      authenticateKey(options, value);
+      t.fail(`${value} is taken for a key`);
+    } catch (error) {
+      const { code } = error as { code: string };
+      refusals.set(code, (refusals.get(code) ?? 0) + 1);
+    }
+  }
+  t.deepEqual([...refusals], [["invalid_api_key", 200_000]]);
+  t.deepEqual(store.lookups, []);
+});

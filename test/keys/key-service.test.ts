@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import test from "ava";
+import { dumpDatabase, formsOf } from "../helpers/dump-database.ts";
+import { chatBody, postChat } from "../helpers/requests.ts";
+import { shareGateway } from "../helpers/shared-gateway.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { createKey } from "../helpers/test-gateway.ts";
+
+for (const kind of databaseKinds) {
+  const shared = shareGateway({ kind });
+
+  const statusWith = async (value: string, model = "demo/echo") =>
+    (await postChat(shared(), value, chatBody(model))).status;
+
+  test(`${kind}: a new key works at once, and is shown with its value this once`, async (t) => {
+    const { admin } = shared();
+    const { key, value } = await admin.keys.create.mutate({ name: "  My laptop ", models: ["demo/echo"] });
+
+    t.regex(value, /^sk-gateway-[0-9A-Za-z]{49}$/);
+    t.like(key, {
+      name: "My laptop",
+      maskedValue: `sk-gateway-…${value.slice(-4)}`,
+      status: "active",
+      models: ["demo/echo"],
+      lastUsedAt: null,
+      expiresAt: null,
+      owner: { name: "Ada" },
+    });
+    const answers = [await admin.keys.get.query({ id: key.id }), await admin.keys.list.query()];
+    t.false(JSON.stringify(answers).includes(value));
+    t.deepEqual(answers[0], key);
+    t.is(await statusWith(value), 200);
+  });
+
+  test(`${kind}: of a key's value nothing is stored but the SHA-256, and nothing is logged`, async (t) => {
+    const { admin, environment, log } = shared();
+    const created = await createKey(shared());
+    const rotated = await admin.keys.rotate.mutate({ id: created.id, overlapSeconds: 60 });
+    await statusWith(rotated.value);
+
+    const dump = await dumpDatabase(environment["DATABASE_URL"] ?? "");
+    for (const { value } of [created, rotated]) {
+      t.true(dump.includes(createHash("sha256").update(value).digest("hex")));
+      for (const form of [...formsOf(value), ...formsOf(value.slice("sk-gateway-".length))]) {
+        t.false(dump.includes(form));
+        t.false(log.join("").includes(form));
+      }
+    }
+  });
+
+  // On MySQL, transactions that insert where another has deleted lock each other out.
+  test(`${kind}: many keys are made and changed at once`, async (t) => {
+    const { admin } = shared();
+    const keys = await Promise.all(Array.from({ length: 20 }, () => createKey(shared())));
+    const [first = { id: "" }] = keys;
+
+    await Promise.all([
+      ...keys.map(({ id }) => admin.keys.setModels.mutate({ id, models: ["demo/echo"] })),
+      ...Array.from({ length: 10 }, () =>
+        admin.keys.setModels.mutate({ id: first.id, models: ["demo/echo"] }),
+      ),
+      ...keys.map(({ id }) => admin.keys.rotate.mutate({ id })),
+    ]);
+
+    for (const { id } of keys) t.deepEqual((await admin.keys.get.query({ id })).models, ["demo/echo"]);
+  });
+
+  test(`${kind}: a key is renamed`, async (t) => {
+    const { admin } = shared();
+    const { id } = await createKey(shared());
+    t.is((await admin.keys.rename.mutate({ id, name: "Zoë's 🦜" })).name, "Zoë's 🦜");
+    t.is((await admin.keys.get.query({ id })).name, "Zoë's 🦜");
+  });
+
+  test(`${kind}: a key may use the models it is connected to, from then on and no longer`, async (t) => {
+    const { admin } = shared();
+    const { id, value } = await createKey(shared(), []);
+    t.is(await statusWith(value), 404);
+
+    const connected = await admin.keys.setModels.mutate({ id, models: ["demo/echo", "demo/echo"] });
+    t.deepEqual(connected.models, ["demo/echo"]);
+    t.is(await statusWith(value), 200);
+
+    const unknown = admin.keys.setModels.mutate({ id, models: ["demo/echo", "demo/none"] });
+    t.like(await t.throwsAsync(unknown), { data: { code: "BAD_REQUEST", param: "models" } });
+    t.is(await statusWith(value), 200, "a refused change changes nothing");
+
+    await admin.keys.setModels.mutate({ id, models: [] });
+    t.is(await statusWith(value), 404);
+  });
+
+  test(`${kind}: a deactivated key is refused until it is activated`, async (t) => {
+    const { admin } = shared();
+    const { id, value } = await createKey(shared());
+    t.is(await statusWith(value), 200);
+
+    for (const _ of ["once", "again"]) t.is((await admin.keys.deactivate.mutate({ id })).status, "disabled");
+    t.is(await statusWith(value), 401);
+
+    t.is((await admin.keys.activate.mutate({ id })).status, "active");
+    t.is(await statusWith(value), 200);
+  });
+
+  test(`${kind}: a deleted key is gone for good`, async (t) => {
+    const { admin } = shared();
+    const { id, value } = await createKey(shared());
+    t.is(await statusWith(value), 200);
+
+    await admin.keys.delete.mutate({ id });
+
+    t.is(await statusWith(value), 401);
+    for (const call of [admin.keys.get.query({ id }), admin.keys.delete.mutate({ id })]) {
+      t.like(await t.throwsAsync(call), { data: { code: "NOT_FOUND", param: "id" } });
+    }
+  });
+
+  test(`${kind}: a key that was refused is told nothing about why`, async (t) => {
+    const { admin } = shared();
+    const disabled = await createKey(shared());
+    await admin.keys.deactivate.mutate({ id: disabled.id });
+    const deleted = await createKey(shared());
+    await admin.keys.delete.mutate({ id: deleted.id });
+    const malformed = `${disabled.value.slice(0, -1)}_`;
+
+    const answers = await Promise.all(
+      [disabled.value, deleted.value, malformed].map((value) =>
+        postChat(shared(), value, chatBody("demo/echo")),
+      ),
+    );
+
+    t.deepEqual(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1);
+  });
+
+  test(`${kind}: when a key was last used is noted`, async (t) => {
+    const { admin, services } = shared();
+    const { id, value } = await createKey(shared());
+    const before = Date.now();
+    await statusWith(value);
+    await services.lastUsed.flush();
+
+    const { lastUsedAt } = await admin.keys.get.query({ id });
+    const usedAt = new Date(lastUsedAt ?? 0).getTime();
+    t.true(usedAt >= before && usedAt <= Date.now());
+  });
+
+  test(`${kind}: a key with an unknown model is not made`, async (t) => {
+    const { admin } = shared();
+    const name = `never made on ${kind}`;
+    const creation = admin.keys.create.mutate({ name, models: ["demo/none"] });
+    t.like(await t.throwsAsync(creation), { data: { code: "BAD_REQUEST", param: "models" } });
+    t.deepEqual((await admin.keys.list.query({ search: name })).items, []);
+  });
+}

@@ -1,0 +1,115 @@
+import test, { type ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { createTestFolder, startGatewayProcess } from "../helpers/gateway-process.ts";
+import { openStream } from "../helpers/open-stream.ts";
+import { chatBody, postChat } from "../helpers/requests.ts";
+import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+/** Where things are changed, and where requests go: on MySQL two processes, on SQLite, which serves one process, one. */
+async function startPair(t: ExecutionContext, kind: DatabaseKind) {
+  const here = await startTestGateway(t, { kind });
+  if (kind === "sqlite") return { here, there: { url: here.url } };
+  const { DATABASE_URL = "" } = here.environment;
+  const environment = { PORT: "0", DATA_DIR: await createTestFolder(t), DATABASE_URL };
+  return { here, there: { url: await startGatewayProcess(t, environment).listening() } };
+}
+
+const longPrompt = `/slow 100 ${"word ".repeat(300)}`;
+
+for (const kind of databaseKinds) {
+  const withinMs = kind === "sqlite" ? "at once" : "by another process within a second";
+
+  test(`${kind}: what stops a key is known ${withinMs}, and so is what brings it back`, async (t) => {
+    const { here, there } = await startPair(t, kind);
+    const { admin } = here;
+    const statusThere = async (value: string) => (await postChat(there, value, chatBody("demo/echo"))).status;
+    const waits: string[] = [];
+    /** Makes the change here and measures from its answer how long the other side needs to know. */
+    const changes = async (what: string, change: Promise<unknown>, value: string, status: number) => {
+      await change;
+      const answeredAt = performance.now();
+      await eventually(async () => (await statusThere(value)) === status, 5_000);
+      const tookMs = performance.now() - answeredAt;
+      waits.push(`${what} ${Math.round(tookMs)} ms`);
+      t.true(tookMs < 1_000, `${what} took ${tookMs} ms`);
+      t.is(await statusThere(value), status, "and it stays so");
+    };
+
+    for (let round = 0; round < 5; round++) {
+      const { id, value } = await createKey(here);
+      t.is(await statusThere(value), 200, "a new key works everywhere at once");
+      await changes("deactivated", admin.keys.deactivate.mutate({ id }), value, 401);
+      await changes("activated", admin.keys.activate.mutate({ id }), value, 200);
+      await changes("unsubscribed", admin.keys.setModels.mutate({ id, models: [] }), value, 404);
+      await changes("subscribed", admin.keys.setModels.mutate({ id, models: ["demo/echo"] }), value, 200);
+      await changes("rotated", admin.keys.rotate.mutate({ id, overlapSeconds: 0 }), value, 401);
+    }
+    const { id, value } = await createKey(here);
+    t.is(await statusThere(value), 200);
+    await changes("deleted", admin.keys.delete.mutate({ id }), value, 401);
+
+    t.log(waits.slice(-6).join(", "));
+  });
+
+  test(`${kind}: the open streams of a key are cut ${withinMs}, with an error and without [DONE]`, async (t) => {
+    const { here, there } = await startPair(t, kind);
+    const { admin } = here;
+    const stops: Record<string, (id: string) => Promise<unknown>> = {
+      deactivated: (id) => admin.keys.deactivate.mutate({ id }),
+      deleted: (id) => admin.keys.delete.mutate({ id }),
+      unsubscribed: (id) => admin.keys.setModels.mutate({ id, models: [] }),
+      "rotated without overlap": (id) => admin.keys.rotate.mutate({ id, overlapSeconds: 0 }),
+    };
+    const other = await createKey(here);
+    const untouched = await openStream(
+      there,
+      other.value,
+      chatBody("demo/echo", "/slow 300 one two three four"),
+    );
+
+    const cut = Object.entries(stops).map(async ([what, stop]) => {
+      const { id, value } = await createKey(here);
+      const stream = await openStream(there, value, chatBody("demo/echo", longPrompt));
+      await stop(id);
+      const answeredAt = performance.now();
+      const text = await stream.rest;
+      const tookMs = performance.now() - answeredAt;
+
+      t.true(tookMs < 1_000, `${what}: took ${tookMs} ms`);
+      t.false(text.includes("[DONE]"), what);
+      const last = text.trimEnd().split("\n\n").at(-1) ?? "";
+      t.like(JSON.parse(last.replace(/^data: /, "")), { error: { code: "invalid_api_key" } }, what);
+      return `${what} ${Math.round(tookMs)} ms`;
+    });
+
+    t.log((await Promise.all(cut)).join(", "));
+    t.true((await untouched.rest).endsWith("data: [DONE]\n\n"), "another key's stream goes on to its end");
+  });
+
+  test(`${kind}: a model that is deleted ends its streams, and is not found ${withinMs}`, async (t) => {
+    const { here, there } = await startPair(t, kind);
+    const provider = await here.admin.providers.create.mutate({ name: "other", kind: "demo" });
+    await here.admin.models.create.mutate({ slug: "other/echo", providerId: provider.id });
+    const { value } = await createKey(here, ["other/echo", "demo/echo"]);
+    await knows(there, value, "other/echo", 200);
+    const gone = await openStream(there, value, chatBody("other/echo", longPrompt));
+    const stays = await openStream(there, value, chatBody("demo/echo", "/slow 200 one two three four"));
+
+    await here.admin.models.delete.mutate({ slug: "other/echo" });
+    const answeredAt = performance.now();
+
+    t.false((await gone.rest).includes("[DONE]"));
+    await knows(there, value, "other/echo", 404);
+    t.true(performance.now() - answeredAt < 1_000);
+    t.true((await stays.rest).endsWith("data: [DONE]\n\n"));
+  });
+}
+
+/** Waits until a request for the model is answered like this. */
+function knows(gateway: Pick<TestGateway, "url">, value: string, model: string, status: number) {
+  return eventually(async () => {
+    const answer = await postChat(gateway, value, chatBody(model));
+    return answer.status === status;
+  });
+}

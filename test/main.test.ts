@@ -1,0 +1,227 @@
+import { exec } from "node:child_process";
+import { once } from "node:events";
+import { stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
+import test, { type ExecutionContext } from "ava";
+import { eventually } from "./helpers/eventually.ts";
+import { createTestFolder, type GatewayProcess, startGatewayProcess } from "./helpers/gateway-process.ts";
+import { openStream } from "./helpers/open-stream.ts";
+import { chatBody, postChat } from "./helpers/requests.ts";
+import { createConsoleClient } from "./helpers/test-gateway.ts";
+
+/** A first start, in a data folder that does not exist yet. */
+async function startFirst(t: ExecutionContext, environment: Record<string, string> = {}) {
+  const DATA_DIR = path.join(await createTestFolder(t), "data");
+  const all = { PORT: "0", DATA_DIR, ...environment };
+  const gateway = startGatewayProcess(t, all);
+  const url = await gateway.listening();
+  return { gateway, url, environment: all, keyValue: keyIn(gateway) ?? "" };
+}
+
+function keyIn(gateway: GatewayProcess): string | undefined {
+  return /sk-gateway-[0-9A-Za-z]{49}/.exec(gateway.stdout())?.[0];
+}
+
+/** The `curl` lines it printed, to be run as they stand. */
+function curlLines(gateway: GatewayProcess): string[] {
+  return gateway.stdout().match(/^curl .*$/gm) ?? [];
+}
+
+async function modeOf(file: string): Promise<string> {
+  return ((await stat(file)).mode & 0o777).toString(8);
+}
+
+test.serial("the first start prints a key and two curl lines, and both work as they stand", async (t) => {
+  const { gateway, url, keyValue, environment } = await startFirst(t);
+  const [request = "", setUp = "", ...more] = curlLines(gateway);
+  t.deepEqual(more, []);
+  t.is(gateway.stdout().split("shown this once").length, 2);
+
+  const answer = await promisify(exec)(`${request} --silent --fail`);
+  t.like(JSON.parse(answer.stdout), { choices: [{ message: { content: "Hello, gateway!" } }] });
+
+  const { auth } = createConsoleClient(url);
+  t.deepEqual(await auth.state.query(), { setUp: false });
+  const made = await promisify(exec)(`${setUp} --silent --fail`);
+  t.like(JSON.parse(made.stdout), {
+    result: { data: { user: { email: "you@example.com", role: "admin" } } },
+  });
+  t.deepEqual(await auth.state.query(), { setUp: true });
+  await t.throwsAsync(promisify(exec)(`${setUp} --silent --fail`), undefined, "it works once");
+
+  // It does what Ctrl-C does to it, starts again, and remembers.
+  gateway.child.kill("SIGINT");
+  t.is(await gateway.exited, 0, gateway.stderr());
+  t.false(gateway.stderr().includes(keyValue), "nothing of it is in the log");
+  const second = startGatewayProcess(t, environment);
+  const secondUrl = await second.listening();
+  t.is(keyIn(second), undefined);
+  t.deepEqual(curlLines(second), []);
+  t.is((await postChat({ url: secondUrl }, keyValue, chatBody("demo/echo"))).status, 200);
+});
+
+test.serial("what it makes on disk is for its owner alone", async (t) => {
+  const { environment } = await startFirst(t);
+  const { DATA_DIR } = environment;
+  t.is(await modeOf(DATA_DIR), "700");
+  for (const file of ["master.key", "jwt.key"]) t.is(await modeOf(path.join(DATA_DIR, file)), "600", file);
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test.serial(
+    `${signal} lets an open stream come to its end, refuses new connections, and exits 0`,
+    async (t) => {
+      const { gateway, url, keyValue } = await startFirst(t);
+      const stream = await openStream(
+        { url },
+        keyValue,
+        chatBody("demo/echo", "/slow 150 one two three four five"),
+      );
+
+      gateway.child.kill(signal);
+      await eventually(() => gateway.stdout().includes("Finishing the requests under way"));
+      await eventually(async () => {
+        // A connection that was accepted a moment before the listener closed may still be answered.
+        const refused = await fetch(`${url}/healthz`, { headers: { connection: "close" } }).catch(
+          () => "refused",
+        );
+        return refused === "refused";
+      }, 700);
+
+      const text = await stream.rest;
+      t.true(text.endsWith("data: [DONE]\n\n"), text.slice(-200));
+      for (const word of ["one", "five"]) t.true(text.includes(word));
+      t.is(await gateway.exited, 0, gateway.stderr());
+    },
+  );
+}
+
+test.serial(
+  "a stream that outlasts the drain limit ends with an error, and the exit is still 0",
+  async (t) => {
+    const { gateway, url, keyValue } = await startFirst(t, { DRAIN_TIMEOUT_MS: "300" });
+    const stream = await openStream(
+      { url },
+      keyValue,
+      chatBody("demo/echo", `/slow 100 ${"word ".repeat(200)}`),
+    );
+
+    gateway.child.kill("SIGTERM");
+
+    const text = await stream.rest;
+    t.false(text.includes("[DONE]"));
+    t.regex(text.trimEnd().split("\n\n").at(-1) ?? "", /"code":"service_unavailable"/);
+    t.is(await gateway.exited, 0, gateway.stderr());
+  },
+);
+
+test.serial("a second Ctrl-C stops it at once, while one that comes twice is still one", async (t) => {
+  const { gateway, url, keyValue } = await startFirst(t);
+  const { child } = gateway;
+  const prompt = `/slow 200 ${"word ".repeat(150)}`;
+  const stream = await openStream({ url }, keyValue, chatBody("demo/echo", prompt));
+  stream.rest.catch(() => {});
+
+  // A terminal tells npm and the gateway, and npm passes it on.
+  child.kill("SIGINT");
+  child.kill("SIGINT");
+  await eventually(() => gateway.stdout().includes("Once more"));
+  t.is(child.exitCode, null);
+
+  const code = await eventually(() => {
+    child.kill("SIGINT");
+    return child.exitCode;
+  });
+  t.is(code, 1);
+});
+
+test.serial(
+  "migrate brings the schema up to date, in a folder for its owner alone, and nothing else",
+  async (t) => {
+    const DATA_DIR = path.join(await createTestFolder(t), "data");
+    const migrate = () => startGatewayProcess(t, { DATA_DIR }, "migrate");
+    const first = migrate();
+    t.is(await first.exited, 0, first.stderr());
+    t.regex(first.stdout(), /^Ran InitialSchema\d+\.\n$/);
+
+    const second = migrate();
+    t.is(await second.exited, 0, second.stderr());
+    t.is(second.stdout(), "The database schema is up to date.\n");
+    t.is(await modeOf(DATA_DIR), "700");
+  },
+);
+
+/** Starts what must not start; gives what it said. */
+async function fails(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
+  const DATA_DIR = await createTestFolder(t);
+  const gateway = startGatewayProcess(t, { DATA_DIR, PORT: "0", ...environment }, ...parameters);
+  t.is(await gateway.exited, 1);
+  t.is(gateway.stdout(), "");
+  t.false(/^ {4}at /m.test(gateway.stderr()), `no stack: ${gateway.stderr()}`);
+  return gateway.stderr();
+}
+
+test.serial(
+  "a wrong configuration stops the start with a list of all problems, and repeats no value",
+  async (t) => {
+    const said = await fails(t, { PORT: "eighty", JWT_SECRET: "hidden-word", LOG_LEVEL: "loud" });
+    t.regex(said, /3 problems:\n {2}\S+: /);
+    for (const name of ["PORT", "JWT_SECRET", "LOG_LEVEL"]) t.true(said.includes(`  ${name}: `));
+    t.false(said.includes("hidden-word"));
+  },
+);
+
+test.serial("a port that is taken stops the start in words", async (t) => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  t.teardown(() => taken.close());
+  const address = taken.address();
+  const PORT = String(typeof address === "object" ? address?.port : "");
+  t.regex(await fails(t, { PORT }), /The port is in use already\. Set PORT/);
+});
+
+test.serial("a database that is not there stops the start in words, without the password", async (t) => {
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const address = closed.address();
+  const port = typeof address === "object" ? address?.port : "";
+  await new Promise((resolve) => closed.close(resolve));
+
+  for (const parameters of [[], ["migrate"]]) {
+    const DATABASE_URL = `mysql://root:hidden-word@127.0.0.1:${port}/gateway`;
+    const said = await fails(t, { DATABASE_URL }, ...parameters);
+    t.regex(said, /database cannot be used.*Check DATABASE_URL/);
+    t.false(said.includes("hidden-word"));
+  }
+});
+
+test.serial("a database that refuses the password stops the start in words, without it", async (t) => {
+  const server = process.env["TEST_MYSQL_URL"];
+  if (!server) return t.pass("only `npm test` provides one");
+  const DATABASE_URL = Object.assign(new URL(server), {
+    username: "nobody",
+    password: "hidden-word",
+    pathname: "gateway",
+  }).href;
+  const said = await fails(t, { DATABASE_URL });
+  t.regex(said, /^The database refuses: .*Check DATABASE_URL/);
+  t.false(said.includes("hidden-word"));
+});
+
+test.serial("a database file that is no database stops the start in words", async (t) => {
+  const said = await fails(t, { DATABASE_URL: `sqlite:${path.join(import.meta.dirname, "main.test.ts")}` });
+  t.regex(said, /database/i);
+});
+
+test.serial("a broken key file stops the start in words that say which", async (t) => {
+  const folder = await createTestFolder(t);
+  await writeFile(path.join(folder, "master.key"), "broken");
+  const said = await fails(t, { DATA_DIR: folder });
+  t.regex(said, /master\.key does not hold 32 bytes/);
+});
+
+test.serial("an unknown command is said to be one", async (t) => {
+  t.regex(await fails(t, {}, "migrat"), /there is only "migrate"/);
+});

@@ -1,0 +1,141 @@
+import test from "ava";
+import { callProcedure, type ConsoleAnswer } from "../helpers/console-caller.ts";
+import { Browser } from "../helpers/browser.ts";
+import { procedures, procedureTable } from "../helpers/procedure-table.ts";
+import { shareGateway } from "../helpers/shared-gateway.ts";
+import { administrator } from "../helpers/test-gateway.ts";
+
+const shared = shareGateway();
+let accessToken: string | undefined;
+test.serial.before(async () => {
+  const browser = new Browser(shared());
+  await browser.signIn(administrator.email, administrator.password);
+  accessToken = browser.accessToken;
+});
+
+function typeOf(path: string): "query" | "mutation" {
+  return procedures.find((procedure) => procedure.path === path)?.type ?? "query";
+}
+
+function call(path: string, input: unknown): Promise<ConsoleAnswer> {
+  return callProcedure(shared(), path, { type: typeOf(path), input, accessToken });
+}
+
+for (const [path, { input }] of Object.entries(procedureTable)) {
+  if (!input) continue;
+  const valid = "id" in input && input["id"] === "" ? { ...input, id: "key_absent" } : input;
+  /** The same with everything in place that has to exist. */
+  const complete = async () => {
+    const [provider] = await shared().admin.providers.list.query();
+    return "providerId" in valid ? { ...valid, providerId: provider?.id } : valid;
+  };
+
+  test(`${path} refuses a field that it does not know`, async (t) => {
+    t.not((await call(path, await complete())).code, "BAD_REQUEST", "without it the input is right");
+    for (const [field, value] of Object.entries({ role: "admin", ownerId: "usr_1", nonsense: null })) {
+      const answer = await call(path, { ...valid, [field]: value });
+      t.is(answer.code, "BAD_REQUEST", `${field}: ${answer.text}`);
+      t.is(answer.status, 400);
+    }
+  });
+
+  test(`${path} refuses inputs of another type, and answers in words`, async (t) => {
+    for (const wrong of [null, 1, "text", [], [valid], true]) {
+      const answer = await call(path, wrong);
+      t.is(answer.code, "BAD_REQUEST", `${JSON.stringify(wrong)}: ${answer.text}`);
+    }
+    for (const field of Object.keys(valid)) {
+      const answer = await call(path, { ...valid, [field]: { $ne: null } });
+      t.is(answer.code, "BAD_REQUEST", `${field}: ${answer.text}`);
+      t.false(answer.text.includes("    at "), "no stack");
+      t.regex(answer.error?.data.requestId ?? "", /^req_[0-9a-z]{26}$/);
+      t.false(/^\s*[[{]/.test(answer.error?.message ?? ""), "the message is a sentence, no JSON");
+    }
+  });
+}
+
+test("an unknown field deeper inside is refused too", async (t) => {
+  for (const answer of [
+    await call("models.create", { slug: "demo/x", providerId: "prv_1", prices: { inputs: 1 } }),
+    await call("models.update", { slug: "demo/echo", prices: { inputs: 1 } }),
+    await call("providers.create", { name: "new2", kind: "demo", timeouts: { connectTimeout: 1 } }),
+  ]) {
+    t.is(answer.code, "BAD_REQUEST", answer.text);
+  }
+});
+
+test("an input error says which field, and what it should be", async (t) => {
+  const answer = await call("providers.create", { name: "Not Lower Case", kind: "demo" });
+  t.is(answer.error?.data.param, "name");
+  t.regex(answer.error?.message ?? "", /must be lower case letters, digits and -, at most 63/);
+});
+
+test("names are kept within their bounds", async (t) => {
+  for (const name of ["", "   ", "x".repeat(256), "line\nbreak", "bell\u0007"]) {
+    const answer = await call("keys.create", { name });
+    t.is(answer.code, "BAD_REQUEST", JSON.stringify(name));
+    t.is(answer.error?.data.param, "name");
+  }
+  t.is((await call("keys.create", { name: "x".repeat(255) })).status, 200);
+});
+
+test("a mutation cannot be made with GET, nor with a form", async (t) => {
+  for (const path of Object.keys(procedureTable).filter((name) => typeOf(name) === "mutation")) {
+    const answer = await callProcedure(shared(), path, { type: "query", accessToken });
+    t.is(answer.status, 405, path);
+  }
+  for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+    const headers = { "content-type": type };
+    const answer = await callProcedure(shared(), "keys.create", {
+      input: { name: "x" },
+      accessToken,
+      headers,
+    });
+    t.is(answer.status, 415, type);
+  }
+});
+
+test("a body that is no JSON, or does not exist, is the caller's mistake", async (t) => {
+  for (const body of ["{", "\0", '{"name":', "undefined"]) {
+    const response = await fetch(`${shared().url}/trpc/keys.create`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+      body,
+    });
+    const text = await response.text();
+    t.is(response.status, 400, `${body}: ${text}`);
+    t.false(text.includes("    at "));
+  }
+});
+
+test("a batch of more than twenty calls is refused, one of twenty is answered", async (t) => {
+  const batch = async (count: number) => {
+    const paths = Array.from({ length: count }, () => "auth.state").join();
+    const response = await fetch(`${shared().url}/trpc/${paths}?batch=1&input=${encodeURIComponent("{}")}`);
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+  const twenty = await batch(20);
+  t.is(twenty.status, 200);
+  t.true(Array.isArray(twenty.body) && twenty.body.length === 20);
+  for (const count of [21, 500]) t.is((await batch(count)).status, 400, `${count} calls`);
+});
+
+test("a body of more than 1 MB is refused", async (t) => {
+  const post = async (bytes: number) => {
+    const response = await fetch(`${shared().url}/trpc/keys.create`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "x".repeat(bytes) }),
+    });
+    await response.text();
+    return response.status;
+  };
+  t.is(await post(1_000_000), 400, "too long a name, but a body that was read");
+  t.is(await post(1_100_000), 413);
+});
+
+test("a procedure that does not exist is not found", async (t) => {
+  for (const path of ["keys", "keys.nothing", "__proto__", "keys.__proto__.constructor", "constructor"]) {
+    t.is((await callProcedure(shared(), path, { type: "query", accessToken })).status, 404, path);
+  }
+});
