@@ -42,13 +42,13 @@ export class StreamRelay implements UpstreamEvents {
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
-    else if (!String(headers["content-type"]).startsWith("text/event-stream"))
+    else if (!/^text\/event-stream\b/i.test(String(headers["content-type"])))
       this.#fail("not a stream of events");
     else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
       this.#fail("compressed, though it was asked not to");
     } else {
       this.#lastWriteAt = performance.now();
-      this.#watch(this.#options.pingIntervalMs);
+      this.#watch(Math.min(this.#options.pingIntervalMs, this.#options.clientStallTimeoutMs));
     }
   }
 

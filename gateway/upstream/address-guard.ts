@@ -73,6 +73,8 @@ const reserved = blockList([
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
+  // Azure's own services for a machine; the one public address that is private.
+  ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],

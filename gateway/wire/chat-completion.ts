@@ -18,7 +18,7 @@ export type ChatMessage = {
 
 export const chatRoles = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
-export type ChatRole = (typeof chatRoles)[number];
+type ChatRole = (typeof chatRoles)[number];
 
 /** Token counts of one completion; null where nobody said. */
 export type TokenUsage = {

@@ -7,15 +7,15 @@ import { isKey, scanMembers } from "../../wire/json-layout.ts";
 export type ChatRequest = {
   body: ChatRequestBody;
   bytes: Buffer;
-  /** Where in the bytes the members stand that may have to change; null when one of them occurs twice. */
+  /** Where in the bytes the members stand that may have to change; null when one that was read occurs twice. */
   layout: ChatRequestLayout | null;
   stream: boolean;
   /** Whether the client asked for the chunk with the usage. */
   includeUsage: boolean;
 };
 
-export type ByteRange = { start: number; end: number };
-export type ChatRequestLayout = { model: ByteRange; streamOptions: ByteRange | null };
+type ByteRange = { start: number; end: number };
+type ChatRequestLayout = { model: ByteRange; streamOptions: ByteRange | null };
 
 /**
  * Reads and checks a client's chat completion request. Strict about what the gateway reads, silent about the rest.
@@ -32,32 +32,28 @@ export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatReques
   }
   const request = body as ChatRequestBody;
   const stream = request.stream === true;
+  const isDoubled = layout.memberCount !== Object.keys(body).length && doublesWhatIsRead(bytes);
   return {
     body: request,
     bytes,
-    layout,
+    layout: isDoubled ? null : layout,
     stream,
     includeUsage: stream && request.stream_options?.include_usage === true,
   };
 }
 
 /** Also refuses what is nested so deeply that later steps could not handle it. */
-function readLayout(bytes: Buffer, jsonDepthMax: number): ChatRequestLayout | null {
+function readLayout(bytes: Buffer, jsonDepthMax: number): ChatRequestLayout & { memberCount: number } {
   if (!isUtf8(bytes)) throw new GatewayError("invalid_body", "The request body is not valid UTF-8.");
-  let model: ByteRange | null = null;
-  let streamOptions: ByteRange | null = null;
-  let streams = 0;
-  let isDoubled = false;
+  const layout: ReturnType<typeof readLayout> = {
+    model: { start: 0, end: 0 },
+    streamOptions: null,
+    memberCount: 0,
+  };
   const result = scanMembers(bytes, 0, bytes.length, jsonDepthMax, (keyStart, keyEnd, start, end) => {
-    if (isKey(bytes, keyStart, keyEnd, "model")) {
-      isDoubled ||= model !== null;
-      model = { start, end };
-    } else if (isKey(bytes, keyStart, keyEnd, "stream_options")) {
-      isDoubled ||= streamOptions !== null;
-      streamOptions = { start, end };
-    } else if (isKey(bytes, keyStart, keyEnd, "stream")) {
-      isDoubled ||= ++streams > 1;
-    }
+    layout.memberCount++;
+    if (isKey(bytes, keyStart, keyEnd, "model")) layout.model = { start, end };
+    else if (isKey(bytes, keyStart, keyEnd, "stream_options")) layout.streamOptions = { start, end };
   });
   // Said before the parser sees it: on megabytes of nonsense that is made of brackets it takes seconds.
   if (result === "not an object") {
@@ -66,7 +62,19 @@ function readLayout(bytes: Buffer, jsonDepthMax: number): ChatRequestLayout | nu
   if (result === "too deep") {
     throw new GatewayError("invalid_body", `The request body is nested deeper than ${jsonDepthMax} levels.`);
   }
-  return model === null || isDoubled ? null : { model, streamOptions };
+  return layout;
+}
+
+/** Whether a member that is read here occurs twice, which rarely has to be asked. */
+function doublesWhatIsRead(bytes: Buffer): boolean {
+  const seen = new Set<string>();
+  let isDoubled = false;
+  scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd) => {
+    const name = String(JSON.parse(bytes.toString("utf8", keyStart - 1, keyEnd + 1)));
+    isDoubled ||= seen.has(name) && namesRead.has(name);
+    seen.add(name);
+  });
+  return isDoubled;
 }
 
 function parseObject(bytes: Buffer): Record<string, unknown> {
@@ -120,6 +128,8 @@ const optionalParameters: [name: string, check: Check][] = [
   ["n", integerFrom(1)],
   ["tools", anArray],
 ];
+
+const namesRead = new Set(["model", "messages", ...optionalParameters.map(([name]) => name)]);
 
 function ofType(type: string, expected: string): Check {
   return (value, name) => {
