@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { applyEdits, type Edit } from "../wire/apply-edits.ts";
-import { isObject, readTokenUsage } from "../wire/chat-completion.ts";
+import { applyEdits } from "../wire/apply-edits.ts";
+import { readTokenUsage, type TokenUsage } from "../wire/chat-completion.ts";
 import { isKey, scanMembers } from "../wire/json-layout.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
@@ -44,11 +44,11 @@ export class AnswerRelay implements UpstreamEvents {
     this.#answeredAt = performance.now();
     const bytes =
       this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    const completion = parseCompletion(bytes);
+    const completion = findMembers(bytes);
     if (completion === null) return this.#exchange.fail(garbage("not a chat completion"));
-    this.#exchange.usage = readTokenUsage(completion["usage"]);
+    this.#exchange.usage = readUsage(bytes, completion.usage);
     this.#exchange.noteFirstToken();
-    const answer = withModel(bytes, this.#slug);
+    const answer = withModel(bytes, completion.models, this.#slug);
     this.#exchange.succeed(() =>
       this.#exchange.reply.sendJson(answer, this.#exchange.overheadHeader(this.#answeredAt)),
     );
@@ -59,29 +59,46 @@ export class AnswerRelay implements UpstreamEvents {
   }
 }
 
-function parseCompletion(bytes: Buffer): Record<string, unknown> | null {
-  let completion: unknown;
+type Range = { start: number; end: number };
+
+/**
+ * Where the members stand that are read here; null for bytes that are no chat completion. The rest is walked over, not
+ * parsed: that it is all there is known from HTTP, and from the brackets that close.
+ */
+function findMembers(bytes: Buffer): { models: Range[]; usage: Range | null } | null {
+  const models: Range[] = [];
+  let usage: Range | null = null;
+  let hasChoices = false;
+  const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
+    if (isKey(bytes, keyStart, keyEnd, "model")) models.push({ start, end });
+    else if (isKey(bytes, keyStart, keyEnd, "usage")) usage = { start, end };
+    else if (isKey(bytes, keyStart, keyEnd, "choices")) hasChoices = bytes[start] === openBracket;
+  });
+  return result === "complete" && hasChoices ? { models, usage } : null;
+}
+
+function readUsage(bytes: Buffer, range: Range | null): TokenUsage | null {
+  if (range === null) return null;
   try {
-    completion = JSON.parse(bytes.toString("utf8"));
+    return readTokenUsage(JSON.parse(bytes.toString("utf8", range.start, range.end)));
   } catch {
     return null;
   }
-  return isObject(completion) && Array.isArray(completion["choices"]) ? completion : null;
 }
 
 /** The same bytes with the slug as the value of the top-level `model`, which is added where there is none. */
-function withModel(bytes: Buffer, slug: string): Buffer {
+function withModel(bytes: Buffer, models: Range[], slug: string): Buffer {
   const text = JSON.stringify(slug);
-  const edits: Edit[] = [];
-  scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
-    if (isKey(bytes, keyStart, keyEnd, "model")) edits.push({ start, end, text });
-  });
-  if (edits.length === 0) {
-    const first = bytes.indexOf("{") + 1;
-    edits.push({ start: first, end: first, text: `"model":${text},` });
-  }
-  return applyEdits(bytes, edits);
+  if (models.length > 0)
+    return applyEdits(
+      bytes,
+      models.map((range) => ({ ...range, text })),
+    );
+  const first = bytes.indexOf("{") + 1;
+  return applyEdits(bytes, [{ start: first, end: first, text: `"model":${text},` }]);
 }
+
+const openBracket = 0x5b;
 
 function garbage(what: string): GatewayError {
   return new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`);

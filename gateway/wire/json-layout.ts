@@ -27,7 +27,7 @@ export function scanMembers(
     if (bytes[at] === comma) at = skipSpace(bytes, at + 1, end);
     else if (bytes[at] !== closeBrace) return "not an object";
   }
-  return at < end ? "complete" : "not an object";
+  return at < end && skipSpace(bytes, at + 1, end) === end ? "complete" : "not an object";
 }
 
 /** Gets the positions of a key (between its quotes) and of its value. Returning false ends the scan. */
