@@ -87,8 +87,8 @@ async function bench(profileFolder: string | undefined): Promise<void> {
 
 type Proxy = "bare" | "gateway";
 
-const warmUpRounds = 3;
-const rounds = 5;
+const warmUpRounds = 5;
+const rounds = 9;
 const roundTimeoutMs = 10_000;
 const benchTimeoutMs = 60_000;
 
