@@ -36,6 +36,7 @@ export class Exchange {
   #askedModel = "";
   #isStream = false;
   #call: UpstreamCall | null = null;
+  #receivedAt = this.#startedAt;
   #calledAt = 0;
   #firstTokenAt: number | null = null;
   #isOver = false;
@@ -62,6 +63,11 @@ export class Exchange {
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** The whole request has arrived: what passes from now on is the gateway's time. */
+  noteReceived(): void {
+    this.#receivedAt = performance.now();
   }
 
   /** What the client asked for, as far as it can be a slug; anything else could be content. */
@@ -100,7 +106,7 @@ export class Exchange {
 
   /** `x-gateway-overhead-ms`: what the gateway took, from the request's end to the call and from the answer on. */
   overheadHeader(answeredAt: number): string[] {
-    const overheadMs = this.#calledAt - this.#startedAt + (performance.now() - answeredAt);
+    const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
     return ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
   }
 

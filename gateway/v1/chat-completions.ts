@@ -33,6 +33,7 @@ export function chatCompletions(options: ChatCompletionsOptions): RequestHandler
     });
     try {
       const body = await readBody(request, limits.requestBodyBytesMax);
+      exchange.noteReceived();
       if (!exchange.isOver) complete(options, exchange, body);
     } catch (thrown) {
       if (thrown instanceof ClientGoneError) return exchange.cancel();
