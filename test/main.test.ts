@@ -6,9 +6,10 @@ import path from "node:path";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "./helpers/eventually.ts";
-import { createTestFolder, type GatewayProcess, startGatewayProcess } from "./helpers/gateway-process.ts";
-import { openStream } from "./helpers/open-stream.ts";
-import { chatBody, postChat } from "./helpers/requests.ts";
+import { type GatewayProcess, startGatewayProcess } from "./helpers/gateway-process.ts";
+import { openStream } from "./helpers/open-chat.ts";
+import { chatBody, postChat } from "./helpers/post-chat.ts";
+import { createTestFolder } from "./helpers/test-folder.ts";
 import { createConsoleClient } from "./helpers/test-gateway.ts";
 
 /** A first start, in a data folder that does not exist yet. */
@@ -74,11 +75,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     `${signal} lets an open stream come to its end, refuses new connections, and exits 0`,
     async (t) => {
       const { gateway, url, keyValue } = await startFirst(t);
-      const stream = await openStream(
-        { url },
-        keyValue,
-        chatBody("demo/echo", "/slow 150 one two three four five"),
-      );
+      const stream = await openStream({ url }, keyValue, "/slow 150 one two three four five");
 
       gateway.child.kill(signal);
       await eventually(() => gateway.stdout().includes("Finishing the requests under way"));
@@ -90,7 +87,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
         return refused === "refused";
       }, 700);
 
-      const text = await stream.rest;
+      t.true(await stream.ended);
+      const text = stream.text();
       t.true(text.endsWith("data: [DONE]\n\n"), text.slice(-200));
       for (const word of ["one", "five"]) t.true(text.includes(word));
       t.is(await gateway.exited, 0, gateway.stderr());
@@ -102,15 +100,12 @@ test.serial(
   "a stream that outlasts the drain limit ends with an error, and the exit is still 0",
   async (t) => {
     const { gateway, url, keyValue } = await startFirst(t, { DRAIN_TIMEOUT_MS: "300" });
-    const stream = await openStream(
-      { url },
-      keyValue,
-      chatBody("demo/echo", `/slow 100 ${"word ".repeat(200)}`),
-    );
+    const stream = await openStream({ url }, keyValue, `/slow 100 ${"word ".repeat(200)}`);
 
     gateway.child.kill("SIGTERM");
 
-    const text = await stream.rest;
+    t.true(await stream.ended);
+    const text = stream.text();
     t.false(text.includes("[DONE]"));
     t.regex(text.trimEnd().split("\n\n").at(-1) ?? "", /"code":"service_unavailable"/);
     t.is(await gateway.exited, 0, gateway.stderr());
@@ -120,9 +115,7 @@ test.serial(
 test.serial("a second Ctrl-C stops it at once, while one that comes twice is still one", async (t) => {
   const { gateway, url, keyValue } = await startFirst(t);
   const { child } = gateway;
-  const prompt = `/slow 200 ${"word ".repeat(150)}`;
-  const stream = await openStream({ url }, keyValue, chatBody("demo/echo", prompt));
-  stream.rest.catch(() => {});
+  await openStream({ url }, keyValue, `/slow 200 ${"word ".repeat(150)}`);
 
   // A terminal tells npm and the gateway, and npm passes it on.
   child.kill("SIGINT");

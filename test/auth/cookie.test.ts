@@ -1,6 +1,6 @@
 import test from "ava";
 import { Browser } from "../helpers/browser.ts";
-import { callProcedure } from "../helpers/console-caller.ts";
+import { callProcedure } from "../helpers/call-procedure.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
 /** `Path=/trpc; HttpOnly` as a map, with attribute names in lower case. */

@@ -3,9 +3,9 @@ import { readConfig } from "../../gateway/config.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start-gateway.ts";
-import { callProcedure } from "../helpers/console-caller.ts";
-import { createTestFolder } from "../helpers/gateway-process.ts";
+import { callProcedure } from "../helpers/call-procedure.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
 
 /** A gateway that nobody has set up yet. */
 async function startNew(t: ExecutionContext, environment: Record<string, string>) {

@@ -1,7 +1,7 @@
 import test from "ava";
-import { addPerson, callProcedure } from "../helpers/console-caller.ts";
 import { Browser } from "../helpers/browser.ts";
-import { shareGateway } from "../helpers/shared-gateway.ts";
+import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator } from "../helpers/test-gateway.ts";
 
 // Every test calls from loopback addresses of its own, which the limits tell apart. One after the other, because each

@@ -3,8 +3,8 @@ import test from "ava";
 import fc from "fast-check";
 import { EventSplitter } from "../../gateway/completions/event-splitter.ts";
 import { ChunkRewriter, type RewrittenChunks } from "../../gateway/completions/chunk-rewriter.ts";
-import { type JsonMembers, jsonMembers, spellObject } from "../helpers/json-spellings.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
+import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
 
 const slug = "test/model";
 const modelJson = JSON.stringify(slug);

@@ -5,7 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import test from "ava";
 import { readOrCreateKeyFile } from "../../gateway/credentials/key-file.ts";
-import { createTestFolder } from "../helpers/gateway-process.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
 
 async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import test from "ava";
 import fc from "fast-check";
 import { SecretBox } from "../../gateway/credentials/secret-box.ts";
-import { formsOf } from "../helpers/dump-database.ts";
+import { findLeaks } from "../helpers/find-leaks.ts";
 
 const box = new SecretBox(randomBytes(32), { randomBytes });
 const field = { kind: "credential", id: "crd_1", field: "secret" };
@@ -38,7 +38,7 @@ test("an envelope says its version, its key's id, a 96-bit IV and a 128-bit tag"
 test("the same secret is sealed differently each time, and never shows", (t) => {
   const envelopes = Array.from({ length: 1_000 }, () => box.seal(secret, field));
   t.is(new Set(envelopes.map((envelope) => envelope.split(".")[2])).size, 1_000);
-  for (const form of formsOf(secret)) t.false(envelopes.join().includes(form));
+  t.deepEqual(findLeaks(envelopes.join(), { secret }), []);
 });
 
 test("an envelope opens only where it belongs", (t) => {

@@ -1,6 +1,7 @@
 import test from "ava";
-import { createTestFolder, startGatewayProcess } from "../helpers/gateway-process.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
 
 for (const kind of databaseKinds) {
   test(`${kind}: of processes that start together one migrates, and all go on`, async (t) => {

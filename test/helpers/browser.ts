@@ -1,5 +1,5 @@
 import { parseCookie } from "cookie";
-import { callProcedure, type ConsoleAnswer } from "./console-caller.ts";
+import { callProcedure, type ConsoleAnswer } from "./call-procedure.ts";
 import type { TestGateway } from "./test-gateway.ts";
 
 type SessionData = { accessToken: string; expiresAt: string; user: { id: string; email: string } };

@@ -31,9 +31,3 @@ async function dumpMysql(url: string): Promise<unknown[]> {
     await connection.end();
   }
 }
-
-/** The forms in which a secret might have got somewhere. */
-export function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [secret, bytes.toString("base64"), bytes.toString("base64url"), bytes.toString("hex")];
-}

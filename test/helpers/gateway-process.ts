@@ -1,28 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ExecutionContext } from "ava";
 import { eventually } from "./eventually.ts";
 
-const main = fileURLToPath(new URL("../../gateway/main.ts", import.meta.url));
-
-/** A process of its own that runs `gateway/main.ts`, as `npm start` does. */
-export type GatewayProcess = {
-  child: ChildProcess;
-  /** What it has printed so far. */
-  stdout(): string;
-  stderr(): string;
-  /** Its exit code, once it has ended. */
-  exited: Promise<number | null>;
-  /** Where it says that it listens. Throws when it ended instead. */
-  listening(): Promise<string>;
-};
-
-/** Starts it with these environment variables and no others. It is killed with the test if it is still there. */
+/**
+ * Starts a gateway in a process of its own, for what only a process has: signals, an exit code, output. It gets these
+ * environment variables and no others, and is killed with the test if it is still there.
+ */
 export function startGatewayProcess(
-  t: Pick<ExecutionContext<unknown>, "teardown">,
+  t: Pick<ExecutionContext, "teardown">,
   environment: Record<string, string>,
   ...parameters: string[]
 ): GatewayProcess {
@@ -51,9 +37,16 @@ export function startGatewayProcess(
   return { child, stdout: () => said.stdout, stderr: () => said.stderr, exited, listening };
 }
 
-/** A folder that goes away with the test. */
-export async function createTestFolder(t: Pick<ExecutionContext<unknown>, "teardown">): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+const main = fileURLToPath(new URL("../../gateway/main.ts", import.meta.url));
+
+/** A process of its own that runs `gateway/main.ts`, as `npm start` does. */
+export type GatewayProcess = {
+  child: ChildProcess;
+  /** What it has printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Its exit code, once it has ended. */
+  exited: Promise<number | null>;
+  /** Where it says that it listens. Throws when it ended instead. */
+  listening(): Promise<string>;
+};

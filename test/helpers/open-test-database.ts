@@ -6,7 +6,7 @@ import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
 
 /** A new database with the schema of today, open until the test ends. */
 export async function openTestDatabase(
-  t: Pick<ExecutionContext<unknown>, "teardown">,
+  t: Pick<ExecutionContext, "teardown">,
   kind: DatabaseKind,
   limits: Partial<DatabaseLimits> = {},
 ): Promise<Database> {

@@ -1,11 +1,5 @@
 import { appRouter } from "../../gateway/trpc/app-router.ts";
 
-/** Who may call a procedure, and an input that it accepts as far as its form goes. */
-export type ProcedureRow = {
-  access: "everybody" | "members" | "administrators";
-  input?: Record<string, unknown>;
-};
-
 /**
  * Every procedure there is, and who may call it. It is kept beside the code on purpose: a new procedure fails the tests
  * until somebody has decided here whom it is for. `id` is replaced by the id of a key.
@@ -54,6 +48,12 @@ export const procedureTable: Record<string, ProcedureRow> = {
     access: "administrators",
     input: { id: "prv_absent", credentialId: "crd_absent" },
   },
+};
+
+/** Who may call a procedure, and an input that it accepts as far as its form goes. */
+export type ProcedureRow = {
+  access: "everybody" | "members" | "administrators";
+  input?: Record<string, unknown>;
 };
 
 /** Every procedure of the router, as the router has it. Its type there is that of a tree; what is there is a flat list. */

@@ -2,14 +2,12 @@ import type { ServerResponse } from "node:http";
 import type { ExecutionContext } from "ava";
 import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scripted-upstream.ts";
 
-export type PromptScript = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
-
 /**
  * One upstream for a whole file, which does for each test what that test said: the last message's content is the name of
  * the script. So tests that run at once share a gateway and stay apart.
  */
 export async function createPromptedUpstream(
-  t: ExecutionContext<unknown>,
+  t: Pick<ExecutionContext, "teardown">,
 ): Promise<ScriptedUpstream & { scripts: Map<string, PromptScript>; seen(prompt: string): SeenRequest[] }> {
   const scripts = new Map<string, PromptScript>();
   const upstream = await createUpstream(t, async (request, response) => {
@@ -23,6 +21,8 @@ export async function createPromptedUpstream(
     seen: (prompt) => upstream.requests.filter((request) => promptOf(request) === prompt),
   };
 }
+
+export type PromptScript = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
 
 function promptOf({ body }: SeenRequest): string {
   const { messages } = JSON.parse(body) as { messages: { content: string }[] };

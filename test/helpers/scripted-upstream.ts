@@ -1,20 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { ExecutionContext } from "ava";
-import { createKey, type TestGateway } from "./test-gateway.ts";
-
-/** A request as the upstream saw it. */
-export type SeenRequest = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
-
-export type ScriptedUpstream = {
-  url: string;
-  /** Every request that arrived whole, oldest first. */
-  requests: SeenRequest[];
-  /** The connections that are open now. */
-  sockets: Set<Socket>;
-};
-
-type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
 /**
  * An upstream that does what the test says, on real sockets: for all that nock cannot show, such as timing, broken
@@ -46,26 +32,18 @@ export async function createUpstream(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets };
 }
 
-/** Makes the upstream a provider named `test` with the model `test/model`, which it calls `upstream-model`; gives a key for it. */
-export async function connectUpstream(
-  gateway: TestGateway,
-  upstream: { url: string },
-  timeouts = {},
-): Promise<{ id: string; value: string }> {
-  const provider = await gateway.admin.providers.create.mutate({
-    name: "test",
-    kind: "openai-compatible",
-    baseUrl: `${upstream.url}/v1`,
-    apiKey: "upstream-secret-0123456789",
-    timeouts,
-  });
-  await gateway.admin.models.create.mutate({
-    slug: "test/model",
-    providerId: provider.id,
-    upstreamModel: "upstream-model",
-  });
-  return createKey(gateway, ["test/model"]);
-}
+/** A request as the upstream saw it. */
+export type SeenRequest = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
+
+export type ScriptedUpstream = {
+  url: string;
+  /** Every request that arrived whole, oldest first. */
+  requests: SeenRequest[];
+  /** The connections that are open now. */
+  sockets: Set<Socket>;
+};
+
+type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
 /** A whole answer in the upstream's words. */
 export function sendCompletion(response: ServerResponse, content = "Hi!"): void {

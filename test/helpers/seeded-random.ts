@@ -1,11 +1,3 @@
-/** Random choices that a seed repeats, so that a run that failed can be had again. */
-export type SeededRandom = {
-  /** A whole number from 0 to `most`. */
-  upTo(most: number): number;
-  chance(probability: number): boolean;
-  pick<Item>(items: readonly [Item, ...Item[]]): Item;
-};
-
 /** Mulberry32: 32 bits of state, good enough to cut bytes and pick faults. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
@@ -22,6 +14,14 @@ export function seededRandom(seed: number): SeededRandom {
     pick: (items) => items[upTo(items.length - 1)] ?? items[0],
   };
 }
+
+/** Random choices that a seed repeats, so that a run that failed can be had again. */
+export type SeededRandom = {
+  /** A whole number from 0 to `most`. */
+  upTo(most: number): number;
+  chance(probability: number): boolean;
+  pick<Item>(items: readonly [Item, ...Item[]]): Item;
+};
 
 /** The bytes in pieces of random lengths, as a network might make them; at least one piece. */
 export function cutAnywhere(bytes: Buffer, random: SeededRandom, pieceBytesMax: number): Buffer[] {

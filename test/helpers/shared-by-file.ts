@@ -1,17 +1,32 @@
 import test, { type ExecutionContext } from "ava";
+import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /**
  * Owner of what all tests of a file share, such as one gateway: hand it to the helpers in place of `t`, in a
  * `test.before`. What they started stops after the file's last test, the latest first; ava has no `t.teardown` in hooks.
  */
-export function sharedByFile(): ExecutionContext<unknown> {
+export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
   const teardowns: (() => unknown)[] = [];
   test.after.always(async () => {
     for (const teardown of teardowns.toReversed()) await teardown();
   });
-  const owner: Pick<ExecutionContext, "teardown"> = {
-    teardown: (stop: () => unknown) => teardowns.push(stop),
+  return { teardown: (stop: () => unknown) => void teardowns.push(stop) };
+}
+
+/**
+ * One gateway for all tests of a file that do not get in each other's way: to start one costs half a second of CPU time.
+ * Called at the top of the file; what it returns gives the gateway to the tests.
+ */
+export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {}): () => TestGateway {
+  let gateway: TestGateway | undefined;
+  const owner = sharedByFile();
+  test.serial.before(async () => {
+    // The files of a test run share a machine: a database that is only slow must not count as one that is away.
+    const environment = { DATABASE_TIMEOUT_MS: "20000", ...options.environment };
+    gateway = await startTestGateway(owner, { ...options, environment });
+  });
+  return () => {
+    if (gateway === undefined) throw new Error("The gateway has not been started: is this inside of a test?");
+    return gateway;
   };
-  // The helpers' parameter is a whole test, of which they use nothing else.
-  return owner as ExecutionContext<unknown>;
 }

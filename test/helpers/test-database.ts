@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 import mysql from "mysql2/promise";
+import { createTestFolder } from "./test-folder.ts";
 
 /**
  * The DATABASE_URL of a new, empty database that goes away with the test. Close what you open on it in a `t.teardown`
@@ -27,9 +26,7 @@ if (process.env.TEST_MYSQL_URL === undefined) console.error("MySQL skipped: only
 type Teardown = Pick<ExecutionContext, "teardown">;
 
 async function createSqliteDatabase(t: Teardown): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return `sqlite:${path.join(folder, "gateway.db")}`;
+  return `sqlite:${path.join(await createTestFolder(t), "gateway.db")}`;
 }
 
 async function createMysqlDatabase(t: Teardown): Promise<string> {

@@ -5,36 +5,17 @@ import { createLog } from "../../gateway/log.ts";
 import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway, type RunningGateway } from "../../gateway/start-gateway.ts";
 import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { createTestFolder } from "./test-folder.ts";
 import { createTRPCClient, httpLink, type TRPCClient } from "@trpc/client";
-
-export type TestGateway = RunningGateway & {
-  /** A signed-in administrator's way to `/trpc`. */
-  admin: TRPCClient<AppRouter>;
-  /** Everything the gateway logged, as JSON lines. */
-  log: string[];
-  environment: Record<string, string>;
-};
-
-type TestGatewayOptions = {
-  kind?: DatabaseKind;
-  /** Environment variables that differ from a test's usual ones; DATABASE_URL to join another gateway's database. */
-  environment?: Record<string, string>;
-  runtime?: Partial<Runtime>;
-};
 
 /** A whole gateway on a free port with a database of its own, and an administrator. It stops with the test. */
 export async function startTestGateway(
   t: Pick<ExecutionContext, "teardown">,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const environment: Record<string, string> = {
     PORT: "0",
-    DATA_DIR: dataDir,
+    DATA_DIR: await createTestFolder(t),
     DATABASE_URL:
       options.environment?.["DATABASE_URL"] ?? (await createTestDatabase(t, options.kind ?? "sqlite")),
     UPSTREAM_PRIVATE_HOSTS: "*",
@@ -54,6 +35,21 @@ export async function startTestGateway(
   const admin = createConsoleClient(gateway.url, await signInAdministrator(gateway));
   return { ...gateway, close, admin, log, environment };
 }
+
+export type TestGateway = RunningGateway & {
+  /** A signed-in administrator's way to `/trpc`. */
+  admin: TRPCClient<AppRouter>;
+  /** Everything the gateway logged, as JSON lines. */
+  log: string[];
+  environment: Record<string, string>;
+};
+
+type TestGatewayOptions = {
+  kind?: DatabaseKind;
+  /** Environment variables that differ from a test's usual ones; DATABASE_URL to join another gateway's database. */
+  environment?: Record<string, string>;
+  runtime?: Partial<Runtime>;
+};
 
 /** A client of `/trpc`, signed in if a token is given. */
 export function createConsoleClient(url: string, accessToken?: string): TRPCClient<AppRouter> {

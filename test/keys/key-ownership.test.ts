@@ -1,6 +1,6 @@
 import test from "ava";
-import { addPerson } from "../helpers/console-caller.ts";
-import { shareGateway } from "../helpers/shared-gateway.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createKey } from "../helpers/test-gateway.ts";
 

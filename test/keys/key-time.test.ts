@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from "ava";
-import { chatBody, postChat } from "../helpers/requests.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 

@@ -1,9 +1,10 @@
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
-import { createTestFolder, startGatewayProcess } from "../helpers/gateway-process.ts";
-import { openStream } from "../helpers/open-stream.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { openStream } from "../helpers/open-chat.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 /** Where things are changed, and where requests go: on MySQL two processes, on SQLite, which serves one process, one. */
@@ -62,21 +63,18 @@ for (const kind of databaseKinds) {
       "rotated without overlap": (id) => admin.keys.rotate.mutate({ id, overlapSeconds: 0 }),
     };
     const other = await createKey(here);
-    const untouched = await openStream(
-      there,
-      other.value,
-      chatBody("demo/echo", "/slow 300 one two three four"),
-    );
+    const untouched = await openStream(there, other.value, "/slow 300 one two three four");
 
     const cut = Object.entries(stops).map(async ([what, stop]) => {
       const { id, value } = await createKey(here);
-      const stream = await openStream(there, value, chatBody("demo/echo", longPrompt));
+      const stream = await openStream(there, value, longPrompt);
       await stop(id);
       const answeredAt = performance.now();
-      const text = await stream.rest;
+      t.true(await stream.ended, what);
       const tookMs = performance.now() - answeredAt;
 
       t.true(tookMs < 1_000, `${what}: took ${tookMs} ms`);
+      const text = stream.text();
       t.false(text.includes("[DONE]"), what);
       const last = text.trimEnd().split("\n\n").at(-1) ?? "";
       t.like(JSON.parse(last.replace(/^data: /, "")), { error: { code: "invalid_api_key" } }, what);
@@ -84,7 +82,8 @@ for (const kind of databaseKinds) {
     });
 
     t.log((await Promise.all(cut)).join(", "));
-    t.true((await untouched.rest).endsWith("data: [DONE]\n\n"), "another key's stream goes on to its end");
+    t.true(await untouched.ended);
+    t.true(untouched.text().endsWith("data: [DONE]\n\n"), "another key's stream goes on to its end");
   });
 
   test(`${kind}: a model that is deleted ends its streams, and is not found ${withinMs}`, async (t) => {
@@ -93,16 +92,18 @@ for (const kind of databaseKinds) {
     await here.admin.models.create.mutate({ slug: "other/echo", providerId: provider.id });
     const { value } = await createKey(here, ["other/echo", "demo/echo"]);
     await knows(there, value, "other/echo", 200);
-    const gone = await openStream(there, value, chatBody("other/echo", longPrompt));
-    const stays = await openStream(there, value, chatBody("demo/echo", "/slow 200 one two three four"));
+    const gone = await openStream(there, value, longPrompt, "other/echo");
+    const stays = await openStream(there, value, "/slow 200 one two three four");
 
     await here.admin.models.delete.mutate({ slug: "other/echo" });
     const answeredAt = performance.now();
 
-    t.false((await gone.rest).includes("[DONE]"));
+    t.true(await gone.ended);
+    t.false(gone.text().includes("[DONE]"));
     await knows(there, value, "other/echo", 404);
     t.true(performance.now() - answeredAt < 1_000);
-    t.true((await stays.rest).endsWith("data: [DONE]\n\n"));
+    t.true(await stays.ended);
+    t.true(stays.text().endsWith("data: [DONE]\n\n"));
   });
 }
 

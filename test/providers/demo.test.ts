@@ -1,6 +1,6 @@
 import test from "ava";
-import { assertError, assertErrorBody, clientError, serverError } from "../helpers/error-form.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
+import { assertError, assertErrorBody, clientError, serverError } from "../helpers/assert-error.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 

@@ -1,7 +1,7 @@
 import test from "ava";
-import { addPerson, callProcedure } from "../helpers/console-caller.ts";
+import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
-import { shareGateway } from "../helpers/shared-gateway.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createKey } from "../helpers/test-gateway.ts";
 

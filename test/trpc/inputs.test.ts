@@ -1,8 +1,8 @@
 import test from "ava";
-import { callProcedure, type ConsoleAnswer } from "../helpers/console-caller.ts";
 import { Browser } from "../helpers/browser.ts";
+import { callProcedure, type ConsoleAnswer } from "../helpers/call-procedure.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
-import { shareGateway } from "../helpers/shared-gateway.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator } from "../helpers/test-gateway.ts";
 
 const shared = shareGateway();

@@ -3,14 +3,10 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createNetServer } from "node:net";
 import test from "ava";
 import { isPublic } from "../../gateway/upstream/address-guard.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
-import {
-  connectUpstream,
-  createUpstream,
-  type ScriptedUpstream,
-  sendCompletion,
-} from "../helpers/scripted-upstream.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 

@@ -5,11 +5,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import test from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { connectNamedUpstream } from "../helpers/named-upstream.ts";
 import { openChat } from "../helpers/open-chat.ts";
+import { chatBody } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { chatBody } from "../helpers/requests.ts";
 import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -30,7 +30,7 @@ let gateway: TestGateway;
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
-  await connectNamedUpstream(gateway, "test", upstream);
+  await connectUpstream(gateway, upstream);
 });
 
 /** Sends the whole stream as fast as it is taken; `accepted` counts the bytes that were. */
@@ -114,7 +114,7 @@ test.serial("a client that never reads is cut off, and its request is recorded a
   const impatient = await startTestGateway(t, {
     environment: { CLIENT_STALL_TIMEOUT_MS: "500", STREAM_PING_INTERVAL_MS: "500" },
   });
-  const key = await connectNamedUpstream(impatient, "test", upstream);
+  const key = await connectUpstream(impatient, upstream);
   const accepted = { bytes: 0 };
   const answering = Promise.withResolvers<ServerResponse>();
   upstream.scripts.set(t.title, (response) => {
@@ -143,7 +143,7 @@ test.serial("a client that reads slowly, but reads, is not cut off", async (t) =
   const impatient = await startTestGateway(t, {
     environment: { CLIENT_STALL_TIMEOUT_MS: "1000", STREAM_PING_INTERVAL_MS: "300" },
   });
-  const key = await connectNamedUpstream(impatient, "test", upstream, { idleTimeoutMs: 1_000 });
+  const key = await connectUpstream(impatient, upstream, { idleTimeoutMs: 1_000 });
   upstream.scripts.set(t.title, pour({ bytes: 0 }));
   const chat = openChat(impatient, key.value, chatBody(key.model, t.title, { stream: true }));
   const response = await chat.head;

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { connectNamedUpstream } from "../helpers/named-upstream.ts";
 import { openChat } from "../helpers/open-chat.ts";
+import { chatBody } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { chatBody } from "../helpers/requests.ts";
 import { beginStream, chunkEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -18,7 +18,7 @@ let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared);
-  await connectNamedUpstream(gateway, "test", upstream);
+  await connectUpstream(gateway, upstream);
 });
 
 /** How far the upstream got when the client leaves, and what the client has then. */

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { connectNamedUpstream } from "../helpers/named-upstream.ts";
 import { openChat } from "../helpers/open-chat.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
 import { chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -19,8 +19,9 @@ test.before(async () => {
   gateway = await startTestGateway(shared, {
     environment: { UPSTREAM_EVENT_BYTES_MAX: "65536", UPSTREAM_ANSWER_BYTES_MAX: "65536" },
   });
-  await connectNamedUpstream(gateway, "patient", upstream);
-  await connectNamedUpstream(gateway, "hasty", upstream, {
+  await connectUpstream(gateway, upstream, { name: "patient" });
+  await connectUpstream(gateway, upstream, {
+    name: "hasty",
     firstByteTimeoutMs: 1_000,
     idleTimeoutMs: 1_000,
     totalTimeoutMs: 4_000,
@@ -161,7 +162,8 @@ test("an upstream that goes on after [DONE] is let go, and its answer was a succ
 });
 
 test("the time between two chunks is kept also where more time is allowed for the first one", async (t) => {
-  const key = await connectNamedUpstream(gateway, "thinker", upstream, {
+  const key = await connectUpstream(gateway, upstream, {
+    name: "thinker",
     firstByteTimeoutMs: 60_000,
     idleTimeoutMs: 500,
   });

@@ -1,7 +1,8 @@
 import test from "ava";
 import nock from "nock";
-import { chatBody, postChat } from "../helpers/requests.ts";
-import { chunkEvent, connectUpstream, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 

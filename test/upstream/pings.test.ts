@@ -1,10 +1,10 @@
 import test from "ava";
 import OpenAI from "openai";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { connectNamedUpstream } from "../helpers/named-upstream.ts";
 import { openChat } from "../helpers/open-chat.ts";
+import { chatBody } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { chatBody } from "../helpers/requests.ts";
 import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -12,12 +12,12 @@ import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gat
 const shared = sharedByFile();
 let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
 let gateway: TestGateway;
-let key: Awaited<ReturnType<typeof connectNamedUpstream>>;
+let key: Awaited<ReturnType<typeof connectUpstream>>;
 
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);
   gateway = await startTestGateway(shared, { environment: { STREAM_PING_INTERVAL_MS: "50" } });
-  key = await connectNamedUpstream(gateway, "test", upstream, {
+  key = await connectUpstream(gateway, upstream, {
     firstByteTimeoutMs: 2_000,
     idleTimeoutMs: 2_000,
   });

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import test from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { connectNamedUpstream } from "../helpers/named-upstream.ts";
 import { type OpenChat, openChat } from "../helpers/open-chat.ts";
+import { chatBody } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { chatBody } from "../helpers/requests.ts";
 import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { cutAnywhere, type SeededRandom, seededRandom } from "../helpers/seeded-random.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
@@ -57,7 +57,7 @@ test(`${streams} streams, cut and broken at random, all end as what they were`, 
   const random = seededRandom(seed);
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_EVENT_BYTES_MAX: "16384" } });
   const upstream = await createPromptedUpstream(t);
-  const key = await connectNamedUpstream(gateway, "random", upstream);
+  const key = await connectUpstream(gateway, upstream, { name: "random" });
   const figures = { succeeded: 0, failed: 0, beforeFirstByte: 0, bytes: 0 };
   const statuses = new Map<string, string>();
 

@@ -1,7 +1,7 @@
 import test from "ava";
-import { connectNamedUpstream } from "../helpers/named-upstream.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
 import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -61,7 +61,9 @@ const cases: [title: string, prices: Prices, usage: object | null, cost: number 
 ];
 for (const [index, [title, prices, usage, cost]] of cases.entries()) {
   test(`${title}, in an answer and in a stream`, async (t) => {
-    const { id, value, model, modelId } = await connectNamedUpstream(gateway, `provider-${index}`, upstream);
+    const { id, value, model, modelId } = await connectUpstream(gateway, upstream, {
+      name: `provider-${index}`,
+    });
     await gateway.admin.models.update.mutate({ id: modelId, prices });
     upstream.scripts.set(title, (response, { body }) => {
       if (!body.includes('"stream"')) {

@@ -3,18 +3,18 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import test from "ava";
+import { assertError, serverError } from "../helpers/assert-error.ts";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
-import { assertError, serverError } from "../helpers/error-form.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
-import { connectUpstream, createUpstream } from "../helpers/scripted-upstream.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 // Long enough to be nobody else's, with characters that JSON and URLs escape.
 const prompt = 'Canary prompt 7f3a "é" <&> zq';
 const answer = 'Canary answer 91bd "ü" <&> zq';
-const upstreamSecret = "upstream-secret-0123456789";
 
 for (const kind of databaseKinds) {
   test(`${kind}: no prompt, answer, key or credential is in any log line or any table, however a request ends`, async (t) => {

@@ -1,9 +1,8 @@
 import test from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { connectNamedUpstream } from "../helpers/named-upstream.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
-import { openSocket } from "../helpers/raw-http.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
 import {
   beginStream,
   chunkEvent,
@@ -11,6 +10,7 @@ import {
   sendCompletion,
   usageEvent,
 } from "../helpers/scripted-upstream.ts";
+import { openSocket } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
   test.before(`a gateway on ${kind}`, async () => {
     upstream = await createPromptedUpstream(shared);
     gateway = await startTestGateway(shared, { kind });
-    await connectNamedUpstream(gateway, "test", upstream, { idleTimeoutMs: 5_000 });
+    await connectUpstream(gateway, upstream, { idleTimeoutMs: 5_000 });
   });
 
   /** A key of the test's own, so that its records are all there are. */

@@ -1,13 +1,9 @@
 import { gzipSync } from "node:zlib";
 import test from "ava";
-import { assertError, clientError } from "../helpers/error-form.ts";
-import { type Answer, chatBody } from "../helpers/requests.ts";
-import {
-  connectUpstream,
-  createUpstream,
-  type ScriptedUpstream,
-  sendCompletion,
-} from "../helpers/scripted-upstream.ts";
+import { assertError, clientError } from "../helpers/assert-error.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { type Answer, chatBody } from "../helpers/post-chat.ts";
+import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 

@@ -1,16 +1,10 @@
 import type { ServerResponse } from "node:http";
 import test from "ava";
-import { assertErrorBody, serverError } from "../helpers/error-form.ts";
-import { upstreamSecret } from "../helpers/named-upstream.ts";
+import { assertErrorBody, serverError } from "../helpers/assert-error.ts";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
-import {
-  beginStream,
-  chunkEvent,
-  connectUpstream,
-  doneEvent,
-  usageEvent,
-} from "../helpers/scripted-upstream.ts";
+import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 

@@ -1,9 +1,9 @@
 import test from "ava";
-import { postChat } from "../helpers/requests.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { postChat } from "../helpers/post-chat.ts";
 import {
   beginStream,
   chunkEvent,
-  connectUpstream,
   createUpstream,
   doneEvent,
   sendCompletion,

@@ -1,7 +1,7 @@
 import test from "ava";
 import { generateKeyValue } from "../../gateway/keys/key-value.ts";
-import { assertError, serverError } from "../helpers/error-form.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
+import { assertError, serverError } from "../helpers/assert-error.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const unavailable = { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } };

@@ -2,8 +2,8 @@ import test from "ava";
 import { generateKeyValue } from "../../gateway/keys/key-value.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { createLog } from "../../gateway/log.ts";
-import { assertError, clientError, type ErrorRow } from "../helpers/error-form.ts";
-import { type Answer, chatBody, postChat } from "../helpers/requests.ts";
+import { assertError, clientError, type ErrorRow } from "../helpers/assert-error.ts";
+import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 

@@ -3,9 +3,9 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import test from "ava";
-import { assertError, clientError } from "../helpers/error-form.ts";
-import { openSocket, readAnswer } from "../helpers/raw-http.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
+import { assertError, clientError } from "../helpers/assert-error.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { openSocket, readAnswer } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 

@@ -1,7 +1,7 @@
 import test from "ava";
-import { assertError, clientError } from "../helpers/error-form.ts";
-import { openSocket, readAnswer, sendRaw } from "../helpers/raw-http.ts";
-import { type Answer, chatBody, postChat } from "../helpers/requests.ts";
+import { assertError, clientError } from "../helpers/assert-error.ts";
+import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
+import { openSocket, readAnswer, sendRaw } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 

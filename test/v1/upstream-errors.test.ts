@@ -2,16 +2,11 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import test from "ava";
-import { assertError, clientError, type ErrorRow, serverError } from "../helpers/error-form.ts";
-import { connectNamedUpstream, upstreamSecret } from "../helpers/named-upstream.ts";
+import { assertError, clientError, type ErrorRow, serverError } from "../helpers/assert-error.ts";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
-import { chatBody, postChat } from "../helpers/requests.ts";
-import {
-  connectUpstream,
-  createUpstream,
-  type ScriptedUpstream,
-  sendCompletion,
-} from "../helpers/scripted-upstream.ts";
+import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
@@ -151,7 +146,7 @@ assertFailure(
 );
 
 test("an upstream that refuses the connection cannot be reached", async (t) => {
-  const gone = await connectNamedUpstream(gateway, "gone", { url: await closedPort() });
+  const gone = await connectUpstream(gateway, { url: await closedPort() }, { name: "gone" });
   const answer = await postChat(gateway, gone.value, chatBody(gone.model));
   t.regex(assertError(t, answer, upstreamError), /refused/);
 });

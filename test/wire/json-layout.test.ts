@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
 import { isKey, type ScanResult, scanMembers } from "../../gateway/wire/json-layout.ts";
-import { jsonMembers, spellObject } from "../helpers/json-spellings.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
+import { jsonMembers, spellObject } from "../helpers/spell-object.ts";
 
 type Found = { result: ScanResult; members: { key: string; value: string }[] };
 

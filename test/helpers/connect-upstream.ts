@@ -1,14 +1,13 @@
 import { createKey, type TestGateway } from "./test-gateway.ts";
 
-/** What an upstream is given as our credential. */
-export const upstreamSecret = "upstream-secret-0123456789";
-
-/** Like `connectUpstream`, for gateways with several: the provider has this name, its one model is `<name>/model`. */
-export async function connectNamedUpstream(
+/**
+ * Makes the upstream a provider with the model `<name>/model`, which it calls `upstream-model`; gives a key for it.
+ * The name is `test` unless a gateway has several.
+ */
+export async function connectUpstream(
   gateway: TestGateway,
-  name: string,
   upstream: { url: string },
-  timeouts: { firstByteTimeoutMs?: number; idleTimeoutMs?: number; totalTimeoutMs?: number } = {},
+  { name = "test", ...timeouts }: UpstreamSettings = {},
 ): Promise<{ id: string; value: string; model: string; modelId: string }> {
   const provider = await gateway.admin.providers.create.mutate({
     name,
@@ -25,3 +24,13 @@ export async function connectNamedUpstream(
   });
   return { ...(await createKey(gateway, [model])), model, modelId };
 }
+
+type UpstreamSettings = {
+  name?: string;
+  firstByteTimeoutMs?: number;
+  idleTimeoutMs?: number;
+  totalTimeoutMs?: number;
+};
+
+/** What an upstream is given as our credential. */
+export const upstreamSecret = "upstream-secret-0123456789";

@@ -1,28 +1,6 @@
 import fc from "fast-check";
 import type { SeededRandom } from "./seeded-random.ts";
 
-export type JsonMembers = [key: string, value: unknown][];
-
-/** Members of an object, with keys and strings that need care: quotes, backslashes, line ends, all of Unicode. */
-export function jsonMembers(): fc.Arbitrary<JsonMembers> {
-  return fc.array(fc.tuple(trickyString(), fc.jsonValue({ maxDepth: 2, stringUnit: "binary" })), {
-    maxLength: 8,
-  });
-}
-
-/** Longer than 32 bytes now and then, because from there on strings are searched in another way. */
-function trickyString(): fc.Arbitrary<string> {
-  return fc.oneof(
-    fc.string({ unit: "binary", maxLength: 12 }),
-    fc
-      .array(fc.constantFrom("\\", '"', "a", "é", "😀", "}", "]", ",", "\n", '\\"', "\\\\"), {
-        maxLength: 80,
-      })
-      .map((parts) => parts.join("")),
-    fc.constantFrom("model", "usage", "error", "stream", "__proto__", ""),
-  );
-}
-
 /** One of the many texts that stand for the object: with space anywhere, and characters escaped or not. */
 export function spellObject(members: JsonMembers, random: SeededRandom): string {
   const space = () => (random.chance(0.3) ? random.pick([" ", "\n", "\r\n", "\t", "  "]) : "");
@@ -50,4 +28,26 @@ export function spellObject(members: JsonMembers, random: SeededRandom): string 
 
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+export type JsonMembers = [key: string, value: unknown][];
+
+/** Members of an object, with keys and strings that need care: quotes, backslashes, line ends, all of Unicode. */
+export function jsonMembers(): fc.Arbitrary<JsonMembers> {
+  return fc.array(fc.tuple(trickyString(), fc.jsonValue({ maxDepth: 2, stringUnit: "binary" })), {
+    maxLength: 8,
+  });
+}
+
+/** Longer than 32 bytes now and then, because from there on strings are searched in another way. */
+function trickyString(): fc.Arbitrary<string> {
+  return fc.oneof(
+    fc.string({ unit: "binary", maxLength: 12 }),
+    fc
+      .array(fc.constantFrom("\\", '"', "a", "é", "😀", "}", "]", ",", "\n", '\\"', "\\\\"), {
+        maxLength: 80,
+      })
+      .map((parts) => parts.join("")),
+    fc.constantFrom("model", "usage", "error", "stream", "__proto__", ""),
+  );
 }

@@ -1,24 +1,5 @@
 import type { Assertions } from "ava";
-import type { Answer } from "./requests.ts";
-
-/** A row of the contract's error table. */
-export type ErrorRow = {
-  status: number;
-  type: string;
-  param: string | null;
-  code: string | null;
-  /** Headers that belong to the row besides those that every error has. */
-  headers?: Record<string, string>;
-};
-
-/** Most rows are the client's mistake. */
-export function clientError(status: number, code: string | null, param: string | null = null): ErrorRow {
-  return { status, type: "invalid_request_error", param, code };
-}
-
-export function serverError(status: number, code: string): ErrorRow {
-  return { status, type: "server_error", param: null, code };
-}
+import type { Answer } from "./post-chat.ts";
 
 /** Checks everything the contract says about an error on `/v1`; returns its message. */
 export function assertError(
@@ -44,4 +25,23 @@ export function assertErrorBody(
   t.regex(message, /\w.*\.$/s, "a message is a sentence");
   t.deepEqual(body, { error: { message, ...members } });
   return message;
+}
+
+/** A row of the contract's error table. */
+export type ErrorRow = {
+  status: number;
+  type: string;
+  param: string | null;
+  code: string | null;
+  /** Headers that belong to the row besides those that every error has. */
+  headers?: Record<string, string>;
+};
+
+/** Most rows are the client's mistake. */
+export function clientError(status: number, code: string | null, param: string | null = null): ErrorRow {
+  return { status, type: "invalid_request_error", param, code };
+}
+
+export function serverError(status: number, code: string): ErrorRow {
+  return { status, type: "server_error", param: null, code };
 }

@@ -1,7 +1,5 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-export type Answer = { status: number; headers: Headers; text: string };
-
 /** Sends a chat completion request; a body that is text goes as it stands. */
 export async function postChat(
   gateway: Pick<TestGateway, "url">,
@@ -15,6 +13,8 @@ export async function postChat(
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
+
+export type Answer = { status: number; headers: Headers; text: string };
 
 /** The smallest request there is. */
 export function chatBody(model: string, content = "Hello", more: object = {}): object {

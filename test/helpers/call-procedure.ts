@@ -5,40 +5,6 @@ import { hashPassword } from "../../gateway/auth/passwords.ts";
 import type { Role } from "../../db/entities/user.ts";
 import { createConsoleClient, type TestGateway } from "./test-gateway.ts";
 
-/** What `/trpc` answered, as it came: for what a client of ours would hide. */
-export type ConsoleAnswer = {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  text: string;
-  /** The answer's data; undefined when it is an error. */
-  data: unknown;
-  /** The error's code, such as `NOT_FOUND`; undefined when it is none. */
-  code: string | undefined;
-  error: ConsoleError | undefined;
-};
-
-type ConsoleError = {
-  message: string;
-  code: number;
-  data: {
-    code: string;
-    httpStatus: number;
-    path: string;
-    param: string | null;
-    retryAfterSeconds: number | null;
-    requestId: string | null;
-  };
-};
-
-type CallOptions = {
-  type?: "query" | "mutation";
-  input?: unknown;
-  accessToken?: string | undefined;
-  headers?: Record<string, string>;
-  /** The loopback address to call from. */
-  from?: string;
-};
-
 /** Calls one procedure over plain HTTP. */
 export async function callProcedure(
   gateway: Pick<TestGateway, "url">,
@@ -73,6 +39,40 @@ export async function callProcedure(
     });
   });
 }
+
+/** What `/trpc` answered, as it came: for what a client of ours would hide. */
+export type ConsoleAnswer = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  /** The answer's data; undefined when it is an error. */
+  data: unknown;
+  /** The error's code, such as `NOT_FOUND`; undefined when it is none. */
+  code: string | undefined;
+  error: ConsoleError | undefined;
+};
+
+type ConsoleError = {
+  message: string;
+  code: number;
+  data: {
+    code: string;
+    httpStatus: number;
+    path: string;
+    param: string | null;
+    retryAfterSeconds: number | null;
+    requestId: string | null;
+  };
+};
+
+type CallOptions = {
+  type?: "query" | "mutation";
+  input?: unknown;
+  accessToken?: string | undefined;
+  headers?: Record<string, string>;
+  /** The loopback address to call from. */
+  from?: string;
+};
 
 export type Someone = { id: string; email: string; password: string; accessToken: string };
 

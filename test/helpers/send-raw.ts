@@ -1,6 +1,14 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { Answer } from "./requests.ts";
+import type { Answer } from "./post-chat.ts";
+
+/** Writes the bytes as they are, and reads until the gateway closes or has sent one whole answer. */
+export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Promise<Answer> {
+  const socket = await openSocket(url);
+  const answer = readAnswer(socket);
+  for (const piece of pieces) socket.write(piece);
+  return answer;
+}
 
 /** Opens a connection on which a test writes what no HTTP client would. */
 export async function openSocket(url: string): Promise<Socket> {
@@ -12,14 +20,7 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Writes the bytes as they are, and reads until the gateway closes or has sent one whole answer. */
-export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Promise<Answer> {
-  const socket = await openSocket(url);
-  const answer = readAnswer(socket);
-  for (const piece of pieces) socket.write(piece);
-  return answer;
-}
-
+/** Reads one whole answer off the connection, and lets go of it. */
 export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const chunks: Buffer[] = [];
