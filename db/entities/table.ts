@@ -8,6 +8,7 @@ export function table<Columns extends Record<string, Column<unknown>>>(
   name: string,
   columns: Columns,
   indices: EntitySchemaIndexOptions[] = [],
+  more: TableOptions = {},
 ): EntitySchema<Row<Columns>> {
   const named = Object.fromEntries(
     Object.entries(columns).map(([property, column]) => [property, { ...column, name: snakeCase(property) }]),
@@ -18,8 +19,12 @@ export function table<Columns extends Record<string, Column<unknown>>>(
     tableName: name,
     columns: named as EntitySchema<Row<Columns>>["options"]["columns"],
     indices,
+    ...more,
   });
 }
+
+/** `withoutRowid`: SQLite keeps the rows in the tree of the primary key, instead of that tree beside them. */
+type TableOptions = { withoutRowid?: boolean };
 
 /** A column whose value has type `Value`; the type lives at compile time only. */
 export type Column<Value> = EntitySchemaColumnOptions & { readonly valueType?: Value };

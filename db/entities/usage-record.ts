@@ -33,6 +33,8 @@ export const UsageRecord = table(
     timeToFirstTokenMs: nullable(integer()),
   },
   [index("usage_records_key", ["apiKeyId", "id"])],
+  // One is written for every request, and looked up by its id or in the order of ids.
+  { withoutRowid: true },
 );
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";

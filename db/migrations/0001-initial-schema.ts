@@ -1,5 +1,5 @@
 import { type MigrationInterface, type QueryRunner, Table, type TableOptions } from "typeorm";
-import { type ColumnKit, columnKit, nullable, references } from "./columns.ts";
+import { columnKit, nullable, references } from "./columns.ts";
 
 export class InitialSchema implements MigrationInterface {
   readonly name = "InitialSchema1763683200000";
@@ -10,18 +10,17 @@ export class InitialSchema implements MigrationInterface {
       // By default MySQL takes "AB" and "ab" for equal, which no id, slug or hash of ours may be.
       await runner.query("ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
     }
-    for (const table of tables(columnKit(databaseType))) await runner.createTable(new Table(table));
+    for (const table of tables(databaseType)) await runner.createTable(new Table(table));
     await runner.query("INSERT INTO counters (name, value) VALUES ('changes', 0)");
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const { name } of tables(columnKit(runner.connection.options.type)).reverse())
-      await runner.dropTable(name);
+    for (const { name } of tables(runner.connection.options.type).reverse()) await runner.dropTable(name);
   }
 }
 
-function tables(kit: ColumnKit): TableOptions[] {
-  const { id, text, longText, moment, integer, bigInteger, flag, json } = kit;
+function tables(databaseType: string): TableOptions[] {
+  const { id, text, longText, moment, integer, bigInteger, flag, json } = columnKit(databaseType);
   return [
     {
       name: "users",
@@ -135,6 +134,7 @@ function tables(kit: ColumnKit): TableOptions[] {
     },
     {
       name: "usage_records",
+      withoutRowid: databaseType === "better-sqlite3",
       columns: [
         id(),
         moment("created_at"),

@@ -4,8 +4,6 @@ import type { TableColumnOptions, TableForeignKeyOptions } from "typeorm";
  * The column types of `entities/table.ts` as migrations need them: spelled out per database, since a migration must stay
  * what it was when the entities move on.
  */
-export type ColumnKit = ReturnType<typeof columnKit>;
-
 export function columnKit(databaseType: string) {
   const isSqlite = databaseType === "better-sqlite3";
   const column =
