@@ -34,6 +34,11 @@ export async function createServices(config: Config, runtime: Runtime) {
   const secrets = config.jwtSecrets ?? [keyFile("jwt.key").toString("base64")];
 
   const database = await openDatabase(config);
+  const closers = [() => database.close()];
+  /** Writes what is left and lets go of everything, the latest first. Requests must have ended before. */
+  const close = async () => {
+    for (const closer of closers.toReversed()) await closer();
+  };
   try {
     const migrated = await database.migrate();
     if (migrated.length > 0) log.info({ migrations: migrated }, "the database schema was brought up to date");
@@ -46,6 +51,7 @@ export async function createServices(config: Config, runtime: Runtime) {
       lookupsMax: limits.keyLookupsMax,
     });
     const lastUsed = new LastUsed({ database, log });
+    closers.push(() => lastUsed.close());
     const guard = new AddressGuard(config.upstreamPrivateHosts);
     const upstreams = new Upstreams({ guard, connectionsMax: limits.upstreamConnectionsMax });
     const recorder = new UsageRecorder({
@@ -55,6 +61,11 @@ export async function createServices(config: Config, runtime: Runtime) {
       batchRecordsMax: limits.usageBatchRecordsMax,
       flushIntervalMs: limits.usageFlushIntervalMs,
     });
+    closers.push(
+      () => recorder.close(),
+      () => upstreams.close(),
+      () => changeFeed.close(),
+    );
     const openExchanges = new OpenExchanges();
     const catalogue = new Catalogue({ database, secretBox, limits, log });
     const keys = new KeyService({ database, runtime, changeFeed });
@@ -69,12 +80,10 @@ export async function createServices(config: Config, runtime: Runtime) {
       upstreams.keepOnly(catalogue.origins());
     };
     /** Ends the open requests of a key that may no longer be made. */
-    const cutStopped = async (keyId: string) => {
+    const updateExchanges = async (keyId: string) => {
       for (const hash of openExchanges.hashesOf(keyId)) {
         const key = await keyCache.find(hash);
-        const isAllowed = (modelId: string | null) =>
-          isUsable(key, runtime.now()) && (modelId === null || key.modelIds.has(modelId));
-        openExchanges.cut(keyId, hash, isAllowed, invalidApiKey());
+        openExchanges.update(keyId, hash, isUsable(key, runtime.now()) ? key : null, invalidApiKey());
       }
     };
 
@@ -93,24 +102,16 @@ export async function createServices(config: Config, runtime: Runtime) {
       async changed(kind, entityId) {
         if (kind === "catalogue") return reloadCatalogue();
         await keyCache.refresh(entityId);
-        await cutStopped(entityId);
+        await updateExchanges(entityId);
       },
       async everythingChanged() {
         keyCache.clear();
         await reloadCatalogue();
-        for (const keyId of openExchanges.keyIds()) await cutStopped(keyId);
+        for (const keyId of openExchanges.keyIds()) await updateExchanges(keyId);
       },
     });
     await catalogue.reload();
 
-    /** Writes what is left and lets go of everything. Requests must have ended before. */
-    const close = async () => {
-      await changeFeed.close();
-      await upstreams.close();
-      await recorder.close();
-      await lastUsed.close();
-      await database.close();
-    };
     return {
       ...{ accounts, sessions, keys, models, providers },
       ...{ keyCache, lastUsed, catalogue, upstreams, recorder, openExchanges, database },
@@ -120,7 +121,7 @@ export async function createServices(config: Config, runtime: Runtime) {
       close,
     };
   } catch (error) {
-    await database.close();
+    await close();
     throw error;
   }
 }

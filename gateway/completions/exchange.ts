@@ -26,7 +26,8 @@ type ExchangeOptions = {
  */
 export class Exchange {
   readonly id: string;
-  readonly key: KnownKey;
+  /** As it is now: a change of the key reaches the requests under way. */
+  key: KnownKey;
   readonly reply: Reply;
   readonly createdAt: Date;
   usage: TokenUsage | null = null;
@@ -154,7 +155,8 @@ export class Exchange {
 
   #settle(status: UsageRecord["status"], httpStatus: number, errorCode: string | null): void {
     this.#isOver = true;
-    const { openExchanges, recorder, key, endpoint } = this.#options;
+    const { openExchanges, recorder, endpoint } = this.#options;
+    const { key } = this;
     openExchanges.remove(this);
     this.#onOver?.();
     const route = this.#route;

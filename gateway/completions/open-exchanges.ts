@@ -4,7 +4,7 @@ import type { Route } from "../models/resolve-route.ts";
 
 /** What has to be known of a request under way to end it. */
 type OpenExchange = {
-  readonly key: KnownKey;
+  key: KnownKey;
   readonly route: Route | null;
   fail(error: GatewayError): void;
   interrupt(error: GatewayError): void;
@@ -37,15 +37,15 @@ export class OpenExchanges {
     return new Set([...(this.#byKey.get(keyId) ?? [])].map((exchange) => exchange.key.hash));
   }
 
-  /** Ends the requests that came with a value of a key and are no longer allowed. */
-  cut(
-    keyId: string,
-    hash: string,
-    isAllowed: (modelId: string | null) => boolean,
-    error: GatewayError,
-  ): void {
+  /**
+   * Tells the requests that came with a value of a key what the key is now: those it no longer allows are ended with
+   * `error`; the others, some of which may not have named their model yet, go on with the key as it is.
+   */
+  update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void {
     for (const exchange of this.#byKey.get(keyId) ?? []) {
-      if (exchange.key.hash === hash && !isAllowed(exchange.route?.id ?? null)) exchange.fail(error);
+      if (exchange.key.hash !== hash) continue;
+      if (key === null || (exchange.route && !key.modelIds.has(exchange.route.id))) exchange.fail(error);
+      else exchange.key = key;
     }
   }
 

@@ -34,6 +34,7 @@ type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Limi
 export class Catalogue {
   readonly #options: CatalogueOptions;
   #models: ReadonlyMap<string, CatalogueModel> = new Map();
+  #reloading: Promise<void> = Promise.resolve();
 
   constructor(options: CatalogueOptions) {
     this.#options = options;
@@ -54,7 +55,14 @@ export class Catalogue {
     return new Set(targets.flatMap((target) => (target.reach === "network" ? target.endpoint.origin : [])));
   }
 
-  async reload(): Promise<void> {
+  /** Reads everything again. One after another: what was read first must not replace what was read later. */
+  reload(): Promise<void> {
+    const reload = this.#reloading.then(() => this.#read());
+    this.#reloading = reload.catch(() => {});
+    return reload;
+  }
+
+  async #read(): Promise<void> {
     const [models, providers, credentials] = await this.#options.database.read(async (repositories) => [
       await repositories.models.list(),
       await repositories.providers.list(),

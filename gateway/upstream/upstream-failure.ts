@@ -36,7 +36,7 @@ const reasons: Record<string, string> = {
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown };
   if (typeof code === "string") return code;
-  // Several addresses were tried and all failed: the first failure is as good as any.
+  // Several addresses were tried and all failed: the first failure says enough.
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   return inner instanceof Error ? codeOf(inner) : "";
 }

@@ -78,7 +78,7 @@ test.serial("the provider gets exactly the headers it needs, and none of the cli
   });
 });
 
-test.serial("a stream from a provider on the internet arrives as any other", async (t) => {
+test.serial("a stream from a provider on the internet arrives like every other", async (t) => {
   const events = chunkEvent("Grüße, ") + chunkEvent("世界");
   const seen = interceptOnce(events + usageEvent + doneEvent, "text/event-stream; charset=utf-8");
 
