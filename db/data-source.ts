@@ -3,7 +3,7 @@ import mysql from "mysql2/promise";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
 import { Change, Counter } from "./entities/change.ts";
-import { Model } from "./entities/model.ts";
+import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { UsageRecord } from "./entities/usage-record.ts";
 import { Session, User } from "./entities/user.ts";
@@ -30,6 +30,7 @@ const entities = [
   Counter,
   Credential,
   Model,
+  ModelFallback,
   Provider,
   Session,
   UsageRecord,

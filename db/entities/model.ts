@@ -32,4 +32,16 @@ export const Model = table(
   [uniqueIndex("models_slug", ["slug"]), index("models_provider", ["providerId"])],
 );
 
+/** The models that answer when one cannot, in their order. A model's own fallbacks only: they are not followed further. */
+export const ModelFallback = table(
+  "model_fallbacks",
+  {
+    modelId: id(references("models", "CASCADE")),
+    position: integer({ primary: true }),
+    fallbackModelId: text(40, references("models", "CASCADE")),
+  },
+  [index("model_fallbacks_model", ["fallbackModelId"])],
+);
+
 export type ModelRow = RowOf<typeof Model>;
+export type ModelFallbackRow = RowOf<typeof ModelFallback>;

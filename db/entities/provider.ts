@@ -1,6 +1,7 @@
 import {
   id,
   index,
+  integer,
   json,
   longText,
   moment,
@@ -19,6 +20,8 @@ export const Provider = table(
     id: id(),
     name: text(63),
     kind: text(32),
+    /** Which of the kind's well-known upstreams it is; null for any other. */
+    preset: nullable(text(32)),
     baseUrl: nullable(text(2048)),
     /** Timeouts that differ from the gateway's own, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
@@ -35,6 +38,8 @@ export const Credential = table(
     providerId: text(40, references("providers", "CASCADE")),
     sealed: longText(),
     lastFour: text(4),
+    /** Its share of the provider's requests, beside the weights of the other credentials. */
+    weight: integer({ default: 1 }),
     createdAt: moment(),
   },
   [index("credentials_provider", ["providerId"])],

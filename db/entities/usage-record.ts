@@ -14,8 +14,12 @@ export const UsageRecord = table(
     apiKeyName: text(255),
     /** The slug the client asked for; empty when the request named none that could be one. */
     model: text(255),
+    /** Who answered, or was called last: the model's own provider, or that of a fallback. Empty where nobody was. */
     provider: text(63),
     upstreamModel: nullable(text(255)),
+    credentialId: nullable(text(40)),
+    /** How many times an upstream was called. */
+    attempts: integer({ default: 1 }),
     endpoint: text(64),
     stream: flag(),
     status: text<UsageStatus>(16),
@@ -24,6 +28,7 @@ export const UsageRecord = table(
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),
     cachedInputTokens: nullable(integer()),
+    cacheWriteInputTokens: nullable(integer()),
     reasoningTokens: nullable(integer()),
     /** True when a count was worked out here because the upstream did not report it. */
     estimated: flag(),

@@ -1,4 +1,5 @@
 import { InitialSchema } from "./0001-initial-schema.ts";
+import { SeveralWays } from "./0002-several-ways.ts";
 
 /** In the order in which they run. A migration that has been released is never edited again. */
-export const migrations = [InitialSchema];
+export const migrations = [InitialSchema, SeveralWays];

@@ -1,6 +1,6 @@
 import { type EntityManager, In } from "typeorm";
 import { ApiKeyModel } from "../entities/api-key.ts";
-import { Model, type ModelRow } from "../entities/model.ts";
+import { Model, ModelFallback, type ModelFallbackRow, type ModelRow } from "../entities/model.ts";
 
 /** A model is known by its id and by its slug. */
 export type ModelReference = { id: string } | { slug: string };
@@ -41,5 +41,20 @@ export class ModelRepository {
   async connectedKeyIds(id: string): Promise<string[]> {
     const connections = await this.#manager.findBy(ApiKeyModel, { modelId: id });
     return connections.map((connection) => connection.apiKeyId);
+  }
+
+  /** Every model's fallbacks, by model and in their order. */
+  listFallbacks(): Promise<ModelFallbackRow[]> {
+    return this.#manager.find(ModelFallback, { order: { modelId: "ASC", position: "ASC" } });
+  }
+
+  /** In place of those that it had. Fails with a `StillReferencedError` when one of them is gone. */
+  async setFallbacks(id: string, fallbackModelIds: string[]): Promise<void> {
+    await this.#manager.delete(ModelFallback, { modelId: id });
+    if (fallbackModelIds.length === 0) return;
+    await this.#manager.insert(
+      ModelFallback,
+      fallbackModelIds.map((fallbackModelId, position) => ({ modelId: id, position, fallbackModelId })),
+    );
   }
 }

@@ -21,7 +21,10 @@ export class ProviderRepository {
     await this.#manager.insert(Provider, provider);
   }
 
-  async update(id: string, changes: Partial<Pick<ProviderRow, "baseUrl" | "timeouts">>): Promise<void> {
+  async update(
+    id: string,
+    changes: Partial<Pick<ProviderRow, "preset" | "baseUrl" | "timeouts">>,
+  ): Promise<void> {
     if (Object.keys(changes).length > 0) await this.#manager.update(Provider, { id }, changes);
   }
 
@@ -37,6 +40,18 @@ export class ProviderRepository {
 
   async insertCredential(credential: CredentialRow): Promise<void> {
     await this.#manager.insert(Credential, credential);
+  }
+
+  /** Returns whether there is one. */
+  async updateCredential(
+    providerId: string,
+    id: string,
+    changes: Pick<CredentialRow, "weight">,
+  ): Promise<boolean> {
+    // Not the count of rows: MySQL leaves out those that were so already.
+    if (!(await this.#manager.existsBy(Credential, { id, providerId }))) return false;
+    await this.#manager.update(Credential, { id, providerId }, changes);
+    return true;
   }
 
   /** Returns whether there was one. */
