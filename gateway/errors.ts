@@ -31,6 +31,7 @@ export type ErrorCode =
   | "missing_required_parameter"
   | "invalid_type"
   | "invalid_value"
+  | "unsupported_parameter"
   | "request_too_large"
   | "request_timeout"
   | "unsupported_encoding"

@@ -1,17 +1,125 @@
-import type { ChatRequestBody } from "../wire/chat-completion.ts";
+import type {
+  ChatRequestBody,
+  ChatUsage,
+  ChunkChoice,
+  CompletionChoice,
+  EmbeddingsRequestBody,
+} from "../wire/chat-completion.ts";
+import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
 /** How one kind of upstream is spoken to: pure functions. What is called, and when, is decided elsewhere. */
 export type Provider = NetworkProvider | LocalProvider;
 
-/** An upstream that is reached over HTTP and speaks chat completions itself. */
+/** An upstream that is reached over HTTP. */
 export type NetworkProvider = {
   reach: "network";
-  /** Where chat completions go and what every such request carries. Made once, when the provider is read or changes. */
-  chatEndpoint(settings: ProviderSettings): Endpoint;
+  /** Where it is unless somebody says otherwise; null where nobody can know. */
+  defaultBaseUrl: string | null;
+  /** The well-known upstreams of this kind. */
+  presets: readonly Preset[];
+  /** Made once, when the provider is read or changes. Throws `invalid_value` for settings that cannot be right. */
+  connect(settings: ProviderSettings): UpstreamApi;
+};
+
+/** What is known about an upstream, for whoever adds it. */
+export type Preset = {
+  /** Also the name that a provider made from it is offered. */
+  name: string;
+  /** As its company writes it. */
+  label: string;
+  /** Null where it is different for everyone. */
+  baseUrl: string | null;
+  /** Where people get a key; null where none is needed. */
+  keyPageUrl: string | null;
+  /** The environment variable in which its own tools look for the key; null where there is none. */
+  keyVariable: string | null;
+};
+
+export type ProviderSettings = { baseUrl: string; secret: string | null; preset: string | null };
+
+/** An upstream's operations, with our credential in them. */
+export type UpstreamApi = {
   /** Where the upstream lists its models, for a GET request. */
-  modelsEndpoint(settings: ProviderSettings): Endpoint;
+  modelsEndpoint: Endpoint;
   /** The names in that list; null when it is not one. */
   readModelNames(list: unknown): string[] | null;
+  chat(model: UpstreamModel): ChatApi;
+  /** Null where the upstream has none. */
+  embeddings(model: UpstreamModel): EmbeddingsApi | null;
+  /**
+   * The HTTP status that an answer which is no success should have had, for upstreams that use one for several things;
+   * `body` is its JSON, or null.
+   */
+  meantStatus?(status: number, body: unknown): number;
+};
+
+/** A model as its upstream knows it. */
+export type UpstreamModel = {
+  name: string;
+  /** The most tokens that it can answer with; null where nobody said. */
+  outputTokensMax: number | null;
+};
+
+/** Chat completions: by the client's own bytes where the upstream speaks that form itself, else by a translation. */
+export type ChatApi =
+  | { form: "native"; endpoint: Endpoint; quirks: ChatQuirks }
+  | ({ form: "translated"; endpoint: Endpoint; streamEndpoint: Endpoint } & ChatTranslation);
+
+/** What an upstream that speaks chat completions wants otherwise than OpenAI does. */
+export type ChatQuirks = {
+  /** What it calls `max_completion_tokens`, where it does not know that name. */
+  maxTokensName: "max_completion_tokens" | "max_tokens";
+  /** What it calls the role of a developer's message. */
+  developerRole: "developer" | "system";
+};
+
+export type ChatTranslation = {
+  /** The upstream's request, still as a value. Throws `unsupported_parameter` for what would change the answer if dropped. */
+  buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
+  /** May throw anything for what is no answer. */
+  readAnswer(answer: unknown): ChatAnswer;
+  /** The media type of the upstream's streams, without parameters. */
+  streamContentType: string;
+  /** @param eventBytesMax the longest event that is waited for. */
+  createDecoder(eventBytesMax: number): EventDecoder;
+  createStreamReader(): ChatStreamReader;
+};
+
+/** What an answer comes to. The gateway adds the id, the time and the slug. */
+export type ChatAnswer = { choices: CompletionChoice[]; usage: ChatUsage | null };
+
+/** Reads one stream, event by event. */
+export type ChatStreamReader = {
+  /**
+   * What the event says to the client, in order; often nothing. The role of the first delta is added by the gateway.
+   * Throws `upstreamReported(…)` for an event that reports an error, and may throw anything for one that is none.
+   */
+  read(event: UpstreamEvent): ChunkChoice[];
+  /** The counts as far as they are known. */
+  readonly usage: ChatUsage | null;
+  /**
+   * `unfinished`: the end of the connection would be a break. `finished`: every choice has its finish reason, but counts may
+   * still come. `ended`: the upstream has said that this was all.
+   */
+  readonly state: "unfinished" | "finished" | "ended";
+};
+
+/** Embeddings: the client's own bytes, or a translation. */
+export type EmbeddingsApi =
+  | { form: "native"; endpoint: Endpoint }
+  | {
+      form: "translated";
+      endpoint: Endpoint;
+      /** Throws `unsupported_parameter` or `invalid_value` for what the upstream cannot do. */
+      buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
+      /** May throw anything for what is no answer. */
+      readAnswer(answer: unknown): EmbeddingsAnswer;
+    };
+
+export type EmbeddingsAnswer = {
+  /** One for each input, in their order. */
+  embeddings: number[][];
+  inputTokens: number | null;
 };
 
 /** A provider that answers by itself, without any network. */
@@ -23,17 +131,20 @@ export type LocalProvider = {
 
 export type AnswerIdentity = { id: string; createdSeconds: number };
 
-export type ProviderSettings = { baseUrl: string; secret: string | null };
-
 export type Endpoint = {
   /** Scheme, host and port. */
   origin: string;
+  /** With the query. */
   path: string;
   /** Names and values in turn. */
   headers: string[];
   /** Our credential in those headers, which an upstream may quote and nobody else may see. */
   secret: string | null;
+  /** Further headers, names and values in turn, where they depend on the request: a signature. */
+  sign?(request: SignedRequest): Promise<string[]>;
 };
+
+export type SignedRequest = { method: "GET" | "POST"; body: Buffer | null; date: Date };
 
 /** An answer as an upstream would give it, piece by piece. */
 export type ScriptedAnswer = {

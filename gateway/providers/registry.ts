@@ -1,11 +1,19 @@
 import { GatewayError } from "../errors.ts";
+import { anthropic } from "./anthropic/anthropic.ts";
+import { azureOpenAi } from "./azure-openai/azure-openai.ts";
+import { bedrock } from "./bedrock/bedrock.ts";
 import { demo } from "./demo/demo.ts";
+import { gemini } from "./gemini/gemini.ts";
 import { openAiCompatible } from "./openai-compatible/openai-compatible.ts";
 import type { Provider } from "./provider.ts";
 
 /** Every kind of provider, one line each. */
 export const providerKinds = {
   "openai-compatible": openAiCompatible,
+  anthropic,
+  gemini,
+  "azure-openai": azureOpenAi,
+  bedrock,
   demo,
 } satisfies Record<string, Provider>;
 

@@ -1,5 +1,6 @@
 /**
- * The form everything inside speaks: OpenAI's chat completions. Only what the gateway itself reads is spelled out.
+ * The form everything inside speaks: OpenAI's chat completions. Requests are the client's, so only what the gateway itself
+ * reads is spelled out; answers are spelled out as far as translations make them.
  * https://platform.openai.com/docs/api-reference/chat
  */
 export type ChatRequestBody = {
@@ -12,19 +13,107 @@ export type ChatRequestBody = {
 
 export type ChatMessage = {
   role: ChatRole;
-  content?: string | { type: string; [field: string]: unknown }[] | null;
+  content?: string | ContentPart[] | null;
   [field: string]: unknown;
 };
+
+/** `text`, `image_url`, `input_audio`, `file`, `refusal`. */
+export type ContentPart = { type: string; [field: string]: unknown };
 
 export const chatRoles = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
 type ChatRole = (typeof chatRoles)[number];
+
+/** https://platform.openai.com/docs/api-reference/chat/object */
+export type CompletionChoice = {
+  index: number;
+  message: AssistantMessage;
+  logprobs: object | null;
+  finish_reason: FinishReason;
+};
+
+export type AssistantMessage = {
+  role: "assistant";
+  content: string | null;
+  refusal: string | null;
+  /** What the model thought, as DeepSeek named it and most clients read it. */
+  reasoning_content?: string;
+  reasoning_details?: ReasoningDetail[];
+  tool_calls?: ToolCall[];
+};
+
+export type ToolCall = { id: string; type: "function"; function: { name: string; arguments: string } };
+
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+/**
+ * Thoughts as their upstream wants them back, signatures included, for a client that returns the assistant's message as it
+ * was. The shape is OpenRouter's. https://openrouter.ai/docs/use-cases/reasoning-tokens
+ */
+export type ReasoningDetail = {
+  type: "reasoning.text" | "reasoning.encrypted" | "reasoning.summary";
+  /** Which upstream's form it is; no other gets it. */
+  format: string;
+  /** The tool call it belongs to, where it belongs to one. */
+  id?: string | null;
+  /** Its place among the details of a message; in a stream, pieces of the same index belong together. */
+  index?: number;
+  text?: string | null;
+  signature?: string | null;
+  data?: string;
+  summary?: string;
+};
+
+/** https://platform.openai.com/docs/api-reference/chat/streaming */
+export type ChunkChoice = {
+  index: number;
+  delta: ChunkDelta;
+  logprobs?: object | null;
+  finish_reason: FinishReason | null;
+};
+
+export type ChunkDelta = {
+  role?: "assistant";
+  content?: string | null;
+  refusal?: string | null;
+  reasoning_content?: string;
+  reasoning_details?: ReasoningDetail[];
+  tool_calls?: ToolCallDelta[];
+};
+
+/** Id, type and name come in the first piece of a call only. */
+type ToolCallDelta = {
+  index: number;
+  id?: string;
+  type?: "function";
+  function: { name?: string; arguments: string };
+};
+
+/** `prompt_tokens` has the cached ones and those written to a cache in it, `completion_tokens` the reasoning. */
+export type ChatUsage = {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number };
+  completion_tokens_details?: { reasoning_tokens?: number };
+};
+
+/** https://platform.openai.com/docs/api-reference/embeddings/create */
+export type EmbeddingsRequestBody = {
+  model: string;
+  /** Texts, or token numbers. */
+  input: string | string[] | number[] | number[][];
+  encoding_format?: "float" | "base64" | null;
+  dimensions?: number | null;
+  [field: string]: unknown;
+};
 
 /** Token counts of one completion; null where nobody said. */
 export type TokenUsage = {
   inputTokens: number | null;
   outputTokens: number | null;
   cachedInputTokens: number | null;
+  cacheWriteInputTokens: number | null;
   reasoningTokens: number | null;
 };
 
@@ -36,8 +125,21 @@ export function readTokenUsage(usage: unknown): TokenUsage | null {
   return {
     inputTokens: toCount(usage["prompt_tokens"]),
     outputTokens: toCount(usage["completion_tokens"]),
-    cachedInputTokens: toCount(input["cached_tokens"]),
+    // DeepSeek has a name of its own for it.
+    cachedInputTokens: toCount(input["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]),
+    cacheWriteInputTokens: toCount(input["cache_write_tokens"]),
     reasoningTokens: toCount(output["reasoning_tokens"]),
+  };
+}
+
+/** Embeddings have no output, so it is known to be none. */
+export function embeddingsUsage(inputTokens: number | null): TokenUsage {
+  return {
+    inputTokens: toCount(inputTokens),
+    outputTokens: 0,
+    cachedInputTokens: null,
+    cacheWriteInputTokens: null,
+    reasoningTokens: null,
   };
 }
 

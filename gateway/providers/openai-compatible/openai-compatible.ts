@@ -1,37 +1,36 @@
 import { isObject } from "../../wire/chat-completion.ts";
-import type { Endpoint, NetworkProvider, ProviderSettings } from "../provider.ts";
+import { endpointAt } from "../endpoint-at.ts";
+import type { NetworkProvider } from "../provider.ts";
+import { findPreset, presets } from "./presets.ts";
 
 /** OpenAI and everyone who speaks its form: requests and answers go through as they are. */
 export const openAiCompatible: NetworkProvider = {
   reach: "network",
-  chatEndpoint: (settings) => endpointAt(settings, "/chat/completions"),
-  modelsEndpoint: (settings) => endpointAt(settings, "/models"),
-  readModelNames(list) {
-    const models = isObject(list) ? list["data"] : list;
-    if (!Array.isArray(models)) return null;
-    return models.flatMap((model: unknown) =>
-      isObject(model) && typeof model["id"] === "string" ? model["id"] : [],
-    );
+  defaultBaseUrl: null,
+  presets,
+  connect(settings) {
+    const preset = findPreset(settings.preset);
+    const headers = settings.secret === null ? [] : ["authorization", `Bearer ${settings.secret}`];
+    const chat = endpointAt(settings, "/chat/completions", headers);
+    const embeddings = endpointAt(settings, "/embeddings", headers);
+    const quirks = {
+      maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
+      developerRole: preset?.developerRole ?? "developer",
+    };
+    return {
+      modelsEndpoint: endpointAt(settings, "/models", headers),
+      readModelNames: readOpenAiModelNames,
+      chat: () => ({ form: "native", endpoint: chat, quirks }),
+      embeddings: () => ({ form: "native", endpoint: embeddings }),
+    };
   },
 };
 
-function endpointAt({ baseUrl, secret }: ProviderSettings, path: string): Endpoint {
-  const { origin, pathname, search } = new URL(baseUrl);
-  return {
-    origin,
-    secret,
-    path: `${pathname.replace(/\/+$/, "")}${path}${search}`,
-    headers: [
-      ...(secret === null ? [] : ["authorization", `Bearer ${secret}`]),
-      "content-type",
-      "application/json",
-      "accept",
-      "application/json, text/event-stream",
-      // Usage is read from the bytes as they pass, so they must come as they are.
-      "accept-encoding",
-      "identity",
-      "user-agent",
-      "model-gateway",
-    ],
-  };
+/** Together gives the list as it is, everyone else in `data`. */
+function readOpenAiModelNames(list: unknown): string[] | null {
+  const models = isObject(list) ? list["data"] : list;
+  if (!Array.isArray(models)) return null;
+  return models.flatMap((model: unknown) =>
+    isObject(model) && typeof model["id"] === "string" ? model["id"] : [],
+  );
 }

@@ -1,0 +1,59 @@
+import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
+import { isKey } from "../../wire/json-layout.ts";
+import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
+import { checkModel, checkOptional, integerFrom } from "../parameter-checks.ts";
+import { doublesAny, parseBody } from "../parse-body.ts";
+
+/** An embeddings request: what it says, and the bytes that said it. */
+export type EmbeddingsRequest = {
+  body: EmbeddingsRequestBody;
+  bytes: Buffer;
+  /** Where in the bytes the model's name stands; null when a member that was read occurs twice. */
+  model: { start: number; end: number } | null;
+};
+
+/**
+ * Reads and checks a client's embeddings request. Strict about what the gateway reads, silent about the rest.
+ * https://platform.openai.com/docs/api-reference/embeddings/create
+ * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
+ */
+export function readEmbeddingsRequest(bytes: Buffer, jsonDepthMax: number): EmbeddingsRequest {
+  let model = { start: 0, end: 0 };
+  let memberCount = 0;
+  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
+    memberCount++;
+    if (isKey(bytes, keyStart, keyEnd, "model")) model = { start, end };
+  });
+  checkModel(body["model"]);
+  checkInput(body["input"]);
+  checkOptional(body, optionalParameters);
+  const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
+  return { body: body as EmbeddingsRequestBody, bytes, model: isDoubled ? null : model };
+}
+
+function checkInput(input: unknown): void {
+  if (input === undefined) throw missing("input");
+  if (typeof input === "string") return;
+  if (!Array.isArray(input)) throw invalidType("input", "a string or an array", input);
+  if (input.length === 0) throw invalidValue("input", "must not be empty");
+  const areTexts = input.every((item) => typeof item === "string");
+  const areTokens = input.every(isToken);
+  const areTokenLists = input.every((item) => Array.isArray(item) && item.every(isToken));
+  if (!areTexts && !areTokens && !areTokenLists)
+    throw invalidType("input", "texts, or lists of token numbers", input);
+}
+
+function isToken(item: unknown): boolean {
+  return Number.isInteger(item) && (item as number) >= 0;
+}
+
+function checkEncodingFormat(value: unknown, name: string): void {
+  if (value !== "float" && value !== "base64") throw invalidValue(name, "must be float or base64");
+}
+
+const optionalParameters = [
+  ["encoding_format", checkEncodingFormat],
+  ["dimensions", integerFrom(1)],
+] as const;
+
+const namesRead = ["model", "input", ...optionalParameters.map(([name]) => name)];

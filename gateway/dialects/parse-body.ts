@@ -1,0 +1,46 @@
+import { isUtf8 } from "node:buffer";
+import { GatewayError } from "../errors.ts";
+import { isObject } from "../wire/chat-completion.ts";
+import { isKey, scanMembers, type VisitMember } from "../wire/json-layout.ts";
+
+/**
+ * A request body as a value. On the way, `visit` is told where its members stand in the bytes. Throws `invalid_body`, also
+ * for what is nested so deeply that later steps could not handle it.
+ */
+export function parseBody(bytes: Buffer, jsonDepthMax: number, visit: VisitMember): Record<string, unknown> {
+  if (!isUtf8(bytes)) throw new GatewayError("invalid_body", "The request body is not valid UTF-8.");
+  const result = scanMembers(bytes, 0, bytes.length, jsonDepthMax, visit);
+  // Said before the parser sees it: on megabytes of nonsense that is made of brackets it takes seconds.
+  if (result === "not an object") {
+    throw new GatewayError("invalid_body", "The request body is not valid JSON, or not an object.");
+  }
+  if (result === "too deep") {
+    throw new GatewayError("invalid_body", `The request body is nested deeper than ${jsonDepthMax} levels.`);
+  }
+  return parseObject(bytes);
+}
+
+/** Whether one of the members occurs twice: then it means one thing here and perhaps another to the upstream. */
+export function doublesAny(bytes: Buffer, names: readonly string[]): boolean {
+  const seen = new Set<string>();
+  let isDoubled = false;
+  scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd) => {
+    const name = names.find((each) => isKey(bytes, keyStart, keyEnd, each));
+    if (name === undefined) return;
+    isDoubled ||= seen.has(name);
+    seen.add(name);
+  });
+  return isDoubled;
+}
+
+function parseObject(bytes: Buffer): Record<string, unknown> {
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString("utf8"));
+  } catch (cause) {
+    // The parser's own message quotes the body, which may hold anything.
+    throw new GatewayError("invalid_body", "The request body is not valid JSON.", { cause });
+  }
+  if (!isObject(body)) throw new GatewayError("invalid_body", "The request body must be a JSON object.");
+  return body;
+}

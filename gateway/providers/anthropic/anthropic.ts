@@ -1,0 +1,72 @@
+import { isObject } from "../../wire/chat-completion.ts";
+import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
+import { endpointAt } from "../endpoint-at.ts";
+import type { ChatTranslation, NetworkProvider } from "../provider.ts";
+import { buildMessagesRequest } from "./build-messages-request.ts";
+import { findClaudeTraits } from "./claude-traits.ts";
+import { MessageStreamReader } from "./message-stream-reader.ts";
+import { readMessage } from "./read-message.ts";
+
+/** Anthropic's Messages API. https://platform.claude.com/docs/en/api/messages/create */
+export const anthropic: NetworkProvider = {
+  reach: "network",
+  defaultBaseUrl: "https://api.anthropic.com/v1",
+  presets: [
+    {
+      name: "anthropic",
+      label: "Anthropic",
+      baseUrl: "https://api.anthropic.com/v1",
+      keyPageUrl: "https://platform.claude.com/settings/keys",
+      keyVariable: "ANTHROPIC_API_KEY",
+    },
+  ],
+  connect(settings) {
+    const headers = [
+      ...(settings.secret === null ? [] : ["x-api-key", settings.secret]),
+      "anthropic-version",
+      apiVersion,
+    ];
+    return {
+      modelsEndpoint: endpointAt(settings, "/models?limit=1000", headers),
+      readModelNames,
+      chat({ name }) {
+        const betas = findClaudeTraits(name).bindsThoughts ? ["anthropic-beta", thinkingBindingBeta] : [];
+        const endpoint = endpointAt(settings, "/messages", [...headers, ...betas]);
+        return { form: "translated", endpoint, streamEndpoint: endpoint, ...translation };
+      },
+      embeddings: () => null,
+      meantStatus,
+    };
+  },
+};
+
+/** The one before 2026-10-21, which takes `temperature`, `top_p` and `top_k` for no model any more. */
+const apiVersion = "2023-06-01";
+
+/** Allows `thinking.block_binding`. */
+const thinkingBindingBeta = "thinking-binding-controls-2026-08-01";
+
+const translation: ChatTranslation = {
+  buildRequest: buildMessagesRequest,
+  readAnswer: readMessage,
+  streamContentType: "text/event-stream",
+  createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
+  createStreamReader: () => new MessageStreamReader(),
+};
+
+function readModelNames(list: unknown): string[] | null {
+  const models = isObject(list) ? list["data"] : null;
+  if (!Array.isArray(models)) return null;
+  return models.flatMap((model: unknown) =>
+    isObject(model) && typeof model["id"] === "string" ? model["id"] : [],
+  );
+}
+
+/** That our money is used up is said as if the request were wrong. */
+function meantStatus(status: number, body: unknown): number {
+  const error = isObject(body) ? body["error"] : null;
+  const message = isObject(error) ? String(error["message"]) : "";
+  return status === 400 && /credit balance is too low|reached your specified .*usage limits/i.test(message)
+    ? 402
+    : status;
+}

@@ -1,0 +1,123 @@
+import { type ChatUsage, type ChunkChoice, type ChunkDelta, isObject } from "../../wire/chat-completion.ts";
+import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { ChatStreamReader } from "../provider.ts";
+import { upstreamReported } from "../upstream-reported.ts";
+import { readFinishReason, readRefusal } from "./read-finish-reason.ts";
+import { readToolCall } from "./read-tool-call.ts";
+import { readReasoningDetail } from "./reasoning-details.ts";
+import { readUsage } from "./read-usage.ts";
+
+/** Reads the events of a stream. https://platform.claude.com/docs/en/build-with-claude/streaming */
+export class MessageStreamReader implements ChatStreamReader {
+  #state: ChatStreamReader["state"] = "unfinished";
+  /** What the first event said was used, and what the last one said. */
+  #usageAtStart: unknown = null;
+  #usageAtEnd: unknown = null;
+  /** The tool calls that have begun and not ended, by the index of their block. */
+  readonly #openCalls = new Map<unknown, OpenCall>();
+  #callCount = 0;
+
+  get state(): ChatStreamReader["state"] {
+    return this.#state;
+  }
+
+  get usage(): ChatUsage | null {
+    return readUsage(this.#usageAtStart, this.#usageAtEnd);
+  }
+
+  read({ name, data }: UpstreamEvent): ChunkChoice[] {
+    if (name === "ping") return [];
+    const event: unknown = JSON.parse(data);
+    if (!isObject(event)) throw new TypeError("an event that is no object");
+    switch (event["type"]) {
+      case "message_start":
+        this.#usageAtStart = fieldsOf(event["message"])["usage"];
+        return [];
+      case "content_block_start":
+        return this.#readBlockStart(event["index"], fieldsOf(event["content_block"]));
+      case "content_block_delta":
+        return this.#readBlockDelta(event["index"], fieldsOf(event["delta"]));
+      case "content_block_stop":
+        return this.#readBlockStop(event["index"]);
+      case "message_delta":
+        this.#usageAtEnd = event["usage"] ?? this.#usageAtEnd;
+        return this.#readFinish(fieldsOf(event["delta"]));
+      case "message_stop":
+        if (this.#state === "unfinished") throw new TypeError("a message that ends without a reason");
+        this.#state = "ended";
+        return [];
+      case "error":
+        throw upstreamReported(fieldsOf(event["error"])["message"]);
+      default:
+        return [];
+    }
+  }
+
+  #readBlockStart(blockIndex: unknown, block: Fields): ChunkChoice[] {
+    if (block["type"] !== "tool_use") return readPiece(blockIndex, block);
+    const { id, type, function: fn } = readToolCall(block);
+    const index = this.#callCount++;
+    this.#openCalls.set(blockIndex, { index, hasArguments: false, input: fn.arguments });
+    return [toChunk({ tool_calls: [{ index, id, type, function: { name: fn.name, arguments: "" } }] })];
+  }
+
+  #readBlockDelta(blockIndex: unknown, delta: Fields): ChunkChoice[] {
+    if (delta["type"] !== "input_json_delta") return readPiece(blockIndex, delta);
+    const call = this.#openCalls.get(blockIndex);
+    const json = delta["partial_json"];
+    if (!call || typeof json !== "string" || json === "") return [];
+    call.hasArguments = true;
+    return [toChunk({ tool_calls: [{ index: call.index, function: { arguments: json } }] })];
+  }
+
+  /** A call without arguments streams nothing, but its arguments are an object nevertheless. */
+  #readBlockStop(blockIndex: unknown): ChunkChoice[] {
+    const call = this.#openCalls.get(blockIndex);
+    this.#openCalls.delete(blockIndex);
+    if (!call || call.hasArguments) return [];
+    return [toChunk({ tool_calls: [{ index: call.index, function: { arguments: call.input } }] })];
+  }
+
+  #readFinish({ stop_reason: reason, stop_details: details }: Fields): ChunkChoice[] {
+    if (typeof reason !== "string" || this.#state !== "unfinished") return [];
+    this.#state = "finished";
+    const refusal = readRefusal(details);
+    const delta = refusal === null ? {} : { refusal };
+    return [{ index: 0, delta, finish_reason: readFinishReason(reason) }];
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+type OpenCall = {
+  /** Among the tool calls. */
+  index: number;
+  hasArguments: boolean;
+  /** What is sent for arguments if none come. */
+  input: string;
+};
+
+/** A piece of text or of a thought: a delta, or the beginning of a block, which is empty as a rule. */
+function readPiece(blockIndex: unknown, piece: Fields): ChunkChoice[] {
+  const { type, text, thinking } = piece;
+  if (type === "text" || type === "text_delta") return isText(text) ? [toChunk({ content: text })] : [];
+  if (!thoughtTypes.has(type)) return [];
+  const detail = readReasoningDetail(piece, typeof blockIndex === "number" ? blockIndex : 0);
+  if (detail === null) return [];
+  const reasoning = isText(thinking) ? { reasoning_content: thinking } : {};
+  return [toChunk({ ...reasoning, reasoning_details: [detail] })];
+}
+
+const thoughtTypes = new Set<unknown>(["thinking", "redacted_thinking", "thinking_delta", "signature_delta"]);
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function toChunk(delta: ChunkDelta): ChunkChoice {
+  return { index: 0, delta, finish_reason: null };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,73 @@
+import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { unsupported } from "../unsupported.ts";
+import { expectString } from "../expect-type.ts";
+import type { AnthropicMessage, TextBlock, ToolResultBlock } from "./messages-request.ts";
+import { toAnthropicContent, toTextBlocks } from "./to-anthropic-content.ts";
+import { toAssistantBlocks } from "./to-assistant-blocks.ts";
+import { toCacheControl, withCacheControl } from "./to-cache-control.ts";
+import { toToolUseId } from "./to-tool-use-id.ts";
+
+/**
+ * Takes the instructions out of a conversation, wherever they stand in it, as Anthropic's own imitation of OpenAI's API
+ * does, and makes turns of the rest: what a person says and what tools answer is the user's, and neighbours are one turn.
+ * https://platform.claude.com/docs/en/api/openai-sdk
+ */
+export function toAnthropicMessages(chat: ChatMessage[]): {
+  system: TextBlock[];
+  messages: AnthropicMessage[];
+} {
+  const system: TextBlock[] = [];
+  const messages: AnthropicMessage[] = [];
+  for (const [index, message] of chat.entries()) {
+    const param = `messages[${index}]`;
+    if (message.role === "system" || message.role === "developer") {
+      append(system, withCacheControl(toTextBlocks(message.content, `${param}.content`), message, param));
+      continue;
+    }
+    const turn = toTurn(message, param);
+    const last = messages.at(-1);
+    if (last?.role === turn.role) append(last.content, turn.content);
+    else if (turn.content.length > 0) messages.push(turn);
+  }
+  trimBeginning(messages.at(-1));
+  return { system, messages };
+}
+
+function toTurn(message: ChatMessage, param: string): AnthropicMessage {
+  switch (message.role) {
+    case "assistant":
+      return {
+        role: "assistant",
+        content: withCacheControl(toAssistantBlocks(message, param), message, param),
+      };
+    case "tool":
+      return { role: "user", content: [toToolResult(message, param)] };
+    case "user": {
+      const content = toAnthropicContent(message.content, `${param}.content`);
+      return { role: "user", content: withCacheControl(content, message, param) };
+    }
+    default:
+      throw unsupported(`${param}.role`, "Use the role tool, with a tool_call_id.");
+  }
+}
+
+/** One by one: a client may send more blocks than a call may have arguments. */
+function append<T>(list: T[], more: T[]): void {
+  for (const item of more) list.push(item);
+}
+
+function toToolResult(message: ChatMessage, param: string): ToolResultBlock {
+  const content = toAnthropicContent(message.content, `${param}.content`);
+  return {
+    type: "tool_result",
+    tool_use_id: toToolUseId(expectString(message["tool_call_id"], `${param}.tool_call_id`)),
+    content: content.length > 0 ? content : undefined,
+    cache_control: toCacheControl(message, param),
+  };
+}
+
+/** The beginning of an answer, where the client gives one, must not end with white space: the API answers 400. */
+function trimBeginning(last: AnthropicMessage | undefined): void {
+  const block = last?.role === "assistant" ? last.content.at(-1) : undefined;
+  if (block?.type === "text") block.text = block.text.trimEnd();
+}

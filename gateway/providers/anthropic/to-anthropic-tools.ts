@@ -1,0 +1,70 @@
+import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
+import { unsupported } from "../unsupported.ts";
+import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
+import type { AnthropicMessage, AnthropicTool, ToolChoice } from "./messages-request.ts";
+import { toCacheControl } from "./to-cache-control.ts";
+import { toStrictSchema } from "./to-strict-schema.ts";
+
+/** https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools */
+export function toAnthropicTools(
+  body: ChatRequestBody,
+  messages: AnthropicMessage[],
+): { tools?: AnthropicTool[]; toolChoice?: ToolChoice | undefined } {
+  const given = ifGiven(body["tools"], "tools", expectArray) ?? [];
+  const tools = given.map((tool, index) => toTool(tool, `tools[${index}]`));
+  const toolChoice = toToolChoice(body);
+  if (tools.length > 0) return { tools, toolChoice };
+  if (toolChoice?.type === "any" || toolChoice?.type === "tool") {
+    throw invalidValue("tool_choice", "needs tools to choose from");
+  }
+  const past = findCalledTools(messages);
+  return past.length > 0 ? { tools: past, toolChoice: { type: "none" } } : {};
+}
+
+function toTool(value: unknown, param: string): AnthropicTool {
+  const tool = expectObject(value, param);
+  const type = expectString(tool["type"], `${param}.type`);
+  if (type !== "function") throw unsupported(`${param}.type`, "Claude calls functions only.");
+  const fn = expectObject(tool["function"], `${param}.function`);
+  const parameters = ifGiven(fn["parameters"], `${param}.function.parameters`, expectObject);
+  const isStrict = ifGiven(fn["strict"], `${param}.function.strict`, expectBoolean) === true;
+  const schema = { type: "object", ...parameters };
+  return {
+    name: expectString(fn["name"], `${param}.function.name`),
+    description: ifGiven(fn["description"], `${param}.function.description`, expectString),
+    input_schema: isStrict ? toStrictSchema(schema) : schema,
+    strict: isStrict ? true : undefined,
+    cache_control: toCacheControl(tool, param) ?? toCacheControl(fn, `${param}.function`),
+  };
+}
+
+function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
+  const choice = body["tool_choice"];
+  const isParallel = ifGiven(body["parallel_tool_calls"], "parallel_tool_calls", expectBoolean);
+  const parallel = isParallel === false ? ({ disable_parallel_tool_use: true } as const) : {};
+  if (choice === undefined || choice === null) {
+    return isParallel === false ? { type: "auto", ...parallel } : undefined;
+  }
+  if (choice === "none") return { type: "none" };
+  if (choice === "auto") return { type: "auto", ...parallel };
+  if (choice === "required") return { type: "any", ...parallel };
+  if (typeof choice === "string") {
+    throw invalidValue("tool_choice", "must be none, auto, required or a function");
+  }
+  if (!isObject(choice)) throw invalidType("tool_choice", "a string or an object", choice);
+  if (choice["type"] !== "function") throw unsupported("tool_choice", "Only a function can be chosen.");
+  const { name } = expectObject(choice["function"], "tool_choice.function");
+  return { type: "tool", name: expectString(name, "tool_choice.function.name"), ...parallel };
+}
+
+/**
+ * The tools that a conversation has called, for a request that has none any more: the API answers 400 to "tool_use" blocks
+ * without tools.
+ */
+function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
+  const names = messages.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === "tool_use" ? block.name : [])),
+  );
+  return [...new Set(names)].map((name) => ({ name, input_schema: { type: "object" } }));
+}

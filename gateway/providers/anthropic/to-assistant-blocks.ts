@@ -1,0 +1,60 @@
+import { type ChatMessage, isObject } from "../../wire/chat-completion.ts";
+import { unsupported } from "../unsupported.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import type { ContentBlock, ToolUseBlock } from "./messages-request.ts";
+import { toThoughts } from "./reasoning-details.ts";
+import { toTextBlocks } from "./to-anthropic-content.ts";
+import { toCacheControl } from "./to-cache-control.ts";
+import { toToolUseId } from "./to-tool-use-id.ts";
+
+/**
+ * What the model has said before: text, then tool calls, and its thoughts in between where they were, which is what their
+ * index says. They are put in before the last block at the latest: a turn must not end with a thought.
+ */
+export function toAssistantBlocks(message: ChatMessage, param: string): ContentBlock[] {
+  for (const field of ["function_call", "audio"]) {
+    if (message[field] !== undefined && message[field] !== null) {
+      throw unsupported(`${param}.${field}`, "Claude has nothing like it.");
+    }
+  }
+  const said = toTextBlocks(message.content, `${param}.content`);
+  const refusal = ifGiven(message["refusal"], `${param}.refusal`, expectString);
+  const calls = ifGiven(message["tool_calls"], `${param}.tool_calls`, expectArray) ?? [];
+  const blocks: ContentBlock[] = [
+    ...(said.length > 0 ? said : toTextBlocks(refusal, `${param}.refusal`)),
+    ...calls.map((call, index) => toToolUse(call, `${param}.tool_calls[${index}]`)),
+  ];
+  if (blocks.length === 0) return [];
+  for (const { index, block } of toThoughts(message["reasoning_details"])) {
+    blocks.splice(Math.min(index, blocks.length - 1), 0, block);
+  }
+  return blocks;
+}
+
+function toToolUse(value: unknown, param: string): ToolUseBlock {
+  const call = expectObject(value, param);
+  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude calls functions only.");
+  const { name, arguments: args } = expectObject(call["function"], `${param}.function`);
+  return {
+    type: "tool_use",
+    id: toToolUseId(expectString(call["id"], `${param}.id`)),
+    name: expectString(name, `${param}.function.name`),
+    input: parseArguments(expectString(args, `${param}.function.arguments`)),
+    cache_control: toCacheControl(call, param),
+  };
+}
+
+/**
+ * Arguments that are no JSON object come from a model that was cut off, and the client wants it to see them: they are
+ * wrapped as Anthropic advises. https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ */
+function parseArguments(text: string): Record<string, unknown> {
+  if (text.trim() === "") return {};
+  try {
+    const input: unknown = JSON.parse(text);
+    if (isObject(input)) return input;
+  } catch {
+    // Wrapped below.
+  }
+  return { INVALID_JSON: text };
+}

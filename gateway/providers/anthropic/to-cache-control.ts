@@ -1,0 +1,26 @@
+import { expectObject, ifGiven } from "../expect-type.ts";
+import type { CacheControl, ContentBlock } from "./messages-request.ts";
+import { isThought } from "./reasoning-details.ts";
+
+/**
+ * The marker up to which a prompt is cached, which clients that know of Anthropic put on parts, messages and tools.
+ * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+ */
+export function toCacheControl(
+  marked: { [field: string]: unknown },
+  param: string,
+): CacheControl | undefined {
+  return ifGiven(marked["cache_control"], `${param}.cache_control`, expectObject);
+}
+
+/** The marker of a whole message is its last block's, unless that has one. Thoughts cannot have any. */
+export function withCacheControl<B extends ContentBlock>(
+  blocks: B[],
+  message: { [field: string]: unknown },
+  param: string,
+): B[] {
+  const marker = toCacheControl(message, param);
+  const last: ContentBlock | undefined = blocks.at(-1);
+  if (marker && last && !isThought(last)) last.cache_control ??= marker;
+  return blocks;
+}

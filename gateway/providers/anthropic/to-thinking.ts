@@ -1,0 +1,80 @@
+import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { claudeBudgetTokens, type ClaudeEffort, claudeEfforts, isClaudeEffort } from "../claude-budget.ts";
+import type { ClaudeTraits } from "./claude-traits.ts";
+import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
+import type { AnthropicMessage, Thinking, ToolChoice } from "./messages-request.ts";
+import { isThought } from "./reasoning-details.ts";
+
+/**
+ * How much the model shall think: as `reasoning_effort` says, or as `thinking` does, for clients that know Anthropic's own
+ * parameter. Where neither is given, the model does as it does. https://platform.claude.com/docs/en/build-with-claude/thinking
+ */
+export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
+  const { traits, messages } = situation;
+  const asked = readEffort(body["reasoning_effort"]);
+  const given = ifGiven(body["thinking"], "thinking", expectObject);
+  if (given) {
+    const isRefused = given["type"] === "enabled" && continuesWithoutThought(messages);
+    const effort = asked === undefined || asked === "none" ? undefined : traits.efforts?.[asked];
+    return { thinking: isRefused ? undefined : given, effort };
+  }
+  const order = asked === undefined ? {} : asked === "none" ? traits.calm : think(asked, situation);
+  return withLooseBinding(order, situation);
+}
+
+type ThinkingOrder = { thinking?: Thinking | undefined; effort?: string | undefined };
+
+type Situation = {
+  traits: ClaudeTraits;
+  messages: AnthropicMessage[];
+  toolChoice: ToolChoice | undefined;
+  maxTokens: number;
+};
+
+function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
+  const name = ifGiven(value, "reasoning_effort", expectString);
+  if (name === undefined || name === "none" || isClaudeEffort(name)) return name;
+  throw invalidValue("reasoning_effort", `must be one of none, ${claudeEfforts.join(", ")}`);
+}
+
+/**
+ * Thoughts are only asked for where they can be had: the tool that the client forces, the messages that it sends and the
+ * limit that it sets come first.
+ */
+function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }: Situation): ThinkingOrder {
+  const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
+  if (traits.efforts) {
+    // By default, newer models keep their thoughts to themselves.
+    const thinking = isForced ? undefined : { type: "adaptive", display: "summarized" };
+    return { thinking, effort: traits.efforts[effort] };
+  }
+  if (isForced || continuesWithoutThought(messages)) return {};
+  const budget = claudeBudgetTokens(effort, maxTokens);
+  return budget === null ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
+}
+
+/**
+ * Whether the answer goes on with a turn of the assistant's, mostly after tool calls, whose first thought the client has not
+ * sent back. With a budget, the API then refuses to think; models that decide themselves do not mind.
+ */
+function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === "user" && !content.some(({ type }) => type === "tool_result"),
+  );
+  const first = messages.slice(asked + 1).find(({ role }) => role === "assistant")?.content[0];
+  return first !== undefined && !isThought(first);
+}
+
+/**
+ * Thoughts whose conversation has been changed since (shortened, say, as clients do) are to be dropped instead of refused.
+ * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ */
+function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation): ThinkingOrder {
+  const isAdaptive = order.thinking === undefined || order.thinking.type === "adaptive";
+  const hasThoughts = messages.some(({ content }) => content.some(isThought));
+  if (!traits.bindsThoughts || !isAdaptive || !hasThoughts) return order;
+  const binding = { prefix_mismatch_behavior: "drop_block" };
+  // These models think adaptively unless they are told otherwise.
+  return { ...order, thinking: { type: "adaptive", ...order.thinking, block_binding: binding } };
+}

@@ -1,0 +1,61 @@
+import { isObject } from "../../wire/chat-completion.ts";
+import { endpointAt } from "../endpoint-at.ts";
+import type { ChatQuirks, NetworkProvider } from "../provider.ts";
+
+/**
+ * OpenAI's models in somebody's own Azure resource: chat completions as they are, at other addresses. The model's name is
+ * the name of a deployment. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+ */
+export const azureOpenAi: NetworkProvider = {
+  reach: "network",
+  defaultBaseUrl: null,
+  presets: [
+    {
+      name: "azure-openai",
+      label: "Azure OpenAI",
+      baseUrl: null,
+      keyPageUrl: "https://portal.azure.com/",
+      keyVariable: "AZURE_OPENAI_API_KEY",
+    },
+  ],
+  connect({ baseUrl, secret }) {
+    const { resourceUrl, isDated } = readBaseUrl(baseUrl);
+    const headers = secret === null ? [] : ["api-key", secret];
+    const endpoint = (path: string) => endpointAt({ baseUrl: resourceUrl, secret }, path, headers);
+    const endpointOf = (deployment: string, operation: string) =>
+      endpoint(
+        isDated
+          ? `/openai/deployments/${encodeURIComponent(deployment.toWellFormed())}/${operation}`
+          : `/openai/v1/${operation}`,
+      );
+    return {
+      modelsEndpoint: endpoint(isDated ? "/openai/models" : "/openai/v1/models"),
+      readModelNames,
+      chat: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "chat/completions"), quirks }),
+      embeddings: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "embeddings") }),
+    };
+  },
+};
+
+const quirks: ChatQuirks = { maxTokensName: "max_completion_tokens", developerRole: "developer" };
+
+/**
+ * The resource that is meant, however much of the path Azure's pages had people copy with it. An `api-version` with a date
+ * (2024-10-21) asks for the older form, with the deployment in the path; `preview` and `latest` are versions of the v1 form.
+ */
+function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean } {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/openai(\/v1|\/deployments\/.*)?\/*$/, "");
+  return {
+    resourceUrl: url.href,
+    isDated: /^\d{4}-\d{2}-\d{2}/.test(url.searchParams.get("api-version") ?? ""),
+  };
+}
+
+/**
+ * None: the list has the models that could be deployed. The names of the deployments, which requests need, are told only by
+ * Azure's management API, and not for this key.
+ */
+function readModelNames(list: unknown): string[] | null {
+  return isObject(list) && Array.isArray(list["data"]) ? [] : null;
+}

@@ -1,0 +1,79 @@
+import { EventStreamCodec } from "@smithy/core/event-streams";
+import type { EventDecoder, UpstreamEvent } from "../../wire/event-decoder.ts";
+
+/**
+ * Decodes `application/vnd.amazon.eventstream`: messages that begin with their length. The length is judged before anything
+ * is kept. https://smithy.io/2.0/aws/amazon-eventstream.html
+ */
+export class AwsEventStreamDecoder implements EventDecoder {
+  readonly #codec = new EventStreamCodec(toText, Buffer.from);
+  readonly #eventBytesMax: number;
+  /** As long as the message that is waited for, or as its length field while that is not known; `#filled` bytes are there. */
+  #message = Buffer.alloc(lengthFieldBytes);
+  #filled = 0;
+  #isTooLong = false;
+
+  /** @param eventBytesMax the longest message that is waited for. */
+  constructor(eventBytesMax: number) {
+    this.#eventBytesMax = eventBytesMax;
+  }
+
+  get isTooLong(): boolean {
+    return this.#isTooLong;
+  }
+
+  /** Throws for what is not framed so, or has been damaged. */
+  push(bytes: Buffer): UpstreamEvent[] {
+    const events: UpstreamEvent[] = [];
+    for (let at = 0; at < bytes.length;) {
+      const taken = bytes.copy(this.#message, this.#filled, at);
+      at += taken;
+      this.#filled += taken;
+      if (this.#filled < this.#message.length) break;
+      if (this.#message.length > lengthFieldBytes) events.push(this.#takeEvent());
+      else if (!this.#makeRoom()) break;
+    }
+    return events;
+  }
+
+  #makeRoom(): boolean {
+    const length = this.#message.readUInt32BE();
+    if (length < messageBytesMin) throw new Error("It is no message of an AWS event stream.");
+    this.#isTooLong = length > this.#eventBytesMax;
+    if (this.#isTooLong) return false;
+    const message = Buffer.allocUnsafe(length);
+    this.#message.copy(message);
+    this.#message = message;
+    return true;
+  }
+
+  #takeEvent(): UpstreamEvent {
+    // It checks both checksums.
+    const { headers, body } = this.#codec.decode(this.#message);
+    this.#message = Buffer.alloc(lengthFieldBytes);
+    this.#filled = 0;
+    return toEvent(headers, body);
+  }
+}
+
+type MessageHeaders = ReturnType<EventStreamCodec["decode"]>["headers"];
+
+function toEvent(headers: MessageHeaders, body: Uint8Array): UpstreamEvent {
+  const valueOf = (name: string) => String(headers[name]?.value ?? "");
+  // Such an error has no body.
+  if (valueOf(":message-type") === "error") {
+    return { name: "unmodeledError", data: JSON.stringify({ message: valueOf(":error-message") }) };
+  }
+  return { name: valueOf(":event-type") || valueOf(":exception-type"), data: toText(body) };
+}
+
+function toText(bytes: Uint8Array | string): string {
+  return typeof bytes === "string"
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}
+
+const lengthFieldBytes = 4;
+
+/** Two lengths and two checksums. */
+const messageBytesMin = 16;

@@ -1,0 +1,136 @@
+import {
+  type ChatUsage,
+  type ChunkChoice,
+  type ChunkDelta,
+  type FinishReason,
+  isObject,
+  type ReasoningDetail,
+} from "../../wire/chat-completion.ts";
+import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { ChatStreamReader } from "../provider.ts";
+import { upstreamReported } from "../upstream-reported.ts";
+import type { ModelFamily } from "./model-family.ts";
+import { readConverseUsage } from "./read-converse-usage.ts";
+import { readStopReason } from "./read-stop-reason.ts";
+import { formatOf } from "./reasoning-details.ts";
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html */
+export class ConverseStreamReader implements ChatStreamReader {
+  readonly #family: ModelFamily;
+  /** The tool calls that have begun and not ended, by the index of their block. */
+  readonly #openCalls = new Map<unknown, { index: number; hasArguments: boolean }>();
+  #callCount = 0;
+  /** The index of the last block with thoughts, and how many such blocks there were before it. */
+  #thoughtBlock: unknown = null;
+  #thoughtIndex = -1;
+  #usage: ChatUsage | null = null;
+  #state: ChatStreamReader["state"] = "unfinished";
+
+  constructor(family: ModelFamily) {
+    this.#family = family;
+  }
+
+  get usage(): ChatUsage | null {
+    return this.#usage;
+  }
+
+  get state(): ChatStreamReader["state"] {
+    return this.#state;
+  }
+
+  read({ name, data }: UpstreamEvent): ChunkChoice[] {
+    switch (name) {
+      case "contentBlockStart":
+        return this.#startBlock(parse(data));
+      case "contentBlockDelta":
+        return this.#readDelta(parse(data));
+      case "contentBlockStop":
+        return this.#endBlock(parse(data));
+      case "messageStop":
+        return this.#finish(parse(data));
+      case "metadata":
+        return this.#end(parse(data));
+      default:
+        if (/(exception|error)$/i.test(name)) throw upstreamReported(parse(data)["message"]);
+        return [];
+    }
+  }
+
+  /** Calls of tools that Bedrock runs itself are none of the client's. */
+  #startBlock({ contentBlockIndex: block, start }: Fields): ChunkChoice[] {
+    const call = isObject(start) ? start["toolUse"] : null;
+    if (!isObject(call) || call["type"] === "server_tool_use") return [];
+    const { toolUseId: id, name } = call;
+    if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+    const index = this.#callCount++;
+    this.#openCalls.set(block, { index, hasArguments: false });
+    return says({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
+  }
+
+  #readDelta({ contentBlockIndex: block, delta }: Fields): ChunkChoice[] {
+    if (!isObject(delta)) return [];
+    const { text, toolUse, reasoningContent } = delta;
+    if (isObject(reasoningContent)) return this.#readThought(block, reasoningContent);
+    if (isObject(toolUse)) return this.#readArguments(block, toolUse["input"]);
+    return typeof text === "string" && text !== "" ? says({ content: text }) : [];
+  }
+
+  #readArguments(block: unknown, json: unknown): ChunkChoice[] {
+    const call = this.#openCalls.get(block);
+    if (!call || typeof json !== "string" || json === "") return [];
+    call.hasArguments = true;
+    return says({ tool_calls: [{ index: call.index, function: { arguments: json } }] });
+  }
+
+  #readThought(block: unknown, { text, signature, redactedContent: data }: Fields): ChunkChoice[] {
+    if (block !== this.#thoughtBlock) this.#thoughtIndex++;
+    this.#thoughtBlock = block;
+    if (typeof text === "string" && text !== "") {
+      return says({
+        reasoning_content: text,
+        reasoning_details: [this.#detail("reasoning.text", { text })],
+      });
+    }
+    if (typeof signature === "string") {
+      return says({ reasoning_details: [this.#detail("reasoning.text", { signature })] });
+    }
+    if (typeof data !== "string") return [];
+    return says({ reasoning_details: [this.#detail("reasoning.encrypted", { data })] });
+  }
+
+  #detail(type: ReasoningDetail["type"], piece: Partial<ReasoningDetail>): ReasoningDetail {
+    return { type, format: formatOf(type, this.#family), index: this.#thoughtIndex, ...piece };
+  }
+
+  /** A call without arguments may come without anything, which clients could not parse. */
+  #endBlock({ contentBlockIndex: block }: Fields): ChunkChoice[] {
+    const call = this.#openCalls.get(block);
+    this.#openCalls.delete(block);
+    if (!call || call.hasArguments) return [];
+    return says({ tool_calls: [{ index: call.index, function: { arguments: "{}" } }] });
+  }
+
+  #finish({ stopReason }: Fields): ChunkChoice[] {
+    const finishReason = readStopReason(stopReason, this.#callCount > 0);
+    this.#state = "finished";
+    return says({}, finishReason);
+  }
+
+  #end({ usage }: Fields): ChunkChoice[] {
+    this.#usage = readConverseUsage(usage) ?? this.#usage;
+    if (this.#state === "finished") this.#state = "ended";
+    return [];
+  }
+}
+
+type Fields = Record<string, unknown>;
+
+function parse(data: string): Fields {
+  const event: unknown = JSON.parse(data);
+  if (!isObject(event)) throw new Error("It is no event of ConverseStream.");
+  return event;
+}
+
+function says(delta: ChunkDelta, finishReason: FinishReason | null = null): ChunkChoice[] {
+  return [{ index: 0, delta, finish_reason: finishReason }];
+}

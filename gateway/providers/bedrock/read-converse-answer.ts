@@ -1,0 +1,76 @@
+import {
+  type AssistantMessage,
+  isObject,
+  type ReasoningDetail,
+  type ToolCall,
+} from "../../wire/chat-completion.ts";
+import type { ChatAnswer } from "../provider.ts";
+import type { ModelFamily } from "./model-family.ts";
+import { readConverseUsage } from "./read-converse-usage.ts";
+import { readStopReason } from "./read-stop-reason.ts";
+import { formatOf } from "./reasoning-details.ts";
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax */
+export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAnswer {
+  if (!isObject(answer) || !isObject(answer["output"]) || !isObject(answer["output"]["message"])) {
+    throw new Error("It is no answer of Converse.");
+  }
+  const { content } = answer["output"]["message"];
+  const blocks = Array.isArray(content) ? content.filter(isObject) : [];
+  const text = blocks.map(textOf).join("");
+  const thoughts = blocks.flatMap((block) => readThought(block["reasoningContent"], family));
+  const toolCalls = blocks.flatMap((block) => readToolCall(block["toolUse"]));
+  const message: AssistantMessage = {
+    role: "assistant",
+    content: text === "" ? null : text,
+    refusal: null,
+    ...(thoughts.some(({ text: thought }) => thought) && {
+      reasoning_content: thoughts.map(({ text: thought }) => thought ?? "").join(""),
+    }),
+    ...(thoughts.length > 0 && {
+      reasoning_details: thoughts.map((thought, index) => ({ ...thought, index })),
+    }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+  };
+  const finishReason = readStopReason(answer["stopReason"], toolCalls.length > 0);
+  return {
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    usage: readConverseUsage(answer["usage"]),
+  };
+}
+
+/** Text with sources is in blocks of its own; the sources have no place in a chat completion. */
+function textOf({ text, citationsContent: cited }: Record<string, unknown>): string {
+  if (typeof text === "string") return text;
+  if (!isObject(cited) || !Array.isArray(cited["content"])) return "";
+  return cited["content"].filter(isObject).map(textOf).join("");
+}
+
+function readThought(thought: unknown, family: ModelFamily): ReasoningDetail[] {
+  if (!isObject(thought)) return [];
+  const { redactedContent: data, reasoningText: spoken } = thought;
+  if (typeof data === "string") {
+    return [{ type: "reasoning.encrypted", format: formatOf("reasoning.encrypted", family), data }];
+  }
+  if (!isObject(spoken)) return [];
+  const { text, signature } = spoken;
+  const format = formatOf("reasoning.text", family);
+  return [
+    {
+      type: "reasoning.text",
+      format,
+      text: typeof text === "string" ? text : "",
+      ...(typeof signature === "string" && { signature }),
+    },
+  ];
+}
+
+/** Calls of tools that Bedrock runs itself are none of the client's. */
+function readToolCall(call: unknown): ToolCall[] {
+  if (!isObject(call) || call["type"] === "server_tool_use") return [];
+  const { toolUseId: id, name, input } = call;
+  if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+  // Some models give text, which is the JSON itself.
+  const json = typeof input === "string" ? input : JSON.stringify(input ?? {});
+  return [{ id, type: "function", function: { name, arguments: json } }];
+}

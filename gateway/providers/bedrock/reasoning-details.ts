@@ -1,0 +1,50 @@
+import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ReasoningBlock } from "./converse-request.ts";
+import type { ModelFamily } from "./model-family.ts";
+
+/**
+ * Claude's signed thoughts are the same wherever Claude runs, so they have Anthropic's format. Those that it encrypts are
+ * wrapped once more by Converse, which alone can unwrap them.
+ */
+export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): string {
+  if (name !== "claude") return "bedrock-converse-v1";
+  return type === "reasoning.text" ? "anthropic-claude-v1" : "bedrock-claude-v1";
+}
+
+/**
+ * The thoughts that a message brings back, for a model that thinks. Only signed and encrypted ones: models that sign nothing
+ * refuse to get theirs back, or take them for part of what was said.
+ */
+export function toReasoningBlocks(details: unknown, family: ModelFamily): ReasoningBlock[] {
+  if (family.name === "claude" && family.version < 307) return [];
+  return joinPieces(Array.isArray(details) ? details : [], family).flatMap((detail): ReasoningBlock[] => {
+    if (detail.data !== "") return [{ reasoningContent: { redactedContent: detail.data } }];
+    if (detail.signature === "") return [];
+    const { text, signature } = detail;
+    return [{ reasoningContent: { reasoningText: { text, signature } } }];
+  });
+}
+
+type Joined = { index: unknown; text: string; signature: string; data: string };
+
+/** A client that streams may have kept the pieces as they came. Those of one thought have the same index. */
+function joinPieces(details: unknown[], family: ModelFamily): Joined[] {
+  const joined: Joined[] = [];
+  for (const detail of details) {
+    if (!isObject(detail) || !isOurs(detail, family)) continue;
+    const { index = null } = detail;
+    const last = joined.at(-1);
+    const target =
+      last && index !== null && last.index === index ? last : { index, text: "", signature: "", data: "" };
+    if (target !== last) joined.push(target);
+    for (const name of ["text", "signature", "data"] as const) {
+      const piece = detail[name];
+      if (typeof piece === "string") target[name] += piece;
+    }
+  }
+  return joined;
+}
+
+function isOurs({ type, format }: Record<string, unknown>, family: ModelFamily): boolean {
+  return (type === "reasoning.text" || type === "reasoning.encrypted") && format === formatOf(type, family);
+}

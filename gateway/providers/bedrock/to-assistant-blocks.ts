@@ -1,0 +1,63 @@
+import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { scanMembers } from "../../wire/json-layout.ts";
+import { unsupported } from "../unsupported.ts";
+import type { ContentBlock } from "./converse-request.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
+import { toReasoningBlocks } from "./reasoning-details.ts";
+import { type Conversation, toTextBlocks, unlessBlank } from "./to-content-blocks.ts";
+import { toToolUseId } from "./tool-use-id.ts";
+
+/** What the model thought, said and called, in this order, which Claude insists on. */
+export function toAssistantBlocks(
+  message: ChatMessage,
+  param: string,
+  conversation: Conversation,
+): ContentBlock[] {
+  if (message["function_call"] !== undefined && message["function_call"] !== null) {
+    throw unsupported(`${param}.function_call`, "Use tool_calls instead.");
+  }
+  const said: ContentBlock[] = [
+    ...toTextBlocks(message, param, conversation),
+    ...unlessBlank(ifGiven(message["refusal"], `${param}.refusal`, expectString) ?? ""),
+    ...toToolUses(message["tool_calls"], `${param}.tool_calls`, conversation),
+  ];
+  // A turn of nothing but thoughts is refused.
+  return said.length === 0
+    ? []
+    : [...toReasoningBlocks(message["reasoning_details"], conversation.family), ...said];
+}
+
+function toToolUses(calls: unknown, param: string, { family }: Conversation): ContentBlock[] {
+  return (ifGiven(calls, param, expectArray) ?? []).map((value, index) => {
+    const callParam = `${param}[${index}]`;
+    const call = expectObject(value, callParam);
+    if (call["type"] !== undefined && call["type"] !== "function") {
+      throw unsupported(`${callParam}.type`, "Models on Bedrock call functions only.");
+    }
+    const called = expectObject(call["function"], `${callParam}.function`);
+    return {
+      toolUse: {
+        toolUseId: toToolUseId(call["id"], `${callParam}.id`, family),
+        name: expectString(called["name"], `${callParam}.function.name`),
+        input: parseInput(called["arguments"], `${callParam}.function.arguments`),
+      },
+    };
+  });
+}
+
+function parseInput(text: unknown, param: string): Record<string, unknown> {
+  const json = expectString(text, param);
+  if (json.trim() === "") return {};
+  try {
+    const bytes = Buffer.from(json);
+    const scan = scanMembers(bytes, 0, bytes.length, inputDepthMax, () => {});
+    if (scan === "complete") return expectObject(JSON.parse(json), param);
+  } catch {
+    // It is said below.
+  }
+  throw invalidValue(param, `must be a JSON object of at most ${inputDepthMax} levels`);
+}
+
+/** What is nested without end could be read, and then not be written again. */
+const inputDepthMax = 128;

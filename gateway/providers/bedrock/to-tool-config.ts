@@ -1,0 +1,61 @@
+import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { unsupported } from "../unsupported.ts";
+import type { ConverseMessage, ToolConfig } from "./converse-request.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
+import type { ModelFamily } from "./model-family.ts";
+import { type ChosenTools, readToolChoice } from "./read-tool-choice.ts";
+import { toPastToolSpecs, toToolSpecs } from "./to-tool-specs.ts";
+
+export type ToolRules = {
+  toolConfig?: ToolConfig | undefined;
+  /** The choice in Claude's own form, where Converse's does not say all of it. */
+  claudeToolChoice?: object | undefined;
+  /** Whether the model has to call a tool. */
+  isForced: boolean;
+  /** What has to be said to the model in words, as there is no parameter for it. */
+  instruction?: string | undefined;
+};
+
+/** https://docs.aws.amazon.com/bedrock/latest/userguide/tool-use-inference-call.html */
+export function toToolConfig(
+  body: ChatRequestBody,
+  messages: ConverseMessage[],
+  family: ModelFamily,
+): ToolRules {
+  const choice = readToolChoice(body["tool_choice"]);
+  const [forcedName] = choice.mode === "required" && choice.names?.size === 1 ? choice.names : [];
+  // All of them even where one is forced, so that the cache of the prompt stays good.
+  const tools = toToolSpecs(body, forcedName === undefined ? choice.names : null, family);
+  if (choice.mode === "none" || !Array.isArray(body["tools"]) || body["tools"].length === 0) {
+    return forbidCalls(tools, messages);
+  }
+  if (tools.length === 0) throw invalidValue("tool_choice", "must name functions that are in tools");
+
+  const isForced = choice.mode === "required";
+  if (body["parallel_tool_calls"] === false && family.name === "claude") {
+    return { toolConfig: { tools }, claudeToolChoice: oneCallAtMost(choice, forcedName), isForced };
+  }
+  if (body["parallel_tool_calls"] === false && forcedName === undefined) {
+    throw unsupported("parallel_tool_calls", "This model cannot be kept from calling several tools at once.");
+  }
+  if (!isForced) return { toolConfig: { tools }, isForced };
+  const toolChoice = forcedName === undefined ? { any: {} } : { tool: { name: forcedName } };
+  return { toolConfig: { tools, toolChoice }, isForced };
+}
+
+/** Converse refuses a conversation with tool calls in it unless it is told of tools, and it knows no choice `none`. */
+function forbidCalls(tools: ToolConfig["tools"], messages: ConverseMessage[]): ToolRules {
+  const past = toPastToolSpecs(messages);
+  if (past.length === 0) return { isForced: false };
+  return {
+    toolConfig: { tools: tools.length > 0 ? tools : past },
+    isForced: false,
+    instruction: "Do not call any tool. Answer with what you know by now.",
+  };
+}
+
+/** https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use#parallel-tool-use */
+function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object {
+  const type = name !== undefined ? "tool" : mode === "required" ? "any" : "auto";
+  return { type, name, disable_parallel_tool_use: true };
+}

@@ -1,0 +1,65 @@
+import type { ChatUsage, ChunkChoice } from "../../wire/chat-completion.ts";
+import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { ChatStreamReader } from "../provider.ts";
+import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
+import { readResponse } from "./read-response.ts";
+
+/**
+ * Reads a stream, each event of which is an answer with a piece of every candidate. Nothing marks its end, so it is
+ * finished when all candidates that were seen are. How many were asked for is not known here: where it is more than one,
+ * a stream that breaks before the last of them begins is not noticed.
+ */
+export class GenerateStreamReader implements ChatStreamReader {
+  readonly #candidates = new Map<number, CandidateReader>();
+  #usage: ChatUsage | null = null;
+  #isRefused = false;
+
+  /** The counts come with every event, and grow. */
+  get usage(): ChatUsage | null {
+    return this.#usage;
+  }
+
+  get state(): "unfinished" | "finished" {
+    const candidates = [...this.#candidates.values()];
+    const areFinished = candidates.length > 0 && candidates.every(({ isFinished }) => isFinished);
+    return this.#isRefused || areFinished ? "finished" : "unfinished";
+  }
+
+  read({ data }: UpstreamEvent): ChunkChoice[] {
+    const { candidates, refusal, usage, responseId } = readResponse(JSON.parse(data));
+    this.#usage = usage ?? this.#usage;
+    if (refusal !== null) return this.#refuse(refusal);
+    const answer = { responseId, usage: this.#usage };
+    return candidates.flatMap(({ index, candidate }) => {
+      const reader = this.#readerOf(index);
+      const callCount = reader.callCount;
+      return toChunkChoices(index, callCount, reader.read(candidate, answer));
+    });
+  }
+
+  #refuse(refusal: string): ChunkChoice[] {
+    if (this.#isRefused) return [];
+    this.#isRefused = true;
+    return [{ index: 0, delta: { refusal }, finish_reason: "content_filter" }];
+  }
+
+  #readerOf(index: number): CandidateReader {
+    const reader = this.#candidates.get(index) ?? new CandidateReader(index);
+    this.#candidates.set(index, reader);
+    return reader;
+  }
+}
+
+/** One, or none for a piece that says nothing. */
+function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiece): ChunkChoice[] {
+  const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
+  const calls = toolCalls.map((call, place) => ({ index: callsBefore + place, ...call }));
+  const delta = {
+    ...(thoughts !== "" && { reasoning_content: thoughts }),
+    ...(text !== "" && { content: text }),
+    ...(reasoningDetails.length > 0 && { reasoning_details: reasoningDetails }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+  if (Object.keys(delta).length === 0 && logprobs === null && finishReason === null) return [];
+  return [{ index, delta, ...(logprobs !== null && { logprobs }), finish_reason: finishReason }];
+}

@@ -1,0 +1,61 @@
+import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { CalledFunctions } from "./called-functions.ts";
+import type { ModelTraits } from "./model-traits.ts";
+import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
+import { toModelParts } from "./to-model-parts.ts";
+import { toResultParts } from "./to-result-parts.ts";
+
+/** The conversation, and apart from it what systems and developers said. https://ai.google.dev/api/caching#Content */
+export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): GeminiConversation {
+  const instructions: GeminiPart[][] = [];
+  const turns: Turn[] = [];
+  const calledFunctions = new CalledFunctions();
+  for (const [index, message] of messages.entries()) {
+    const param = `messages[${index}]`;
+    switch (message.role) {
+      case "system":
+      case "developer":
+        instructions.push(toTextParts(message.content, `${param}.content`));
+        break;
+      case "user":
+        turns.push({ by: "user", parts: toUserParts(message.content, `${param}.content`) });
+        break;
+      case "assistant":
+        calledFunctions.note(message);
+        turns.push({ by: "model", parts: toModelParts(message, param, traits) });
+        break;
+      case "tool":
+      case "function":
+        turns.push({ by: "functions", parts: toResultParts(message, param, calledFunctions, traits) });
+    }
+  }
+  const instruction = instructions.flat();
+  // A request needs something that a user said.
+  const isUsers = turns.length === 0 || !traits.takesSystemInstruction;
+  if (isUsers) return { contents: toContents([{ by: "user", parts: instruction }, ...turns]) };
+  return {
+    ...(instruction.length > 0 && { systemInstruction: { parts: instruction } }),
+    contents: toContents(turns),
+  };
+}
+
+export type GeminiConversation = { systemInstruction?: { parts: GeminiPart[] }; contents: GeminiContent[] };
+
+type GeminiContent = { role: "user" | "model"; parts: GeminiPart[] };
+
+/** Results of functions have a turn of their own, though the user's role. */
+type Turn = { by: "user" | "model" | "functions"; parts: GeminiPart[] };
+
+/**
+ * Joins neighbouring turns of one speaker: the results of calls made at once belong together, and calls must directly
+ * follow a user's turn. Turns that are empty would be refused.
+ */
+function toContents(turns: Turn[]): GeminiContent[] {
+  const joined: { by: Turn["by"]; parts: GeminiPart[][] }[] = [];
+  for (const { by, parts } of turns) {
+    const last = joined.at(-1);
+    if (last?.by === by) last.parts.push(parts);
+    else if (parts.length > 0) joined.push({ by, parts: [parts] });
+  }
+  return joined.map(({ by, parts }) => ({ role: by === "model" ? "model" : "user", parts: parts.flat() }));
+}

@@ -1,0 +1,113 @@
+import { isObject } from "../../wire/chat-completion.ts";
+import { unsupported } from "../unsupported.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
+import { mediaTypeOf } from "./media-type-of.ts";
+import { parseDataUrl } from "../parse-data-url.ts";
+
+/** https://ai.google.dev/api/caching#Part */
+export type GeminiPart = {
+  text?: string;
+  inlineData?: { mimeType: string; data: string };
+  fileData?: { fileUri: string; mimeType?: string };
+  functionCall?: object;
+  functionResponse?: object;
+  thoughtSignature?: string;
+};
+
+/**
+ * What a user says, shows and plays to the model.
+ * @param content a text, an array of content parts, or nothing
+ */
+export function toUserParts(content: unknown, param: string): GeminiPart[] {
+  return toParts(content, param, toUserPart);
+}
+
+/** The same where only texts may stand. */
+export function toTextParts(content: unknown, param: string): GeminiPart[] {
+  return toParts(content, param, toTextPart);
+}
+
+/** Empty texts are refused by Gemini, and say nothing. */
+function toParts(content: unknown, param: string, toPart: ToPart): GeminiPart[] {
+  if (typeof content === "string") return content === "" ? [] : [{ text: content }];
+  if (!Array.isArray(content)) return [];
+  const parts = content.map((part: unknown, index) => {
+    if (!isObject(part)) throw invalidValue(`${param}[${index}]`, "must be an object");
+    return toPart(part, `${param}[${index}]`);
+  });
+  return parts.filter(({ text }) => text !== "");
+}
+
+type ToPart = (part: Record<string, unknown>, param: string) => GeminiPart;
+
+function toTextPart(part: Record<string, unknown>, param: string): GeminiPart {
+  const name = part["type"] === "refusal" ? "refusal" : "text";
+  if (part["type"] !== name) throw unsupported(`${param}.type`, "Gemini takes only text here.");
+  const text = part[name];
+  if (typeof text !== "string") throw invalidValue(`${param}.${name}`, "must be a string");
+  return { text };
+}
+
+function toUserPart(part: Record<string, unknown>, param: string): GeminiPart {
+  switch (part["type"]) {
+    case "text":
+      return toTextPart(part, param);
+    case "image_url":
+      return toMediaPart(objectIn(part, "image_url", param)["url"], `${param}.image_url.url`);
+    case "video_url":
+      return toMediaPart(objectIn(part, "video_url", param)["url"], `${param}.video_url.url`);
+    case "input_audio":
+      return toAudioPart(objectIn(part, "input_audio", param), `${param}.input_audio`);
+    case "file":
+      return toFilePart(objectIn(part, "file", param), `${param}.file`);
+    default:
+      throw unsupported(`${param}.type`, "Gemini takes text, images, audio, video and files.");
+  }
+}
+
+function objectIn(part: Record<string, unknown>, name: string, param: string): Record<string, unknown> {
+  const value = part[name];
+  if (!isObject(value)) throw invalidValue(`${param}.${name}`, "must be an object");
+  return value;
+}
+
+/**
+ * The bytes of a data URL, or the address from which Google fetches them itself: any on the web, YouTube's, and those of
+ * its own file store. https://ai.google.dev/gemini-api/docs/file-input-methods
+ */
+function toMediaPart(url: unknown, param: string): GeminiPart {
+  if (typeof url !== "string") throw invalidValue(param, "must be a string");
+  if (/^data:/i.test(url)) {
+    const data = parseDataUrl(url);
+    const base64 = data?.base64 ?? encode(data?.text() ?? null);
+    if (data === null || base64 === null) throw invalidValue(param, "must be a complete data URL");
+    return { inlineData: { mimeType: data.mediaType, data: base64 } };
+  }
+  if (!/^https?:\/\//i.test(url))
+    throw unsupported(param, "Gemini takes data URLs and addresses on the web.");
+  // The type is an optional field, and better left out than wrong.
+  const mimeType = mediaTypeOf(url);
+  return { fileData: { fileUri: url, ...(mimeType !== null && { mimeType }) } };
+}
+
+function toAudioPart({ data, format }: Record<string, unknown>, param: string): GeminiPart {
+  if (typeof data !== "string") throw invalidValue(`${param}.data`, "must be a string");
+  if (typeof format !== "string" || !audioFormats.includes(format)) {
+    throw unsupported(`${param}.format`, `Gemini takes ${audioFormats.join(", ")}.`);
+  }
+  return { inlineData: { mimeType: `audio/${format}`, data } };
+}
+
+/** A file's id would be OpenAI's, unless it is a web address, as Google's are. */
+function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
+  const name = ["file_data", "file_url", "file_id"].find((field) => typeof file[field] === "string");
+  if (name === undefined) throw invalidValue(param, "must have file_data");
+  return toMediaPart(file[name], `${param}.${name}`);
+}
+
+/** https://ai.google.dev/gemini-api/docs/audio#supported-formats */
+const audioFormats = ["wav", "mp3", "aiff", "aac", "ogg", "flac"];
+
+function encode(text: string | null): string | null {
+  return text === null ? null : Buffer.from(text).toString("base64");
+}

@@ -1,0 +1,143 @@
+import type { ChatQuirks, Preset } from "../provider.ts";
+
+/** Null for an upstream that nothing is known about: it gets what OpenAI would. */
+export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
+  return presets.find((preset) => preset.name === name) ?? null;
+}
+
+export type OpenAiCompatiblePreset = Preset & Partial<ChatQuirks>;
+
+/**
+ * What every upstream of this kind but OpenAI understands: the names that were there first. `max_completion_tokens` is
+ * refused by Mistral (https://github.com/editor-code-assistant/eca/issues/231) and ignored, limit and all, by Ollama
+ * (https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx); the developer's role is refused by
+ * LM Studio (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669) and by most chat templates, which vLLM and
+ * llama.cpp run.
+ */
+const firstNames: ChatQuirks = { maxTokensName: "max_tokens", developerRole: "system" };
+
+/** For upstreams that document `max_completion_tokens`, but not the developer's role. */
+const oldRoles: Partial<ChatQuirks> = { developerRole: "system" };
+
+export const presets: readonly OpenAiCompatiblePreset[] = [
+  {
+    name: "openai",
+    label: "OpenAI",
+    baseUrl: "https://api.openai.com/v1",
+    keyPageUrl: "https://platform.openai.com/api-keys",
+    keyVariable: "OPENAI_API_KEY",
+  },
+  {
+    // https://api-docs.deepseek.com/api/create-chat-completion
+    name: "deepseek",
+    label: "DeepSeek",
+    baseUrl: "https://api.deepseek.com",
+    keyPageUrl: "https://platform.deepseek.com/api_keys",
+    keyVariable: "DEEPSEEK_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://docs.mistral.ai/api/
+    name: "mistral",
+    label: "Mistral",
+    baseUrl: "https://api.mistral.ai/v1",
+    keyPageUrl: "https://console.mistral.ai/api-keys",
+    keyVariable: "MISTRAL_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://console.groq.com/docs/openai
+    name: "groq",
+    label: "Groq",
+    baseUrl: "https://api.groq.com/openai/v1",
+    keyPageUrl: "https://console.groq.com/keys",
+    keyVariable: "GROQ_API_KEY",
+    ...oldRoles,
+  },
+  {
+    // https://docs.x.ai/docs/api-reference
+    name: "xai",
+    label: "xAI",
+    baseUrl: "https://api.x.ai/v1",
+    keyPageUrl: "https://console.x.ai",
+    keyVariable: "XAI_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://docs.together.ai/reference/chat-completions-1
+    name: "together",
+    label: "Together AI",
+    baseUrl: "https://api.together.xyz/v1",
+    keyPageUrl: "https://api.together.ai/settings/api-keys",
+    keyVariable: "TOGETHER_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://docs.fireworks.ai/api-reference/post-chatcompletions
+    name: "fireworks",
+    label: "Fireworks AI",
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    keyPageUrl: "https://app.fireworks.ai/settings/users/api-keys",
+    keyVariable: "FIREWORKS_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://openrouter.ai/docs/api/reference/parameters
+    name: "openrouter",
+    label: "OpenRouter",
+    baseUrl: "https://openrouter.ai/api/v1",
+    keyPageUrl: "https://openrouter.ai/settings/keys",
+    keyVariable: "OPENROUTER_API_KEY",
+    ...oldRoles,
+  },
+  {
+    // https://platform.kimi.ai/docs/api/chat
+    name: "moonshot",
+    label: "Moonshot AI (Kimi)",
+    baseUrl: "https://api.moonshot.ai/v1",
+    keyPageUrl: "https://platform.moonshot.ai/console/api-keys",
+    keyVariable: "MOONSHOT_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://docs.z.ai/api-reference/llm/chat-completion
+    name: "zai",
+    label: "Z.ai (GLM)",
+    baseUrl: "https://api.z.ai/api/paas/v4",
+    keyPageUrl: "https://z.ai/manage-apikey/apikey-list",
+    keyVariable: "ZAI_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope
+    name: "qwen",
+    label: "Qwen (Alibaba Cloud Model Studio, international)",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    keyPageUrl: "https://modelstudio.console.alibabacloud.com/",
+    keyVariable: "DASHSCOPE_API_KEY",
+    ...firstNames,
+  },
+  {
+    // https://inference-docs.cerebras.ai/resources/openai: "does not expose developer".
+    name: "cerebras",
+    label: "Cerebras",
+    baseUrl: "https://api.cerebras.ai/v1",
+    keyPageUrl: "https://cloud.cerebras.ai",
+    keyVariable: "CEREBRAS_API_KEY",
+    ...oldRoles,
+  },
+  // https://docs.ollama.com/api/openai-compatibility
+  localPreset("ollama", "Ollama", 11_434),
+  // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+  localPreset("vllm", "vLLM", 8000),
+  // https://github.com/ggml-org/llama.cpp/tree/master/tools/server
+  localPreset("llama-cpp", "llama.cpp", 8080),
+  // https://lmstudio.ai/docs/developer/openai-compat
+  localPreset("lm-studio", "LM Studio", 1234),
+];
+
+/** A server on the same machine, at its usual port. */
+function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
+  const baseUrl = `http://localhost:${port}/v1`;
+  return { name, label, baseUrl, keyPageUrl: null, keyVariable: null, ...firstNames };
+}

@@ -1,0 +1,43 @@
+/** https://www.rfc-editor.org/rfc/rfc2397 */
+export type DataUrl = {
+  /** In small letters, without parameters. */
+  mediaType: string;
+  /** Null where the data is not in base64. */
+  base64: string | null;
+  /** The data as text; null where it is none. */
+  text(): string | null;
+};
+
+/** Null for what is no data URL. */
+export function parseDataUrl(url: string): DataUrl | null {
+  const comma = url.slice(0, headLengthMax).indexOf(",");
+  if (!/^data:/i.test(url) || comma === -1) return null;
+  const [mediaType = "", ...parameters] = url
+    .slice("data:".length, comma)
+    .toLowerCase()
+    .split(";")
+    .map((field) => field.trim());
+  const data = url.slice(comma + 1);
+  const isBase64 = parameters.at(-1) === "base64";
+  return {
+    mediaType: aliases.get(mediaType) ?? mediaType,
+    base64: isBase64 ? data : null,
+    text: () => (isBase64 ? Buffer.from(data, "base64").toString("utf8") : decode(data)),
+  };
+}
+
+const headLengthMax = 256;
+
+/** Nothing means plain text; the other name is wrong, but common. */
+const aliases = new Map([
+  ["", "text/plain"],
+  ["image/jpg", "image/jpeg"],
+]);
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,30 @@
+import { type ChatRequestBody, isObject } from "../wire/chat-completion.ts";
+import { unsupported } from "./unsupported.ts";
+
+/** A parameter that an upstream has nothing like, unless its value is as good as none. */
+export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];
+
+/** Throws `unsupported_parameter` for the first of them that the request has. */
+export function refuseParameters(body: ChatRequestBody, inexpressible: readonly Inexpressible[]): void {
+  for (const [param, isNeutral, why] of inexpressible) {
+    const value = body[param];
+    if (value !== undefined && value !== null && !isNeutral(value)) throw unsupported(param, why);
+  }
+}
+
+export function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+}
+
+export function isTextOnly(value: unknown): boolean {
+  return Array.isArray(value) && value.every((modality) => modality === "text");
+}
+
+export function is(neutral: unknown): (value: unknown) => boolean {
+  return (value) => value === neutral;
+}
+
+/** For what cannot be asked at all. */
+export function never(): boolean {
+  return false;
+}
