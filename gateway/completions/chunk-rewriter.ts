@@ -12,8 +12,8 @@ export type RewrittenChunks = {
 
 type ChunkRewriterOptions = {
   slug: string;
-  /** Whether the chunk with the usage is for the gateway only. */
-  withholdsUsage: boolean;
+  /** Whether the client asked for the chunk with the usage; else it is for the gateway only. */
+  includeUsage: boolean;
 };
 
 /**
@@ -24,14 +24,25 @@ type ChunkRewriterOptions = {
  */
 export class ChunkRewriter {
   readonly #modelJson: string;
-  readonly #withholdsUsage: boolean;
+  readonly #includeUsage: boolean;
   /** A chunk's line up to its `model`, and from there to the end of the model. */
   #head = "";
   #model = "";
 
-  constructor({ slug, withholdsUsage }: ChunkRewriterOptions) {
+  /** The last chunk that had both choices and usage, while no other has come with the usage alone. */
+  #mixedChunk: Buffer | null = null;
+
+  constructor({ slug, includeUsage }: ChunkRewriterOptions) {
     this.#modelJson = JSON.stringify(slug);
-    this.#withholdsUsage = withholdsUsage;
+    this.#includeUsage = includeUsage;
+  }
+
+  /** The chunk with the usage that the client asked for, in JSON, where the upstream has sent none; else null. */
+  missingUsageChunk(): string | null {
+    if (!this.#includeUsage || this.#mixedChunk === null) return null;
+    const chunk = JSON.parse(this.#mixedChunk.toString("utf8")) as Record<string, unknown>;
+    const { id, object, created, usage } = chunk;
+    return `${JSON.stringify({ id, object, created }).slice(0, -1)},"model":${this.#modelJson},"choices":[],"usage":${JSON.stringify(usage)}}`;
   }
 
   /** @param events complete server-sent events; each event's data is one line, as OpenAI and its imitators write it. */
@@ -75,7 +86,8 @@ export class ChunkRewriter {
         return { bytes: Buffer.from(output, "latin1"), usage, ending };
       }
       usage = chunk.usage ?? usage;
-      if (chunk.usage && chunk.isEmpty && this.#withholdsUsage) {
+      if (chunk.usage) this.#mixedChunk = chunk.isEmpty ? null : Buffer.from(events.subarray(start, next));
+      if (chunk.usage && chunk.isEmpty && !this.#includeUsage) {
         if (isEmptyLine(text, next)) next = text.indexOf("\n", next) + 1;
         copyTo(eventStart, next);
       } else if (chunk.modelStart === -1) {

@@ -1,12 +1,14 @@
+import type { Way } from "../models/way.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import type { Exchange } from "./exchange.ts";
-import { readUpstreamError } from "./read-upstream-error.ts";
+import { type ErrorSpeaker, readUpstreamError } from "./read-upstream-error.ts";
 
 /** Reads the body of an upstream's error answer, up to a limit, and ends the exchange with what it says. */
 export class ErrorCollector {
   readonly #exchange: Exchange;
   readonly #status: number;
   readonly #headers: UpstreamHeaders;
+  readonly #speaker: ErrorSpeaker;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
@@ -14,6 +16,7 @@ export class ErrorCollector {
     this.#exchange = exchange;
     this.#status = status;
     this.#headers = headers;
+    this.#speaker = speakerOf(exchange.way);
   }
 
   add(bytes: Buffer): void {
@@ -24,8 +27,14 @@ export class ErrorCollector {
 
   finish(): void {
     const body = Buffer.concat(this.#chunks);
-    this.#exchange.fail(readUpstreamError(this.#status, this.#headers, body, this.#exchange.secret));
+    this.#exchange.fail(readUpstreamError(this.#status, this.#headers, body, this.#speaker));
   }
+}
+
+function speakerOf(way: Way | null): ErrorSpeaker {
+  if (way?.target.reach !== "network") return { form: "native", secret: null };
+  const { chat, meantStatus } = way.target;
+  return { form: chat.form, secret: chat.endpoint.secret, meantStatus };
 }
 
 const errorBytesMax = 64 * 1024;

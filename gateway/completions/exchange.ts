@@ -3,7 +3,8 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import { parseSlug } from "../models/slug.ts";
 import type { Route } from "../models/resolve-route.ts";
 import type { Runtime } from "../runtime.ts";
-import type { UpstreamCall } from "../upstream/upstream-call.ts";
+import type { Way } from "../models/way.ts";
+import type { Attempts } from "../upstream/attempts.ts";
 import { costOf } from "../usage/cost.ts";
 import type { UsageRecord, UsageRecorder } from "../usage/usage-recorder.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
@@ -34,9 +35,11 @@ export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #startedAt = performance.now();
   #route: Route | null = null;
+  #way: Way | null = null;
+  #attempts = 0;
   #askedModel = "";
   #isStream = false;
-  #call: UpstreamCall | null = null;
+  #call: Attempts | null = null;
   #receivedAt = this.#startedAt;
   #calledAt = 0;
   #firstTokenAt: number | null = null;
@@ -57,9 +60,9 @@ export class Exchange {
     return this.#route;
   }
 
-  /** The credential the upstream was called with, which must not come back from it. */
-  get secret(): string | null {
-    return this.#route?.target.reach === "network" ? this.#route.target.endpoint.secret : null;
+  /** The way that was taken, or tried last; null until then. */
+  get way(): Way | null {
+    return this.#way;
   }
 
   get isOver(): boolean {
@@ -77,11 +80,21 @@ export class Exchange {
     this.#isStream = isStream;
   }
 
-  /** Calls the upstream and keeps hold of the call. */
-  call(route: Route, start: () => UpstreamCall): void {
+  /** Where it is going. */
+  take(route: Route): void {
     this.#route = route;
-    this.#calledAt = performance.now();
-    this.#call = start();
+  }
+
+  /** An upstream is about to be called. */
+  noteAttempt(way: Way): void {
+    this.#way = way;
+    if (this.#attempts++ === 0) this.#calledAt = performance.now();
+  }
+
+  /** Begins the call and keeps hold of it. */
+  call(attempts: Attempts): void {
+    this.#call = attempts;
+    attempts.begin();
   }
 
   pauseUpstream(): void {
@@ -150,7 +163,8 @@ export class Exchange {
 
   #end(error: GatewayError): void {
     this.#call?.abort();
-    this.reply.fail(error);
+    // A client that tries again what was tried again here already would multiply it.
+    this.reply.fail(error, this.#attempts > 1 ? ["x-should-retry", "false"] : []);
   }
 
   #settle(status: UsageRecord["status"], httpStatus: number, errorCode: string | null): void {
@@ -159,15 +173,17 @@ export class Exchange {
     const { key } = this;
     openExchanges.remove(this);
     this.#onOver?.();
-    const route = this.#route;
+    const way = this.#way;
     recorder.record({
       id: this.id,
       createdAt: this.createdAt,
       apiKeyId: key.id,
       apiKeyName: key.name,
       model: this.#askedModel,
-      provider: route?.providerName ?? "",
-      upstreamModel: route?.upstreamModel ?? null,
+      provider: way?.providerName ?? "",
+      upstreamModel: way?.upstreamModel.name ?? null,
+      credentialId: way?.credentialId ?? null,
+      attempts: this.#attempts,
       endpoint,
       stream: this.#isStream,
       status,
@@ -176,9 +192,10 @@ export class Exchange {
       inputTokens: this.usage?.inputTokens ?? null,
       outputTokens: this.usage?.outputTokens ?? null,
       cachedInputTokens: this.usage?.cachedInputTokens ?? null,
+      cacheWriteInputTokens: this.usage?.cacheWriteInputTokens ?? null,
       reasoningTokens: this.usage?.reasoningTokens ?? null,
       estimated: false,
-      cost: route ? costOf(route.prices, this.usage) : null,
+      cost: way ? costOf(way.prices, this.usage) : null,
       latencyMs: Math.round(performance.now() - this.#startedAt),
       timeToFirstTokenMs:
         this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),

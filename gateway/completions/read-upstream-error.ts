@@ -1,45 +1,70 @@
 import { GatewayError } from "../errors.ts";
+import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { isObject } from "../wire/chat-completion.ts";
 
 /**
  * An upstream's answer that is not a success, as the error the client gets. What the upstream says about the request is
  * the client's to know; what it says about our credential or itself is not.
+ * @param speaker who said it: its own form of errors is passed on where it is OpenAI's
  */
 export function readUpstreamError(
   status: number,
   headers: UpstreamHeaders,
   body: Buffer,
-  secret: string | null,
+  speaker: ErrorSpeaker,
 ): GatewayError {
-  if (status === 401 || status === 403) {
+  const parsed = parseJson(withoutSecret(body.toString("utf8"), speaker.secret));
+  const meant = speaker.meantStatus?.(status, parsed) ?? status;
+  if (meant === 401 || meant === 402 || meant === 403) {
     return new GatewayError(
       "upstream_auth_failed",
       "The model's provider refused the gateway's own credential. Whoever runs the gateway has to check it.",
     );
   }
-  if (status < 400 || status > 499) {
-    return new GatewayError("upstream_error", `The model's provider answered with HTTP status ${status}.`);
+  if (meant < 400 || meant > 499) {
+    return new GatewayError("upstream_error", `The model's provider answered with HTTP status ${meant}.`);
   }
-  const { message, type, param, code } = readErrorMembers(body, secret);
-  const retryAfterSeconds = readRetryAfter(headers["retry-after"]);
+  const { message, type, param, code } = readErrorMembers(parsed);
+  const retryAfterMs = readRetryAfterMs(headers);
+  const isNative = speaker.form === "native";
   return new GatewayError(
     "upstream_rejected",
-    message ?? `The model's provider refused the request with HTTP status ${status}.`,
+    message ?? `The model's provider refused the request with HTTP status ${meant}.`,
     {
-      upstream: { status, type: type ?? "invalid_request_error", param, code },
-      ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+      upstream: {
+        status: meant,
+        type: (isNative ? type : null) ?? (meant === 429 ? "requests" : "invalid_request_error"),
+        param: isNative ? param : null,
+        code: isNative ? code : meant === 429 ? "rate_limit_exceeded" : null,
+      },
+      ...(retryAfterMs !== null && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
     },
   );
 }
 
+export type ErrorSpeaker = {
+  /** Whether it speaks the client's form. */
+  form: "native" | "translated";
+  /** Our credential, which it may quote. */
+  secret: string | null;
+  meantStatus?: ((status: number, body: unknown) => number) | undefined;
+};
+
 /** An error event in the middle of an upstream's stream. */
 export function readUpstreamErrorEvent(payload: Buffer, secret: string | null): GatewayError {
-  const { message } = readErrorMembers(payload, secret);
+  const { message } = readErrorMembers(parseJson(withoutSecret(payload.toString("utf8"), secret)));
   return new GatewayError(
     "upstream_error",
     message ?? "The model's provider reported an error in the middle of its answer.",
   );
+}
+
+/** Keys of the usual forms are taken out too: upstreams quote them cut short or in part. */
+export function withoutSecrets(message: string, secret: string | null): string {
+  return withoutSecret(message, secret)
+    .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
+    .slice(0, messageLengthMax);
 }
 
 type ErrorMembers = {
@@ -49,23 +74,23 @@ type ErrorMembers = {
   code: string | null;
 };
 
-/** OpenAI's form, and what its imitators make of it: a text for an error, a number for a code. */
-function readErrorMembers(body: Buffer, secret: string | null): ErrorMembers {
-  const text = body.toString("utf8");
-  const parsed = parseJson(secret === null ? text : text.replaceAll(secret, "[key removed]"));
-  const error = isObject(parsed) ? (parsed["error"] ?? parsed) : null;
+/** OpenAI's form, and what others make of it: a text for an error, a number for a code, a list with the error in it. */
+function readErrorMembers(parsed: unknown): ErrorMembers {
+  const body = Array.isArray(parsed) ? parsed[0] : parsed;
+  const error = isObject(body) ? (body["error"] ?? body) : null;
   if (typeof error === "string") return { message: toMessage(error), type: null, param: null, code: null };
   if (!isObject(error)) return { message: null, type: null, param: null, code: null };
-  const { message, type, param, code } = error;
+  // AWS writes `message` with a small or a capital letter.
+  const { message = error["Message"], type, param, code } = error;
   return { message: toMessage(message), type: toName(type), param: toName(param), code: toName(code) };
 }
 
-/** Keys of the usual forms are taken out too: upstreams quote them cut short or in part. */
 function toMessage(message: unknown): string | null {
-  if (typeof message !== "string") return null;
-  return message
-    .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
-    .slice(0, messageLengthMax);
+  return typeof message === "string" ? withoutSecrets(message, null) : null;
+}
+
+function withoutSecret(text: string, secret: string | null): string {
+  return secret === null ? text : text.replaceAll(secret, "[key removed]");
 }
 
 /** What can be a type, a parameter or a code; anything else is left out. */
@@ -80,12 +105,6 @@ function parseJson(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-/** Seconds, or a date (RFC 9110, section 10.2.3), which is left out: the SDKs' own waiting is as good. */
-function readRetryAfter(value: string | string[] | undefined): number | null {
-  const text = Array.isArray(value) ? value[0] : value;
-  return text !== undefined && /^\d{1,9}(\.\d+)?$/.test(text) ? Math.ceil(Number(text)) : null;
 }
 
 const messageLengthMax = 4_096;

@@ -14,8 +14,8 @@ export type Reply = {
   endStream(lastBytes: Buffer): void;
   /** A whole answer in JSON. */
   sendJson(bytes: Buffer, headers: string[]): void;
-  /** The error, in the client's dialect: as an answer of its own, or as the last event of a stream. */
-  fail(error: GatewayError): void;
+  /** The error, in the client's dialect: as an answer of its own (with the headers), or as the last event of a stream. */
+  fail(error: GatewayError, headers?: string[]): void;
   /** Closes the connection as it is. */
   abandon(): void;
   onDrain(listener: () => void): void;

@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../dialects/chat/read-chat-request.ts";
+import type { ChatQuirks } from "../providers/provider.ts";
 import { applyEdits, type Edit } from "../wire/apply-edits.ts";
 
 /**
@@ -6,13 +7,18 @@ import { applyEdits, type Edit } from "../wire/apply-edits.ts";
  * for a stream, the chunk with the usage is asked for. So big integers, floats, the order of keys and fields nobody here
  * knows arrive as they were written.
  */
-export function spliceRequest(request: ChatRequest, upstreamModel: string): Buffer {
+export function spliceRequest(request: ChatRequest, upstreamModel: string, quirks: ChatQuirks): Buffer {
   const { bytes, layout } = request;
   const asksForUsage = request.stream && !request.includeUsage;
-  if (layout === null) return reserialize(request, upstreamModel, asksForUsage);
+  if (layout === null || wantsOtherRoles(request, quirks) || hasBothLimits(request, quirks)) {
+    return reserialize(request, upstreamModel, asksForUsage, quirks);
+  }
 
-  const { model, streamOptions } = layout;
+  const { model, streamOptions, maxCompletionTokensKey } = layout;
   const edits: Edit[] = [{ ...model, text: JSON.stringify(upstreamModel) }];
+  if (maxCompletionTokensKey && quirks.maxTokensName !== "max_completion_tokens") {
+    edits.push({ ...maxCompletionTokensKey, text: quirks.maxTokensName });
+  }
   if (asksForUsage) {
     if (streamOptions) edits.push({ ...streamOptions, text: JSON.stringify(withUsage(request)) });
     else {
@@ -27,12 +33,40 @@ export function spliceRequest(request: ChatRequest, upstreamModel: string): Buff
 }
 
 /**
- * A member that occurs twice means one thing to this parser and perhaps another to the upstream's: a model could be
- * smuggled past the check. What was checked is what is sent.
+ * Needed for a quirk in the depth of the body, and for a member that occurs twice: that means one thing to this parser and
+ * perhaps another to the upstream's, so that a model could be smuggled past the check. What was checked is what is sent.
  */
-function reserialize(request: ChatRequest, upstreamModel: string, asksForUsage: boolean): Buffer {
-  const body = { ...request.body, model: upstreamModel };
+function reserialize(
+  request: ChatRequest,
+  upstreamModel: string,
+  asksForUsage: boolean,
+  quirks: ChatQuirks,
+): Buffer {
+  const { max_completion_tokens: maxTokens, ...rest } = request.body;
+  const body = {
+    ...rest,
+    model: upstreamModel,
+    ...(maxTokens !== undefined && { [quirks.maxTokensName]: maxTokens }),
+    ...(wantsOtherRoles(request, quirks) && {
+      messages: request.body.messages.map((message) =>
+        message.role === "developer" ? { ...message, role: quirks.developerRole } : message,
+      ),
+    }),
+  };
   return Buffer.from(JSON.stringify(asksForUsage ? { ...body, stream_options: withUsage(request) } : body));
+}
+
+function wantsOtherRoles({ body }: ChatRequest, { developerRole }: ChatQuirks): boolean {
+  return developerRole !== "developer" && body.messages.some(({ role }) => role === "developer");
+}
+
+/** A new name for the one must not make a second of the other. */
+function hasBothLimits({ body }: ChatRequest, { maxTokensName }: ChatQuirks): boolean {
+  return (
+    maxTokensName === "max_tokens" &&
+    body["max_tokens"] !== undefined &&
+    body["max_completion_tokens"] !== undefined
+  );
 }
 
 function withUsage(request: ChatRequest): Record<string, unknown> {

@@ -1,29 +1,20 @@
-import { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { ChunkRewriter } from "./chunk-rewriter.ts";
 import { ErrorCollector } from "./error-collector.ts";
-import { EventSplitter } from "./event-splitter.ts";
 import type { Exchange } from "./exchange.ts";
-import { readUpstreamErrorEvent } from "./read-upstream-error.ts";
+import { badAnswer, type StreamPiece, type StreamReading } from "./stream-reading.ts";
 
-type StreamRelayOptions = {
-  slug: string;
-  withholdsUsage: boolean;
-  eventBytesMax: number;
-  pingIntervalMs: number;
-  clientStallTimeoutMs: number;
-};
+type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
 /**
  * Brings a stream of chunks to the client as it comes, whole events at a time. The head is held back until the first of
  * them (or the first ping), so that an upstream that fails before it gets a proper error status. A stream is a success
- * only if the upstream ended it with `[DONE]`.
+ * only if the upstream ended it as its form wants.
  */
 export class StreamRelay implements UpstreamEvents {
   readonly #exchange: Exchange;
+  readonly #reading: StreamReading;
   readonly #options: StreamRelayOptions;
-  readonly #splitter: EventSplitter;
-  readonly #rewriter: ChunkRewriter;
   /** What has come since control was last given back to Node. */
   #arrived: Buffer[] = [];
   #error: ErrorCollector | null = null;
@@ -31,24 +22,25 @@ export class StreamRelay implements UpstreamEvents {
   #lastWriteAt = 0;
   #isStalled = false;
 
-  constructor(exchange: Exchange, options: StreamRelayOptions) {
+  constructor(exchange: Exchange, reading: StreamReading, options: StreamRelayOptions) {
     this.#exchange = exchange;
+    this.#reading = reading;
     this.#options = options;
-    this.#splitter = new EventSplitter(options.eventBytesMax);
-    this.#rewriter = new ChunkRewriter(options);
-    exchange.reply.onDrain(() => this.#resume());
-    exchange.onOver(() => clearTimeout(this.#timer));
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
-    if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
-    else if (!/^text\/event-stream\b/i.test(String(headers["content-type"])))
-      this.#fail("not a stream of events");
-    else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
-      this.#fail("compressed, though it was asked not to");
+    if (status !== 200) {
+      this.#error = new ErrorCollector(this.#exchange, status, headers);
+    } else if (!isMediaType(headers["content-type"], this.#reading.contentType)) {
+      this.#exchange.fail(badAnswer("not a stream of events"));
+    } else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
+      this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
     } else {
+      const { pingIntervalMs, clientStallTimeoutMs } = this.#options;
+      this.#exchange.reply.onDrain(() => this.#resume());
+      this.#exchange.onOver(() => clearTimeout(this.#timer));
       this.#lastWriteAt = performance.now();
-      this.#watch(Math.min(this.#options.pingIntervalMs, this.#options.clientStallTimeoutMs));
+      this.#watch(Math.min(pingIntervalMs, clientStallTimeoutMs));
     }
   }
 
@@ -63,7 +55,7 @@ export class StreamRelay implements UpstreamEvents {
   onEnd(): void {
     if (this.#error) return this.#error.finish();
     this.#relayArrived();
-    if (!this.#exchange.isOver) this.#fail("cut off: it ended before it was done");
+    if (!this.#exchange.isOver) this.#relay(this.#reading.end(), performance.now());
   }
 
   onError(error: GatewayError): void {
@@ -76,31 +68,31 @@ export class StreamRelay implements UpstreamEvents {
     if (arrived.length === 0 || this.#exchange.isOver) return;
     this.#arrived = [];
     const arrivedAt = performance.now();
-    const events = this.#splitter.push(concat(arrived));
-    if (events) this.#relayEvents(events, arrivedAt);
-    if (this.#splitter.isTooLong) this.#fail(`one event longer than ${this.#options.eventBytesMax} bytes`);
+    this.#relay(this.#reading.push(concat(arrived)), arrivedAt);
   }
 
-  #relayEvents(events: Buffer, arrivedAt: number): void {
-    const { bytes, usage, ending } = this.#rewriter.rewrite(events);
+  #relay({ bytes, usage, ending }: StreamPiece, arrivedAt: number): void {
     if (usage) this.#exchange.usage = usage;
-    this.#exchange.noteFirstToken();
-    if (ending?.kind === "done") return this.#succeed(bytes, arrivedAt);
+    if (ending === "done") return this.#succeed(bytes, arrivedAt);
     if (bytes.length > 0) this.#write(bytes, arrivedAt);
-    if (ending?.kind === "error")
-      this.#exchange.fail(readUpstreamErrorEvent(ending.payload, this.#exchange.secret));
-    if (ending?.kind === "garbage") this.#fail("not made of chat completion chunks");
+    if (ending) this.#exchange.fail(ending);
   }
 
   #write(chunks: Buffer, arrivedAt: number): void {
+    this.#exchange.noteFirstToken();
+    this.#send(chunks, arrivedAt);
+  }
+
+  #send(bytes: Buffer, arrivedAt: number): void {
     this.#begin(arrivedAt);
     this.#lastWriteAt = arrivedAt;
-    if (this.#exchange.reply.write(chunks)) return;
+    if (this.#exchange.reply.write(bytes)) return;
     this.#isStalled = true;
     this.#exchange.pauseUpstream();
   }
 
   #succeed(chunks: Buffer, arrivedAt: number): void {
+    this.#exchange.noteFirstToken();
     this.#exchange.succeed(() => {
       this.#begin(arrivedAt);
       this.#exchange.reply.endStream(Buffer.concat([chunks, doneEvent]));
@@ -125,16 +117,14 @@ export class StreamRelay implements UpstreamEvents {
       const limitMs = this.#isStalled ? this.#options.clientStallTimeoutMs : this.#options.pingIntervalMs;
       if (silentMs < limitMs) return this.#watch(limitMs - silentMs);
       if (this.#isStalled) return this.#exchange.abandon();
-      this.#write(pingComment, performance.now());
+      this.#send(pingComment, performance.now());
       return this.#watch(this.#options.pingIntervalMs);
     }, delayMs);
   }
+}
 
-  #fail(what: string): void {
-    this.#exchange.fail(
-      new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`),
-    );
-  }
+function isMediaType(header: string | string[] | undefined, type: string): boolean {
+  return String(header).split(";", 1)[0]?.trim().toLowerCase() === type;
 }
 
 function concat(buffers: Buffer[]): Buffer {

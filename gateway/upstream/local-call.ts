@@ -90,6 +90,7 @@ class LocalCall implements UpstreamCall {
         this.#isOver = true;
         this.#events.onError(
           new GatewayError("upstream_timeout", "The demo provider fell silent, as it was told to."),
+          true,
         );
       }, this.#timeouts.idleTimeoutMs);
       return;
@@ -99,6 +100,7 @@ class LocalCall implements UpstreamCall {
     else
       this.#events.onError(
         new GatewayError("upstream_error", "The demo provider broke off, as it was told to."),
+        true,
       );
   }
 }

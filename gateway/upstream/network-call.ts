@@ -38,6 +38,17 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#controller?.resume();
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Ends the call before it was sent. */
+  fail(error: GatewayError): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#events.onError(error, false);
+  }
+
   abort(): void {
     if (this.#isOver) return;
     this.#finish();
@@ -76,7 +87,12 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
     this.#finish();
-    this.#events.onError(toUpstreamFailure(error));
+    this.#events.onError(toUpstreamFailure(error), this.#wasSent);
+  }
+
+  /** undici hands over the controller when it begins to write the request to a connection. */
+  get #wasSent(): boolean {
+    return this.#controller !== null;
   }
 
   #finish(): void {
@@ -104,6 +120,9 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
           ? `go on within ${idleTimeoutMs} ms`
           : `answer within ${firstByteTimeoutMs} ms`;
     this.abort();
-    this.#events.onError(new GatewayError("upstream_timeout", `The model's provider did not ${what}.`));
+    this.#events.onError(
+      new GatewayError("upstream_timeout", `The model's provider did not ${what}.`),
+      this.#wasSent,
+    );
   }
 }

@@ -6,8 +6,11 @@ export type UpstreamEvents = {
   onData(bytes: Buffer): void;
   /** The answer is complete as far as HTTP can tell. */
   onEnd(): void;
-  /** There will be no more: `upstream_error` or `upstream_timeout`. Not told after an abort. */
-  onError(error: GatewayError): void;
+  /**
+   * There will be no more: `upstream_error` or `upstream_timeout`. Not told after an abort.
+   * @param wasSent whether any of the request may have reached the upstream
+   */
+  onError(error: GatewayError, wasSent: boolean): void;
 };
 
 export type UpstreamHeaders = Record<string, string | string[] | undefined>;

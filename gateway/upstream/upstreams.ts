@@ -1,20 +1,28 @@
 import { buildConnector, Pool } from "undici";
+import { GatewayError } from "../errors.ts";
 import type { Endpoint } from "../providers/provider.ts";
 import { type AddressGuard, privateAddressError } from "./address-guard.ts";
 import { NetworkCall } from "./network-call.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
-type UpstreamsOptions = { guard: AddressGuard; connectionsMax: number };
+type UpstreamsOptions = {
+  guard: AddressGuard;
+  connectionsMax: number;
+  /** Milliseconds since 1970. */
+  now: () => number;
+};
 
 /** The connections to upstreams: one pool for each origin. Redirects are never followed, nothing is sent twice. */
 export class Upstreams {
   readonly #guard: AddressGuard;
   readonly #connectionsMax: number;
+  readonly #now: () => number;
   readonly #pools = new Map<string, Pool>();
 
-  constructor({ guard, connectionsMax }: UpstreamsOptions) {
+  constructor({ guard, connectionsMax, now }: UpstreamsOptions) {
     this.#guard = guard;
     this.#connectionsMax = connectionsMax;
+    this.#now = now;
   }
 
   /** Sends a POST request, or a GET request where there is no body, and tells `events` what comes back. */
@@ -25,12 +33,40 @@ export class Upstreams {
     events: UpstreamEvents,
   ): UpstreamCall {
     const call = new NetworkCall(events, timeouts);
-    const { path, headers } = endpoint;
-    this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).dispatch(
-      { path, method: body === null ? "GET" : "POST", headers, body },
-      call,
-    );
+    if (endpoint.sign) void this.#callSigned(endpoint, endpoint.sign, body, timeouts, call);
+    else this.#dispatch(endpoint, endpoint.headers, body, timeouts, call);
     return call;
+  }
+
+  async #callSigned(
+    endpoint: Endpoint,
+    sign: NonNullable<Endpoint["sign"]>,
+    body: Buffer | null,
+    timeouts: UpstreamTimeouts,
+    call: NetworkCall,
+  ): Promise<void> {
+    try {
+      const signature = await sign({ method: methodFor(body), body, date: new Date(this.#now()) });
+      this.#dispatch(endpoint, [...endpoint.headers, ...signature], body, timeouts, call);
+    } catch (cause) {
+      call.fail(
+        new GatewayError("internal_error", "The request to the model's provider could not be signed.", {
+          cause,
+        }),
+      );
+    }
+  }
+
+  #dispatch(
+    { origin, path }: Endpoint,
+    headers: string[],
+    body: Buffer | null,
+    timeouts: UpstreamTimeouts,
+    call: NetworkCall,
+  ): void {
+    if (call.isOver) return;
+    const pool = this.#poolOf(origin, timeouts.connectTimeoutMs);
+    pool.dispatch({ path, method: methodFor(body), headers, body }, call);
   }
 
   /** Lets go of the connections to every origin that is not listed, once the calls under way have ended. */
@@ -64,6 +100,10 @@ export class Upstreams {
     this.#pools.set(name, pool);
     return pool;
   }
+}
+
+function methodFor(body: Buffer | null): "GET" | "POST" {
+  return body === null ? "GET" : "POST";
 }
 
 function guardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {

@@ -1,22 +1,26 @@
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 
-type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "outputPrice">;
+type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
 /**
  * What a completion cost, in nano-dollars; null when a count or the price of a counted token is unknown. Prices are
- * nano-dollars per million tokens. Cached tokens are part of the input, and cost what input costs where they have no price
- * of their own; reasoning tokens are part of the output.
+ * nano-dollars per million tokens. Tokens that were cached, or written to a cache, are part of the input, and cost what
+ * input costs where they have no price of their own; reasoning tokens are part of the output.
  */
 export function costOf(prices: PriceColumns, usage: TokenUsage | null): number | null {
   if (usage === null || usage.inputTokens === null || usage.outputTokens === null) return null;
-  if (prices.inputPrice === null || prices.outputPrice === null) return null;
+  const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = prices;
+  // Embeddings have no output, and no price for it.
+  if (inputPrice === null || (outputPrice === null && usage.outputTokens > 0)) return null;
   const cachedTokens = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
+  const writtenTokens = Math.min(usage.cacheWriteInputTokens ?? 0, usage.inputTokens - cachedTokens);
   // Integers throughout: a product of tokens and price can pass 2^53.
   const total =
-    BigInt(usage.inputTokens - cachedTokens) * BigInt(prices.inputPrice) +
-    BigInt(cachedTokens) * BigInt(prices.cachedInputPrice ?? prices.inputPrice) +
-    BigInt(usage.outputTokens) * BigInt(prices.outputPrice);
+    BigInt(usage.inputTokens - cachedTokens - writtenTokens) * BigInt(inputPrice) +
+    BigInt(cachedTokens) * BigInt(cachedInputPrice ?? inputPrice) +
+    BigInt(writtenTokens) * BigInt(cacheWritePrice ?? inputPrice) +
+    BigInt(usage.outputTokens) * BigInt(outputPrice ?? 0);
   return Number((total + tokensPerPrice / 2n) / tokensPerPrice);
 }
 

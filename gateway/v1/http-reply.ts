@@ -52,10 +52,10 @@ export class HttpReply implements Reply {
     this.#sendJson(200, bytes, headers);
   }
 
-  fail(error: GatewayError): void {
+  fail(error: GatewayError, headers: string[] = []): void {
     const body = JSON.stringify(toErrorBody(error));
     if (this.hasBegun) this.#end(Buffer.from(`data: ${body}\n\n`));
-    else this.#sendJson(statusOf(error), Buffer.from(body), errorHeaders(error));
+    else this.#sendJson(statusOf(error), Buffer.from(body), [...errorHeaders(error), ...headers]);
   }
 
   abandon(): void {

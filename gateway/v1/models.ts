@@ -2,6 +2,7 @@ import type { RequestHandler } from "express";
 import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
 import type { Catalogue, CatalogueModel } from "../models/catalogue.ts";
 import { listModels, resolveRoute } from "../models/resolve-route.ts";
+import { parseSlug } from "../models/slug.ts";
 import { endpoint, type EndpointOptions, keyOf } from "./endpoint.ts";
 
 export type ModelsOptions = AuthenticateKeyOptions & EndpointOptions & { catalogue: Catalogue };
@@ -31,6 +32,6 @@ function toModel(model: CatalogueModel) {
     id: model.slug,
     object: "model",
     created: Math.floor(model.createdAt.getTime() / 1000),
-    owned_by: model.providerName,
+    owned_by: parseSlug(model.slug)?.providerName ?? "",
   };
 }

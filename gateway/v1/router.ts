@@ -1,14 +1,19 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from "express";
+import { complete } from "../completions/complete.ts";
+import { embed } from "../completions/embed.ts";
 import { GatewayError } from "../errors.ts";
-import { type ChatCompletionsOptions, chatCompletions } from "./chat-completions.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
+import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
 
 /** The public API, in OpenAI's form. What is none of it goes on to whatever comes next. */
-export function createV1Router(options: ChatCompletionsOptions): Router {
+export function createV1Router(options: ModelEndpointOptions): Router {
   const router = Router({ caseSensitive: true });
   router.use(forgiveBaseUrl);
-  router.route("/v1/chat/completions").post(chatCompletions(options)).all(methodNotAllowed(options, "POST"));
+  const post = (path: string, handler: RequestHandler) =>
+    router.route(path).post(handler).all(methodNotAllowed(options, "POST"));
+  post("/v1/chat/completions", modelEndpoint(options, "chat/completions", complete));
+  post("/v1/embeddings", modelEndpoint(options, "embeddings", embed));
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
   router.use(errorHandler(options));
@@ -26,7 +31,8 @@ const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
     return next(new GatewayError("invalid_body", "The request has no Host header."));
   }
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
-  else if (/^\/(chat\/completions|models|messages|responses)(?=[/?]|$)/.test(url)) request.url = `/v1${url}`;
+  else if (/^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url))
+    request.url = `/v1${url}`;
   next();
 };
 

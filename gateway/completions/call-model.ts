@@ -1,0 +1,26 @@
+import { resolveRoute } from "../models/resolve-route.ts";
+import type { Way } from "../models/way.ts";
+import { type Attempt, Attempts } from "../upstream/attempts.ts";
+import type { CompleteOptions } from "./complete-options.ts";
+import type { Exchange } from "./exchange.ts";
+
+/**
+ * Decides where a request goes and calls by whichever way answers. Throws a `GatewayError` for a request that cannot be
+ * made.
+ */
+export function callModel(
+  { catalogue, attempts }: CompleteOptions,
+  exchange: Exchange,
+  slug: string,
+  prepare: (way: Way) => Attempt,
+): void {
+  const route = resolveRoute(catalogue, exchange.key, slug);
+  exchange.take(route);
+  exchange.call(
+    new Attempts(attempts, route.ways, (way) => {
+      const attempt = prepare(way);
+      exchange.noteAttempt(way);
+      return attempt;
+    }),
+  );
+}

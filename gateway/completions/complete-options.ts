@@ -1,0 +1,12 @@
+import type { Limits } from "../limit-variables.ts";
+import type { Catalogue } from "../models/catalogue.ts";
+import type { AttemptsOptions } from "../upstream/attempts.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+
+/** What the endpoints that call a model have in common. */
+export type CompleteOptions = {
+  catalogue: Catalogue;
+  upstreams: Upstreams;
+  attempts: AttemptsOptions;
+  limits: Limits;
+};

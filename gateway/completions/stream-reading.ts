@@ -1,0 +1,30 @@
+import { GatewayError } from "../errors.ts";
+import type { TokenUsage } from "../wire/chat-completion.ts";
+
+/** Makes the client's events of what an upstream streams. */
+export type StreamReading = {
+  /** The media type that the upstream's stream must have, without parameters. */
+  readonly contentType: string;
+  push(bytes: Buffer): StreamPiece;
+  /** The upstream's answer has ended, as far as HTTP can tell. */
+  end(): StreamPiece;
+};
+
+export type StreamPiece = {
+  /** What the client gets, up to whatever ended the stream; may be empty. */
+  bytes: Buffer;
+  usage: TokenUsage | null;
+  /** Whether the stream is over: as it should be, or for a reason. */
+  ending: "done" | GatewayError | null;
+};
+
+/** @param what goes on "The answer of the model's provider was" */
+export function badAnswer(what: string): GatewayError {
+  return new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`);
+}
+
+export function cutOff(): GatewayError {
+  return badAnswer("cut off: it ended before it was done");
+}
+
+export const noBytes = Buffer.alloc(0);

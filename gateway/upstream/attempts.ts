@@ -1,0 +1,167 @@
+import type { GatewayError } from "../errors.ts";
+import type { Way } from "../models/way.ts";
+import type { CoolDowns } from "./cool-downs.ts";
+import { pickSoonest, pickWay } from "./pick-way.ts";
+import { readRetryAfterMs } from "./read-retry-after.ts";
+import type { RetryBudget } from "./retry-budget.ts";
+import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "./upstream-call.ts";
+
+export type AttemptsOptions = {
+  coolDowns: CoolDowns;
+  retryBudget: RetryBudget;
+  /** A number from 0 to 1, without 1. */
+  random: () => number;
+  attemptsMax: number;
+  coolDownMs: number;
+  coolDownMsMax: number;
+  retryWaitMsMax: number;
+};
+
+/** A call by one way: made, but not begun. */
+export type Attempt = {
+  /** Who hears of it, unless it is given up for another one. */
+  events: UpstreamEvents;
+  begin(events: UpstreamEvents): UpstreamCall;
+};
+
+/**
+ * One call, by whichever way answers. Another way is taken only where nothing of the answer has been passed on and the
+ * request was certainly not processed: it never left, or the upstream refused to look at it. What comes then, comes to the
+ * events of the attempt that answered.
+ */
+export class Attempts implements UpstreamCall, UpstreamEvents {
+  readonly #options: AttemptsOptions;
+  readonly #groups: readonly (readonly Way[])[];
+  readonly #prepare: (way: Way) => Attempt;
+  readonly #tried: Way[] = [];
+  /** Providers that could not be reached: another credential would not help. */
+  readonly #unreachable: string[] = [];
+  /** Why the first of the ways that cannot be taken cannot be. */
+  #refusal: unknown = null;
+  #calls = 0;
+  #way: Way | null = null;
+  #attempt: Attempt | null = null;
+  #call: UpstreamCall | null = null;
+  #waiting: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  /** @param prepare throws a `GatewayError` for a way that cannot be taken */
+  constructor(options: AttemptsOptions, groups: readonly (readonly Way[])[], prepare: (way: Way) => Attempt) {
+    this.#options = options;
+    this.#groups = groups;
+    this.#prepare = prepare;
+  }
+
+  /** Throws what `prepare` threw first, where no way can be taken. */
+  begin(): void {
+    const { coolDowns, retryBudget } = this.#options;
+    retryBudget.noteRequest();
+    if (this.#takeNext()) return;
+    if (this.#refusal) throw this.#refusal;
+    const soonest = pickSoonest(this.#groups, coolDowns);
+    if (soonest) this.#take(soonest);
+  }
+
+  pause(): void {
+    this.#call?.pause();
+  }
+
+  resume(): void {
+    this.#call?.resume();
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    clearTimeout(this.#waiting);
+    this.#call?.abort();
+  }
+
+  onHeaders(status: number, headers: UpstreamHeaders): void {
+    if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(headers)) return;
+    this.#attempt?.events.onHeaders(status, headers);
+  }
+
+  onData(bytes: Buffer): void {
+    this.#attempt?.events.onData(bytes);
+  }
+
+  onEnd(): void {
+    this.#attempt?.events.onEnd();
+  }
+
+  onError(error: GatewayError, wasSent: boolean): void {
+    if (!wasSent && this.#retryElsewhere()) return;
+    this.#attempt?.events.onError(error, wasSent);
+  }
+
+  #retryAfterRefusal(headers: UpstreamHeaders): boolean {
+    const { coolDowns, coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
+    const way = this.#way;
+    if (way === null) return false;
+    const retryAfterMs = readRetryAfterMs(headers);
+    coolDowns.start(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax));
+    if (!this.#mayRetry()) return false;
+    if (this.#moveOn()) return true;
+    if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
+    this.#options.retryBudget.take();
+    this.#call?.abort();
+    this.#waiting = setTimeout(() => this.#take(way), retryAfterMs);
+    return true;
+  }
+
+  #retryElsewhere(): boolean {
+    const { coolDowns, coolDownMs } = this.#options;
+    if (this.#way === null) return false;
+    coolDowns.start(this.#way, coolDownMs);
+    this.#unreachable.push(this.#way.providerId);
+    return this.#mayRetry() && this.#moveOn();
+  }
+
+  #mayRetry(): boolean {
+    const { attemptsMax, retryBudget } = this.#options;
+    return !this.#isOver && this.#calls < attemptsMax && retryBudget.hasOne;
+  }
+
+  #moveOn(): boolean {
+    const last = this.#call;
+    if (!this.#takeNext()) return false;
+    this.#options.retryBudget.take();
+    last?.abort();
+    return true;
+  }
+
+  /** Returns false when there is no way left that can be taken. */
+  #takeNext(): boolean {
+    const { coolDowns, random } = this.#options;
+    for (;;) {
+      const way = pickWay(this.#groups, coolDowns, this.#isLeft, random);
+      if (way === null) return false;
+      try {
+        this.#take(way);
+        return true;
+      } catch (error) {
+        this.#refusal ??= error;
+      }
+    }
+  }
+
+  #take(way: Way): void {
+    this.#tried.push(way);
+    const attempt = this.#prepare(way);
+    this.#way = way;
+    this.#attempt = attempt;
+    this.#calls++;
+    const call = attempt.begin(this);
+    // A call that fails at once has been given up for another already.
+    if (this.#attempt === attempt) this.#call = call;
+  }
+
+  readonly #isLeft = (way: Way): boolean =>
+    !this.#tried.includes(way) && !this.#unreachable.includes(way.providerId);
+}
+
+/**
+ * Statuses by which an upstream says that it did not look at the request: our credential is refused (401, 403) or has no
+ * money left (402), too many requests (429), not available (503), overloaded (529, Anthropic's).
+ */
+const refusals = new Set([401, 402, 403, 429, 503, 529]);

@@ -1,0 +1,52 @@
+import type { RequestHandler } from "express";
+import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
+import type { CompleteOptions } from "../completions/complete-options.ts";
+import { Exchange } from "../completions/exchange.ts";
+import type { OpenExchanges } from "../completions/open-exchanges.ts";
+import { GatewayError, toGatewayError } from "../errors.ts";
+import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import { endpoint, keyOf, logOurTrouble } from "./endpoint.ts";
+import { ClientGoneError, readBody } from "./read-body.ts";
+
+export type ModelEndpointOptions = AuthenticateKeyOptions &
+  CompleteOptions & { recorder: UsageRecorder; openExchanges: OpenExchanges };
+
+/**
+ * An endpoint that calls a model: checks the key, reads the body, and hands both to the domain as an exchange.
+ * @param name as the usage record has it
+ */
+export function modelEndpoint(
+  options: ModelEndpointOptions,
+  name: string,
+  run: (options: CompleteOptions, exchange: Exchange, body: Buffer) => void,
+): RequestHandler {
+  const { runtime, recorder, openExchanges, limits } = options;
+  return endpoint(options, async ({ request, response, id, reply }) => {
+    const known = keyOf(options, request);
+    const key = known instanceof Promise ? await known : known;
+    if (recorder.isFull) throw usageCannotBeRecorded();
+
+    const exchange = new Exchange({ id, key, endpoint: name, reply, runtime, recorder, openExchanges });
+    response.on("close", () => {
+      if (!response.writableFinished) exchange.cancel();
+    });
+    try {
+      const body = await readBody(request, limits.requestBodyBytesMax);
+      exchange.noteReceived();
+      if (!exchange.isOver) run(options, exchange, body);
+    } catch (thrown) {
+      if (thrown instanceof ClientGoneError) return exchange.cancel();
+      const error = toGatewayError(thrown);
+      logOurTrouble(runtime.log, id, error);
+      exchange.fail(error);
+    }
+  });
+}
+
+function usageCannotBeRecorded(): GatewayError {
+  return new GatewayError(
+    "service_unavailable",
+    "The gateway cannot record usage at the moment. Try again in a moment.",
+    { retryAfterSeconds: 5 },
+  );
+}
