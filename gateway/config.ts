@@ -3,6 +3,7 @@ import * as z from "zod";
 import { readKey } from "./credentials/key-file.ts";
 import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
+import { EnvironmentKeys } from "./models/environment-keys.ts";
 
 /** Everything the environment decides, read once at the start. */
 export type Config = Readonly<{
@@ -19,6 +20,8 @@ export type Config = Readonly<{
   administrator: { email: string; password: string } | null;
   /** `host:port` of private upstreams that may be called, or `*` for all of them. */
   upstreamPrivateHosts: string[];
+  /** What providers could be made of, if somebody wants that. */
+  environmentKeys: EnvironmentKeys;
   logLevel: "debug" | "info" | "warn" | "error" | "silent";
   limits: Limits;
 }>;
@@ -48,6 +51,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
         ? { email: data.ADMIN_EMAIL, password: data.ADMIN_PASSWORD }
         : null,
     upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
+    environmentKeys: new EnvironmentKeys(given),
     logLevel: data.LOG_LEVEL,
     limits: Object.freeze(
       Object.fromEntries(

@@ -20,6 +20,8 @@ import { ModelService } from "./models/model-service.ts";
 import { ProviderService } from "./models/provider-service.ts";
 import type { Runtime } from "./runtime.ts";
 import { AddressGuard } from "./upstream/address-guard.ts";
+import { CoolDowns } from "./upstream/cool-downs.ts";
+import { RetryBudget } from "./upstream/retry-budget.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { UsageRecorder } from "./usage/usage-recorder.ts";
 
@@ -53,7 +55,17 @@ export async function createServices(config: Config, runtime: Runtime) {
     const lastUsed = new LastUsed({ database, log });
     closers.push(() => lastUsed.close());
     const guard = new AddressGuard(config.upstreamPrivateHosts);
-    const upstreams = new Upstreams({ guard, connectionsMax: limits.upstreamConnectionsMax });
+    const { now } = runtime;
+    const upstreams = new Upstreams({ guard, connectionsMax: limits.upstreamConnectionsMax, now });
+    const attempts = {
+      coolDowns: new CoolDowns(now),
+      retryBudget: new RetryBudget(limits.upstreamRetryPercentMax),
+      random: () => runtime.randomBytes(4).readUInt32LE() / 2 ** 32,
+      attemptsMax: limits.upstreamAttemptsMax,
+      coolDownMs: limits.upstreamCoolDownMs,
+      coolDownMsMax: limits.upstreamCoolDownMsMax,
+      retryWaitMsMax: limits.upstreamRetryWaitMsMax,
+    };
     const recorder = new UsageRecorder({
       database,
       log,
@@ -70,7 +82,10 @@ export async function createServices(config: Config, runtime: Runtime) {
     const catalogue = new Catalogue({ database, secretBox, limits, log });
     const keys = new KeyService({ database, runtime, changeFeed });
     const models = new ModelService({ database, runtime, changeFeed });
-    const providers = new ProviderService({ database, runtime, changeFeed, secretBox, guard, upstreams });
+    const providers = new ProviderService({
+      ...{ database, runtime, changeFeed, secretBox, guard, upstreams },
+      environmentKeys: config.environmentKeys,
+    });
     const accessTokens = new AccessTokens(secrets, runtime);
     const sessions = new SessionService({ database, runtime, accessTokens, secrets });
     const accounts = new AccountService({ database, runtime, sessions, secrets });
@@ -114,7 +129,7 @@ export async function createServices(config: Config, runtime: Runtime) {
 
     return {
       ...{ accounts, sessions, keys, models, providers },
-      ...{ keyCache, lastUsed, catalogue, upstreams, recorder, openExchanges, database },
+      ...{ keyCache, lastUsed, catalogue, upstreams, attempts, recorder, openExchanges, database },
       firstKeyValue,
       limits,
       runtime,

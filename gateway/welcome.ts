@@ -30,6 +30,15 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
       curl(`${publicUrl}/trpc/auth.setUp`, {}, account),
     );
   }
+  const keys = (await services.providers.environmentKeys()).filter(({ hasProvider }) => !hasProvider);
+  if (keys.length > 0) {
+    const names = keys.map(({ variable }) => variable).join(", ");
+    lines.push(
+      "",
+      `The environment has keys for providers that are not here yet: ${names}.`,
+      'providers.importFromEnvironment adds them. The README says how, under "Add a provider".',
+    );
+  }
   return `${lines.join("\n")}\n\n`;
 }
 

@@ -1,32 +1,20 @@
 import type { Database } from "../../db/database.ts";
-import type { ModelRow } from "../../db/entities/model.ts";
+import type { ModelFallbackRow, ModelRow } from "../../db/entities/model.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
-import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
-import type { Endpoint, LocalProvider } from "../providers/provider.ts";
-import { findProvider } from "../providers/registry.ts";
-import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
-import { openCredential } from "./credential.ts";
+import { ConnectedProvider } from "./connected-provider.ts";
+import type { Way } from "./way.ts";
 
-/** A model that can be called, with everything that calling it takes. */
+/** A model that can be called, with every way to it. */
 export type CatalogueModel = Readonly<{
   id: string;
   slug: string;
   createdAt: Date;
-  upstreamModel: string;
-  prices: Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
-  providerName: string;
-  target: Target;
-  timeouts: UpstreamTimeouts;
+  /** The model's own provider with each of its credentials, then the same for each fallback, in their order. */
+  ways: readonly (readonly Way[])[];
 }>;
-
-/** Who answers: an upstream, the provider itself, or nobody, for a reason that is the gateway's and not the client's. */
-export type Target =
-  | { reach: "network"; endpoint: Endpoint }
-  | { reach: "local"; provider: LocalProvider }
-  | { reach: "none"; reason: GatewayError };
 
 type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Limits; log: Log };
 
@@ -51,8 +39,13 @@ export class Catalogue {
 
   /** The origins of all upstreams. */
   origins(): Set<string> {
-    const targets = [...this.#models.values()].map(({ target }) => target);
-    return new Set(targets.flatMap((target) => (target.reach === "network" ? target.endpoint.origin : [])));
+    const origins = new Set<string>();
+    for (const { ways } of this.#models.values()) {
+      for (const { target } of ways.flat()) {
+        if (target.reach === "network") origins.add(target.chat.endpoint.origin);
+      }
+    }
+    return origins;
   }
 
   /** Reads everything again. One after another: what was read first must not replace what was read later. */
@@ -63,53 +56,37 @@ export class Catalogue {
   }
 
   async #read(): Promise<void> {
-    const [models, providers, credentials] = await this.#options.database.read(async (repositories) => [
-      await repositories.models.list(),
-      await repositories.providers.list(),
-      await repositories.providers.listCredentials(),
-    ]);
-    const called = new Map(providers.map((row) => [row.id, this.#toCalled(row, credentials)]));
-    this.#models = new Map(
-      models.flatMap((model) => {
-        const provider = called.get(model.providerId);
-        return provider ? [[model.slug, toCatalogueModel(model, provider)]] : [];
-      }),
-    );
-  }
-
-  #toCalled(row: ProviderRow, credentials: CredentialRow[]): CalledProvider {
-    const timeouts = { ...defaultTimeouts(this.#options.limits), ...row.timeouts };
-    try {
-      return { providerName: row.name, target: this.#toTarget(row, credentials), timeouts };
-    } catch (error) {
-      this.#options.log.error({ provider: row.name, error }, "the provider cannot be called");
-      return { providerName: row.name, target: { reach: "none", reason: toGatewayError(error) }, timeouts };
-    }
-  }
-
-  #toTarget({ id, kind, baseUrl }: ProviderRow, credentials: CredentialRow[]): Target {
-    const provider = findProvider(kind);
-    if (provider.reach === "local") return { reach: "local", provider };
-    const credential = credentials.find(({ providerId }) => providerId === id);
-    const secret = credential ? openCredential(this.#options.secretBox, credential) : null;
-    return { reach: "network", endpoint: provider.chatEndpoint({ baseUrl: baseUrl ?? "", secret }) };
+    const rows = await this.#options.database.read(async ({ models, providers }) => ({
+      models: await models.list(),
+      fallbacks: await models.listFallbacks(),
+      providers: await providers.list(),
+      credentials: await providers.listCredentials(),
+    }));
+    this.#models = toCatalogue(rows, this.#options);
   }
 }
 
-type CalledProvider = Pick<CatalogueModel, "providerName" | "target" | "timeouts">;
+type CatalogueRows = {
+  models: ModelRow[];
+  fallbacks: ModelFallbackRow[];
+  providers: ProviderRow[];
+  credentials: CredentialRow[];
+};
 
-function toCatalogueModel(model: ModelRow, provider: CalledProvider): CatalogueModel {
-  const { id, slug, createdAt, upstreamModel, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } =
-    model;
-  const prices = { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice };
-  return { id, slug, createdAt, upstreamModel, prices, ...provider };
-}
-
-function defaultTimeouts(limits: Limits): UpstreamTimeouts {
-  return {
-    connectTimeoutMs: limits.upstreamConnectTimeoutMs,
-    firstByteTimeoutMs: limits.upstreamFirstByteTimeoutMs,
-    idleTimeoutMs: limits.upstreamIdleTimeoutMs,
-    totalTimeoutMs: limits.upstreamTotalTimeoutMs,
-  };
+function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string, CatalogueModel> {
+  const credentials = Map.groupBy(rows.credentials, ({ providerId }) => providerId);
+  const providers = new Map(
+    rows.providers.map((row) => [row.id, new ConnectedProvider(row, credentials.get(row.id) ?? [], options)]),
+  );
+  const ownWays = new Map(
+    rows.models.map((model) => [model.id, providers.get(model.providerId)?.waysTo(model) ?? []]),
+  );
+  const fallbacks = Map.groupBy(rows.fallbacks, ({ modelId }) => modelId);
+  return new Map(
+    rows.models.map(({ id, slug, createdAt }) => {
+      const fallbackIds = (fallbacks.get(id) ?? []).map(({ fallbackModelId }) => fallbackModelId);
+      const ways = [id, ...fallbackIds].map((modelId) => ownWays.get(modelId) ?? []);
+      return [slug, { id, slug, createdAt, ways: ways.filter((group) => group.length > 0) }];
+    }),
+  );
 }

@@ -4,18 +4,24 @@ import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 
+export type NewCredential = {
+  providerId: string;
+  apiKey: string;
+  /** Its share of the provider's requests, beside the weights of the other credentials. */
+  weight?: number | undefined;
+};
+
 /** A provider's API key as it is stored: sealed, bound to its row. */
 export function sealCredential(
   secretBox: SecretBox,
   runtime: Runtime,
-  providerId: string,
-  apiKey: string,
+  { providerId, apiKey, weight = 1 }: NewCredential,
 ): CredentialRow {
   const id = createId("crd", runtime);
   // Four characters of a short one would be too much of it.
   const lastFour = apiKey.length >= 16 ? apiKey.slice(-4) : "";
   const sealed = secretBox.seal(apiKey, fieldOf(id));
-  return { id, providerId, sealed, lastFour, createdAt: new Date(runtime.now()) };
+  return { id, providerId, sealed, lastFour, weight, createdAt: new Date(runtime.now()) };
 }
 
 /** Throws `service_unavailable` when it was sealed under another master key. */

@@ -1,7 +1,9 @@
-import { toGatewayError } from "../errors.ts";
-import type { Provider, ProviderSettings } from "../providers/provider.ts";
-import { collectAnswer } from "../upstream/collect-answer.ts";
+import { GatewayError } from "../errors.ts";
+import type { Provider, ProviderSettings, UpstreamApi } from "../providers/provider.ts";
+import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { explainRefusal } from "./explain-refusal.ts";
 
 /** What a real, cheap call to a provider showed. */
 export type ProviderVerdict = {
@@ -13,7 +15,10 @@ export type ProviderVerdict = {
   models: string[];
 };
 
-/** Asks an upstream for its list of models: nothing is billed for that, and it takes host, address, path and credential. */
+/**
+ * Asks an upstream for its list of models: nothing is billed for that, and it takes host, address, path and credential.
+ * Throws what the provider throws for settings that it does not take.
+ */
 export async function probeProvider(
   provider: Provider,
   settings: ProviderSettings,
@@ -23,28 +28,37 @@ export async function probeProvider(
     return { ok: true, message: "It answers by itself.", latencyMs: 0, models: provider.modelNames };
   }
   const startedAt = performance.now();
-  const verdict = (ok: boolean, message: string, models: string[] = []): ProviderVerdict => {
-    return { ok, message, latencyMs: Math.round(performance.now() - startedAt), models };
-  };
+  const finding = await ask(provider.connect(settings), upstreams);
+  const latencyMs = Math.round(performance.now() - startedAt);
+  if (typeof finding === "string") return { ok: false, message: finding, latencyMs, models: [] };
+  const count = `${finding.length} ${finding.length === 1 ? "model" : "models"}`;
+  return { ok: true, message: `Answered in ${latencyMs} ms, ${count}.`, latencyMs, models: finding };
+}
+
+/** The names of the models, or what is wrong. */
+async function ask(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
+  const { modelsEndpoint } = api;
   try {
-    const endpoint = provider.modelsEndpoint(settings);
-    const { status, body } = await collectAnswer(upstreams, endpoint, timeouts, listBytesMax);
-    if (status === 401 || status === 403)
-      return verdict(false, `The key was refused (HTTP status ${status}).`);
-    if (status !== 200)
-      return verdict(false, `It answered ${endpoint.path} with HTTP status ${status}. Check the base URL.`);
-    const models = provider.readModelNames(parseJson(body));
-    if (models === null)
-      return verdict(false, `What it answered at ${endpoint.path} is no list of models. Check the base URL.`);
-    const { latencyMs } = verdict(true, "");
-    return verdict(
-      true,
-      `Answered in ${latencyMs} ms, ${models.length} ${models.length === 1 ? "model" : "models"}.`,
-      models,
-    );
+    return readAnswer(api, await collectAnswer(upstreams, modelsEndpoint, timeouts, listBytesMax));
   } catch (error) {
-    return verdict(false, toGatewayError(error).message);
+    if (!(error instanceof GatewayError)) throw error;
+    return explainFailure(error, modelsEndpoint.origin);
   }
+}
+
+function readAnswer(api: UpstreamApi, { status, headers, body }: CollectedAnswer): string[] | string {
+  const { modelsEndpoint } = api;
+  const json = parseJson(body);
+  if (status !== 200) {
+    return explainRefusal(api.meantStatus?.(status, json) ?? status, json, modelsEndpoint);
+  }
+  const names = json === null ? null : api.readModelNames(json);
+  if (names !== null) return names;
+  const isPage =
+    /html/i.test(String(headers["content-type"])) ||
+    /^\s*<(?:!doctype|html)/i.test(body.toString("utf8", 0, 200));
+  const what = isPage ? "a web page" : "no list of models";
+  return `What it answered at ${modelsEndpoint.path} is ${what}. Check the base URL.`;
 }
 
 const timeouts = {

@@ -26,9 +26,36 @@ export const slugs = z
   .max(1_000)
   .transform((list) => [...new Set(list)]);
 
+/** Models that answer when one cannot, in their order. `max` would hide within a union which field is wrong. */
+export const fallbacks = z
+  .array(slug)
+  .refine((list) => list.length <= 5, "must be at most 5")
+  .refine((list) => new Set(list).size === list.length, "must not name a model twice");
+
+/** As an upstream calls its model. */
+export const upstreamModel = z.string().trim().min(1).max(255);
+
 export const providerName = z
   .string()
   .regex(providerNamePattern, "must be lower case letters, digits and -, at most 63");
+
+/** Which of its kind's well-known upstreams a provider is. */
+export const preset = z.string().max(32);
+
+export const baseUrl = z.string().trim().max(2048);
+
+// A line break or a space in it would be a mistake of copying, and must not get into a header.
+export const apiKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(4096)
+  .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
+
+/** A credential's share of its provider's requests, beside the weights of the others. */
+export const weight = z.int().min(1).max(1_000);
+
+export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "is not a variable's name");
 
 export const moment = z.iso
   .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })

@@ -1,12 +1,13 @@
 import * as z from "zod";
-import { id, prices, slug, tokens } from "./inputs.ts";
+import { fallbacks, id, prices, slug, tokens, upstreamModel } from "./inputs.ts";
 import { adminProcedure, procedure, router } from "./trpc.ts";
 
 const changes = {
-  upstreamModel: z.string().trim().min(1).max(255).optional(),
+  upstreamModel: upstreamModel.optional(),
   prices: prices.optional(),
   contextWindow: tokens.optional(),
   outputTokensMax: tokens.optional(),
+  fallbacks: fallbacks.optional(),
 };
 
 /** A model is known by its id and by its slug. */
@@ -17,6 +18,7 @@ export const modelsRouter = router({
 
   get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(input)),
 
+  /** What is not given is filled in with what is known of the model; null stays null. */
   create: adminProcedure
     .input(z.strictObject({ slug, providerId: id, ...changes }))
     .mutation(({ ctx, input }) => ctx.services.models.create(input)),
@@ -28,4 +30,9 @@ export const modelsRouter = router({
     ),
 
   delete: adminProcedure.input(reference).mutation(({ ctx, input }) => ctx.services.models.delete(input)),
+
+  /** What is known of a provider's models without asking its upstream. */
+  known: adminProcedure
+    .input(z.strictObject({ providerId: id }))
+    .query(({ ctx, input }) => ctx.services.models.listKnown(input.providerId)),
 });

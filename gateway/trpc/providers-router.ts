@@ -1,25 +1,31 @@
 import * as z from "zod";
+import { listPresets } from "../models/presets.ts";
 import { providerKindNames } from "../providers/registry.ts";
-import { id, providerName, timeouts } from "./inputs.ts";
+import {
+  apiKey,
+  baseUrl,
+  environmentVariable,
+  id,
+  preset,
+  providerName,
+  timeouts,
+  upstreamModel,
+  weight,
+} from "./inputs.ts";
 import { adminProcedure, router } from "./trpc.ts";
-
-const baseUrl = z.string().trim().max(2048);
-// A line break or a space in it would be a mistake of copying, and must not get into a header.
-const apiKey = z
-  .string()
-  .trim()
-  .min(1)
-  .max(4096)
-  .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
 
 export const providersRouter = router({
   list: adminProcedure.query(({ ctx }) => ctx.services.providers.list()),
+
+  /** The well-known upstreams, to fill a form with. */
+  presets: adminProcedure.query(() => listPresets()),
 
   create: adminProcedure
     .input(
       z.strictObject({
         name: providerName,
         kind: z.enum(providerKindNames),
+        preset: preset.nullish(),
         baseUrl: baseUrl.nullish(),
         apiKey: apiKey.optional(),
         timeouts: timeouts.optional(),
@@ -28,7 +34,14 @@ export const providersRouter = router({
     .mutation(({ ctx, input }) => ctx.services.providers.create(input)),
 
   update: adminProcedure
-    .input(z.strictObject({ id, baseUrl: baseUrl.optional(), timeouts: timeouts.optional() }))
+    .input(
+      z.strictObject({
+        id,
+        preset: preset.nullish(),
+        baseUrl: baseUrl.optional(),
+        timeouts: timeouts.optional(),
+      }),
+    )
     .mutation(({ ctx, input: { id: providerId, ...changes } }) =>
       ctx.services.providers.update(providerId, changes),
     ),
@@ -37,21 +50,58 @@ export const providersRouter = router({
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(input.id)),
 
-  /** A real, cheap call, with a verdict in words. */
+  /** A real, cheap call with each credential, and a verdict in words on each and on the whole. */
   test: adminProcedure
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
 
-  /** The names of the upstream's models, to pick from. */
+  /** The upstream's models, to pick from, with what is known of them. */
   discoverModels: adminProcedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
 
+  /** Makes models of what was picked. Those that are here already stay as they are. */
+  addModels: adminProcedure
+    .input(
+      z.strictObject({
+        id,
+        models: z
+          .array(upstreamModel)
+          .max(500)
+          .transform((names) => [...new Set(names)]),
+      }),
+    )
+    .mutation(({ ctx, input }) => ctx.services.models.addAll(input.id, input.models)),
+
   addCredential: adminProcedure
-    .input(z.strictObject({ id, apiKey }))
-    .mutation(({ ctx, input }) => ctx.services.providers.addCredential(input.id, input.apiKey)),
+    .input(z.strictObject({ id, apiKey, weight: weight.optional() }))
+    .mutation(({ ctx, input: { id: providerId, ...credential } }) =>
+      ctx.services.providers.addCredential({ providerId, ...credential }),
+    ),
+
+  updateCredential: adminProcedure
+    .input(z.strictObject({ id, credentialId: id, weight }))
+    .mutation(({ ctx, input }) =>
+      ctx.services.providers.updateCredential(input.id, input.credentialId, input.weight),
+    ),
 
   removeCredential: adminProcedure
     .input(z.strictObject({ id, credentialId: id }))
     .mutation(({ ctx, input }) => ctx.services.providers.removeCredential(input.id, input.credentialId)),
+
+  /** Upstreams' keys that were found in the environment at the start: the names of their variables, never the keys. */
+  environmentKeys: adminProcedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
+
+  /** Makes a provider of each of them, all or none. */
+  importFromEnvironment: adminProcedure
+    .input(
+      z.strictObject({
+        variables: z
+          .array(environmentVariable)
+          .min(1)
+          .max(50)
+          .transform((names) => [...new Set(names)]),
+      }),
+    )
+    .mutation(({ ctx, input }) => ctx.services.providers.importFromEnvironment(input.variables)),
 });

@@ -38,6 +38,7 @@ const table: Record<ErrorCode, TRPC_ERROR_CODE_KEY> = {
   missing_required_parameter: "BAD_REQUEST",
   invalid_type: "BAD_REQUEST",
   invalid_value: "BAD_REQUEST",
+  unsupported_parameter: "BAD_REQUEST",
   request_too_large: "PAYLOAD_TOO_LARGE",
   request_timeout: "TIMEOUT",
   unsupported_encoding: "UNSUPPORTED_MEDIA_TYPE",

@@ -1,0 +1,55 @@
+import { isObject } from "../wire/chat-completion.ts";
+
+/**
+ * What an answer that is no list of models means, in words for whoever set the provider up.
+ * @param body the answer's JSON, or null
+ * @param path where it was asked for the list
+ */
+export function explainRefusal(status: number, body: unknown, { path, secret }: AskedAt): string {
+  const said = quote(body, secret);
+  if (status === 401 || status === 403) {
+    return secret === null
+      ? `It wants a key (HTTP status ${status}).`
+      : `The key was refused (HTTP status ${status}).`;
+  }
+  if (status === 404 || status === 405) {
+    return `There is nothing at ${path} (HTTP status ${status}). Check the base URL: often it ends in /v1.`;
+  }
+  if (status >= 300 && status < 400) {
+    return `It redirects (HTTP status ${status}), which is never followed. Check the base URL.`;
+  }
+  if (status === 402) return `The key was taken, but its account cannot pay (HTTP status 402).${said}`;
+  if (status === 429)
+    return `The key was taken, but it may send no more requests for now (HTTP status 429).${said}`;
+  if (status >= 500) return `It has trouble of its own (HTTP status ${status}).${said}`;
+  return `It answered ${path} with HTTP status ${status}.${said}`;
+}
+
+type AskedAt = { path: string; secret: string | null };
+
+/** What the upstream says itself, where that is short, plain, and holds nothing of our secret. */
+function quote(body: unknown, secret: string | null): string {
+  const text = messageIn(body)?.trim() ?? "";
+  const isPlain = text !== "" && text.length <= quoteLengthMax && /^[^\p{Cc}<>]+$/u.test(text);
+  return isPlain && !holdsPartOf(text, secret) ? ` It says: ${text}` : "";
+}
+
+const quoteLengthMax = 200;
+
+function messageIn(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  const error = body["error"];
+  const candidates = [isObject(error) ? error["message"] : error, body["message"], body["detail"]];
+  return candidates.find((candidate) => typeof candidate === "string");
+}
+
+/** Upstreams quote keys in part, as in `sk-pr***ABCD`: a few characters in a row are enough to be one. */
+function holdsPartOf(text: string, secret: string | null): boolean {
+  if (secret === null) return false;
+  const pieces = Math.max(secret.length - pieceLength, 0) + 1;
+  return Array.from({ length: pieces }, (_, start) => secret.slice(start, start + pieceLength)).some(
+    (piece) => text.includes(piece),
+  );
+}
+
+const pieceLength = 4;

@@ -1,0 +1,71 @@
+import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
+
+/**
+ * The entry for a model's name. The package's own rules are guesses where they say `starts_with` or `contains`: its
+ * `claude-sonnet-5` takes in `claude-sonnet-5-5`, and `gemini-1.5-flash` the cheaper `gemini-1.5-flash-8b`. So those count
+ * only if what they leave over says no more than which edition it is. A wrong price is worse than none.
+ */
+export function findModel(models: readonly ModelInfo[], name: string): ModelInfo | null {
+  const asked = name.toLowerCase();
+  // Which model that stands for changes, and with it the price.
+  if (asked.endsWith("-latest")) return null;
+  for (const candidate of new Set([asked, withoutEdition(withoutPath(asked))])) {
+    const found =
+      models.find(({ match }) => fits(match, candidate, isExact)) ??
+      models.find(({ match }) => fits(match, candidate, isClose));
+    if (found) return found;
+  }
+  return null;
+}
+
+/** The single rules that a match is made of. */
+export function rulesOf(logic: MatchLogic): Rule[] {
+  if ("or" in logic) return logic.or.flatMap(rulesOf);
+  return "and" in logic ? logic.and.flatMap(rulesOf) : [logic];
+}
+
+type Rule = Exclude<MatchLogic, { or: MatchLogic[] } | { and: MatchLogic[] }>;
+
+function fits(logic: MatchLogic, name: string, isMatch: (rule: Rule, name: string) => boolean): boolean {
+  if ("or" in logic) return logic.or.some((part) => fits(part, name, isMatch));
+  if ("and" in logic) return logic.and.every((part) => fits(part, name, isMatch));
+  return isMatch(logic, name);
+}
+
+function isExact(rule: Rule, name: string): boolean {
+  if ("equals" in rule) return rule.equals.toLowerCase() === name;
+  return "regex" in rule && new RegExp(rule.regex, "i").test(name);
+}
+
+function isClose(rule: Rule, name: string): boolean {
+  if ("starts_with" in rule) return isEditionOf(name, rule.starts_with, 0);
+  if ("contains" in rule) return isEditionOf(name, rule.contains, name.indexOf(rule.contains.toLowerCase()));
+  if ("ends_with" in rule) return isEditionOf(name, rule.ends_with, name.length - rule.ends_with.length);
+  return isExact(rule, name);
+}
+
+/** Whether the name from `start` on is the literal but for the edition, and what stands before it only says where it is. */
+function isEditionOf(name: string, literal: string, start: number): boolean {
+  const wanted = literal.toLowerCase();
+  if (start < 0 || !name.startsWith(wanted, start)) return false;
+  const isWhole = start === 0 || /[./:]/.test(name.charAt(start - 1));
+  return isWhole && withoutAnyEdition(name.slice(start)) === withoutAnyEdition(wanted);
+}
+
+/** Where Gemini, Vertex AI and Bedrock say that a model is, before its name. */
+function withoutPath(name: string): string {
+  return name.replace(/^(?:models|publishers\/[^/]+\/models|arn:[^/]+)\//, "");
+}
+
+/** `-2026-03-05`, `-20250929`, `@default` and `-v1:0`: editions of one model, at one price unless they have their own entry. */
+function withoutEdition(name: string): string {
+  return name.replace(/(?:@.*|-v\d+(?::\d+)?)$/, "").replace(/-20\d\d(?:-?\d\d){2}$/, "");
+}
+
+/** Also what editions are only called where a rule takes them in: `-2506`, `-001`, and dates in part. */
+function withoutAnyEdition(name: string): string {
+  return withoutEdition(name)
+    .replace(/-(?:20\d{2,6}|2\d(?:0\d|1[0-2])|0\d{0,2}|\d\d-20\d\d)$/, "")
+    .replace(/:\d+$/, "")
+    .replace(/[-@]$/, "");
+}

@@ -1,0 +1,31 @@
+import type { Repositories } from "../../db/database.ts";
+import type { ModelRow } from "../../db/entities/model.ts";
+import { GatewayError } from "../errors.ts";
+
+/** Tells the slugs of a model's fallbacks, in their order. */
+export async function readFallbacks({ models }: Repositories): Promise<(model: { id: string }) => string[]> {
+  const fallbacks = Map.groupBy(await models.listFallbacks(), ({ modelId }) => modelId);
+  const rows = fallbacks.size === 0 ? [] : await models.list();
+  const slugs = new Map(rows.map(({ id, slug }) => [id, slug]));
+  return ({ id }) =>
+    (fallbacks.get(id) ?? []).flatMap(({ fallbackModelId }) => slugs.get(fallbackModelId) ?? []);
+}
+
+/** Replaces a model's fallbacks. Throws `invalid_value` for a slug that is no other model's. */
+export async function saveFallbacks(
+  { models }: Repositories,
+  model: Pick<ModelRow, "id" | "slug">,
+  slugs: string[],
+): Promise<void> {
+  const ids = new Map((await models.findBySlugs(slugs)).map(({ id, slug }) => [slug, id]));
+  const fallbackIds = slugs.map((slug, index) => {
+    const id = ids.get(slug);
+    const param = `fallbacks.${index}`;
+    if (id === undefined)
+      throw new GatewayError("invalid_value", `There is no model ${slug} to fall back to.`, { param });
+    if (id === model.id)
+      throw new GatewayError("invalid_value", "A model cannot be its own fallback.", { param });
+    return id;
+  });
+  await models.setFallbacks(model.id, fallbackIds);
+}

@@ -1,0 +1,27 @@
+import type { CredentialRow, ProviderRow, UpstreamTimeoutOverrides } from "../../db/entities/provider.ts";
+
+/** A provider as people see it. Of a credential no more than the last four characters is ever told. */
+export type ProviderDetails = {
+  id: string;
+  name: string;
+  kind: string;
+  /** Which of the kind's well-known upstreams it is; null for any other. */
+  preset: string | null;
+  baseUrl: string | null;
+  timeouts: UpstreamTimeoutOverrides;
+  credentials: CredentialDetails[];
+  createdAt: Date;
+};
+
+type CredentialDetails = { id: string; lastFour: string; weight: number; createdAt: Date };
+
+/** @param credentials everybody's, or its own. */
+export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]): ProviderDetails {
+  const { id, name, kind, preset, baseUrl, timeouts, createdAt } = row;
+  const own = credentials.filter(({ providerId }) => providerId === id);
+  return { id, name, kind, preset, baseUrl, timeouts, credentials: own.map(toCredentialDetails), createdAt };
+}
+
+function toCredentialDetails({ id, lastFour, weight, createdAt }: CredentialRow): CredentialDetails {
+  return { id, lastFour, weight, createdAt };
+}

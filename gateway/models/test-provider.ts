@@ -1,0 +1,81 @@
+import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
+import { GatewayError } from "../errors.ts";
+import { findProvider } from "../providers/registry.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import { openCredential } from "./credential.ts";
+import { type ProviderVerdict, probeProvider } from "./probe-provider.ts";
+
+/** What a test of a provider showed: the whole, and each of its credentials. */
+export type ProviderTest = Finding & { credentials: (Finding & { id: string; lastFour: string })[] };
+
+type Finding = { ok: boolean; message: string; latencyMs: number; modelCount: number };
+
+type ProbeOptions = { secretBox: SecretBox; upstreams: Upstreams };
+
+/** Calls the upstream for real, with each of the provider's credentials, or without one where it has none. */
+export async function testProvider(
+  row: ProviderRow,
+  credentials: CredentialRow[],
+  options: ProbeOptions,
+): Promise<ProviderTest> {
+  if (credentials.length === 0) {
+    return { ...toFinding(await probe(row, null, options)), credentials: [] };
+  }
+  const findings = await Promise.all(
+    credentials.map(async (credential) => {
+      const { id, lastFour } = credential;
+      return { id, lastFour, ...toFinding(await probe(row, credential, options)) };
+    }),
+  );
+  return { ...summarize(findings), credentials: findings };
+}
+
+/** The names of the upstream's models, as seen with the first credential that works; what is wrong where none does. */
+export async function askForModels(
+  row: ProviderRow,
+  credentials: CredentialRow[],
+  options: ProbeOptions,
+): Promise<ProviderVerdict> {
+  const [first = null, ...others] = credentials;
+  let verdict = await probe(row, first, options);
+  for (const credential of others) {
+    if (verdict.ok) break;
+    verdict = await probe(row, credential, options);
+  }
+  return verdict;
+}
+
+async function probe(
+  row: ProviderRow,
+  credential: CredentialRow | null,
+  { secretBox, upstreams }: ProbeOptions,
+): Promise<ProviderVerdict> {
+  try {
+    const secret = credential && openCredential(secretBox, credential);
+    const settings = { baseUrl: row.baseUrl ?? "", secret, preset: row.preset };
+    return await probeProvider(findProvider(row.kind), settings, upstreams);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { ok: false, message: error.message, latencyMs: 0, models: [] };
+  }
+}
+
+function summarize(findings: (Finding & { lastFour: string })[]): Finding {
+  const failed = findings.filter(({ ok }) => !ok);
+  const latencyMs = Math.max(...findings.map((finding) => finding.latencyMs));
+  const modelCount = Math.max(...findings.map((finding) => finding.modelCount));
+  const [first] = failed;
+  const count = findings.length;
+  const message =
+    count === 1 || new Set(findings.map((finding) => finding.message)).size === 1
+      ? (findings[0]?.message ?? "")
+      : first
+        ? `${failed.length} of ${count} keys ${failed.length === 1 ? "fails" : "fail"}. …${first.lastFour}: ${first.message}`
+        : `All ${count} keys work. Answered in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
+  return { ok: failed.length === 0, message, latencyMs, modelCount };
+}
+
+function toFinding({ ok, message, latencyMs, models }: ProviderVerdict): Finding {
+  return { ok, message, latencyMs, modelCount: models.length };
+}

@@ -1,0 +1,38 @@
+import type { ModelRow } from "../../db/entities/model.ts";
+import type { GatewayError } from "../errors.ts";
+import type {
+  ChatApi,
+  EmbeddingsApi,
+  LocalProvider,
+  UpstreamApi,
+  UpstreamModel,
+} from "../providers/provider.ts";
+import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
+
+/** One way to a model: a provider with one of our credentials for it, and everything that calling it takes. */
+export type Way = Readonly<{
+  providerId: string;
+  providerName: string;
+  /** Null where the provider needs none. */
+  credentialId: string | null;
+  /** The credential's share of the requests, beside the others of its provider. */
+  weight: number;
+  upstreamModel: UpstreamModel;
+  prices: Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
+  timeouts: UpstreamTimeouts;
+  target: Target;
+}>;
+
+/** Who answers: an upstream, the provider itself, or nobody, for a reason that is the gateway's and not the client's. */
+export type Target =
+  | NetworkTarget
+  | { reach: "local"; provider: LocalProvider }
+  | { reach: "none"; reason: GatewayError };
+
+export type NetworkTarget = {
+  reach: "network";
+  chat: ChatApi;
+  /** Null where the upstream has none. */
+  embeddings: EmbeddingsApi | null;
+  meantStatus: UpstreamApi["meantStatus"];
+};
