@@ -3,6 +3,7 @@ import path from "node:path";
 import test from "ava";
 import { ConfigError, readConfig } from "../gateway/config.ts";
 import { limitVariables } from "../gateway/limit-variables.ts";
+import { EnvironmentKeys } from "../gateway/models/environment-keys.ts";
 
 type Environment = Record<string, string>;
 
@@ -32,6 +33,7 @@ test("an empty environment gives the defaults", (t) => {
     jwtSecrets: null,
     administrator: null,
     upstreamPrivateHosts: [],
+    environmentKeys: new EnvironmentKeys({}),
     logLevel: "info",
   });
   for (const [name, { value }] of Object.entries(limitVariables)) {

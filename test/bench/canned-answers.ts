@@ -19,23 +19,23 @@ const usage = {
 
 /** A whole answer of 1,024 bytes. */
 export function cannedAnswer(model: string): string {
-  const withContent = (content: string) =>
-    JSON.stringify({
-      ...identity("chat.completion", model),
-      choices: [
-        {
-          index: 0,
-          message: { role: "assistant", content, refusal: null, annotations: [] },
-          logprobs: null,
-          finish_reason: "stop",
-        },
-      ],
-      usage,
-      service_tier: "default",
-    });
-  // The same text whatever the model is called, so that both names can be expected of one upstream.
-  const contentLength = 1024 - withContent("").length + model.length - upstreamModel.length;
-  return withContent(sentence.repeat(20).slice(0, contentLength));
+  return answerOf(model, answerText);
+}
+
+function answerOf(model: string, content: string): string {
+  return JSON.stringify({
+    ...identity("chat.completion", model),
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content, refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ],
+    usage,
+    service_tier: "default",
+  });
 }
 
 /**
@@ -48,8 +48,7 @@ export function cannedEvents(model: string): { chunks: string[]; usage: string; 
   const choice = (delta: object, finishReason: string | null) => [
     { index: 0, delta, logprobs: null, finish_reason: finishReason },
   ];
-  const words = sentence.repeat(5).match(/\s?\S+/g) ?? [];
-  const text = words.slice(0, textChunks).map((content) => event(choice({ content }, null), null));
+  const text = streamedText.map((content) => event(choice({ content }, null), null));
   return {
     chunks: [...text, event(choice({}, "stop"), null)],
     usage: event([], usage),
@@ -57,7 +56,15 @@ export function cannedEvents(model: string): { chunks: string[]; usage: string; 
   };
 }
 
-const textChunks = 50;
-
 const sentence =
   "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. ";
+
+/** What a whole answer says, of the length that makes 1,024 bytes of the upstream's own. */
+export const answerText = sentence.repeat(20).slice(0, 1024 - answerOf(upstreamModel, "").length);
+
+/** What a stream says, in its 50 pieces. */
+export const streamedText =
+  sentence
+    .repeat(5)
+    .match(/\s?\S+/g)
+    ?.slice(0, 50) ?? [];

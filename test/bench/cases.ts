@@ -1,53 +1,75 @@
-import { cannedAnswer, cannedEvents, upstreamModel } from "./canned-answers.ts";
-import { slug } from "./set-up-gateway.ts";
+import { cannedAnswer, cannedEvents } from "./canned-answers.ts";
+import { type CannedUpstream, openAiUpstream, vendorUpstreams } from "./canned-upstreams.ts";
 
 /** One kind of request, and what is right as the answer of either proxy. */
 export type BenchmarkCase = {
   name: string;
+  slug: string;
   stream: boolean;
+  /** Where the upstream answers it. */
+  upstreamPath: string;
   requestsPerRound: number;
-  /** The ratio of CPU time to the bare proxy's that we aim for. */
-  aim: number;
-  body: { bare: string; gateway: string };
+  warmUpRounds: number;
+  rounds: number;
+  /** The ratio of CPU time to the bare proxy's that we aim for; null where there is no aim. */
+  aim: number | null;
+  /** Null where every answer of the gateway's is another one, because it makes the id and the time. */
+  body: { bare: Buffer; gateway: Buffer | null };
 };
 
-const fromUpstream = cannedEvents(upstreamModel);
-const fromGateway = cannedEvents(slug);
+const { slug } = openAiUpstream;
+const { chunks, done } = cannedEvents(slug);
 
-export const cases: BenchmarkCase[] = [
+export const openAiCases: BenchmarkCase[] = [
   {
+    ...answerOf(openAiUpstream),
     name: "1 KB answer",
-    stream: false,
     requestsPerRound: 3_000,
+    warmUpRounds: 5,
+    rounds: 9,
     aim: 1,
-    body: { bare: cannedAnswer(upstreamModel), gateway: cannedAnswer(slug) },
+    body: { bare: openAiUpstream.answer, gateway: Buffer.from(cannedAnswer(slug)) },
   },
   {
+    ...streamOf(openAiUpstream),
     name: "50-chunk stream",
-    stream: true,
     requestsPerRound: 1_000,
+    warmUpRounds: 5,
+    rounds: 9,
     aim: 0.8,
     body: {
-      bare: [...fromUpstream.chunks, fromUpstream.usage, fromUpstream.done].join(""),
+      bare: Buffer.concat(openAiUpstream.events),
       // The client did not ask for the usage: the gateway did, and keeps it to itself.
-      gateway: [...fromGateway.chunks, fromGateway.done].join(""),
+      gateway: Buffer.from([...chunks, done].join("")),
     },
   },
 ];
 
-/** Says what an answer through the gateway must be, independently of the bytes above. Throws where it is not so. */
-export function checkAnswer(stream: boolean, answer: string): void {
-  if (!stream) {
-    const { model } = JSON.parse(answer) as { model: unknown };
-    if (model !== slug) throw new Error(`The answer names the model ${String(model)}, not ${slug}.`);
-    return;
-  }
-  const events = answer.split("\n\n").slice(0, -1);
-  if (events.at(-1) !== "data: [DONE]") throw new Error("The stream does not end with [DONE].");
-  const chunks = events.slice(0, -1).map((event) => JSON.parse(event.replace("data: ", "")) as Chunk);
-  if (chunks.length !== 51) throw new Error(`The stream has ${chunks.length} chunks, not 51.`);
-  if (chunks.some(({ model }) => model !== slug)) throw new Error("A chunk does not name the slug.");
-  if (chunks.some(({ choices }) => choices.length === 0)) throw new Error("The usage was not withheld.");
+export const vendorCases: BenchmarkCase[] = vendorUpstreams.flatMap((upstream) => [
+  answerOf(upstream),
+  streamOf(upstream),
+]);
+
+function answerOf({ kind, slug, path, answer }: CannedUpstream): BenchmarkCase {
+  return {
+    name: `${kind}, 1 KB answer`,
+    slug,
+    stream: false,
+    upstreamPath: path,
+    requestsPerRound: 1_000,
+    warmUpRounds: 3,
+    rounds: 6,
+    aim: null,
+    body: { bare: answer, gateway: null },
+  };
 }
 
-type Chunk = { model: unknown; choices: unknown[] };
+function streamOf(upstream: CannedUpstream): BenchmarkCase {
+  return {
+    ...answerOf(upstream),
+    name: `${upstream.kind}, 50-chunk stream`,
+    stream: true,
+    upstreamPath: upstream.streamPath,
+    body: { bare: Buffer.concat(upstream.events), gateway: null },
+  };
+}

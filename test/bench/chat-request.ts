@@ -1,5 +1,5 @@
 /** A chat completion request of 1 KB as clients write it: the model first, then the messages. */
-export function chatRequest({ host, key, model, stream }: ChatRequestOptions): string {
+export function chatRequest({ host, path, key, model, stream }: ChatRequestOptions): string {
   const withContent = (content: string) =>
     JSON.stringify({
       model,
@@ -20,7 +20,7 @@ export function chatRequest({ host, key, model, stream }: ChatRequestOptions): s
   const body = withContent(question.repeat(20).slice(0, padding));
   // The header lines of OpenAI's client for Node, which come in this number and length.
   const head = [
-    "POST /v1/chat/completions HTTP/1.1",
+    `POST ${path} HTTP/1.1`,
     `host: ${host}`,
     "connection: keep-alive",
     "accept: application/json",
@@ -35,6 +35,9 @@ export function chatRequest({ host, key, model, stream }: ChatRequestOptions): s
   return `${head.join("\r\n")}\r\n\r\n${body}`;
 }
 
-type ChatRequestOptions = { host: string; key: string; model: string; stream: boolean };
+type ChatRequestOptions = { host: string; path: string; key: string; model: string; stream: boolean };
+
+/** Where OpenAI answers such a request, and so does the gateway. */
+export const chatPath = "/v1/chat/completions";
 
 const question = "And afterwards, where do people from there go to eat when it rains, which it will? ";

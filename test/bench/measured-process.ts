@@ -18,7 +18,11 @@ export function startProcess<Answers extends AnswerTable>(
   file: string,
   nodeFlags: string[] = [],
 ): MeasuredProcess<Answers> {
-  const child = fork(path.join(import.meta.dirname, file), { execArgv: nodeFlags });
+  // Plain JSON has no bytes.
+  const child = fork(path.join(import.meta.dirname, file), {
+    execArgv: nodeFlags,
+    serialization: "advanced",
+  });
   const exited = once(child, "exit");
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let asked = 0;

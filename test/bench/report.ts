@@ -1,24 +1,31 @@
 import { availableParallelism, cpus, loadavg } from "node:os";
+import { streamedText } from "./canned-answers.ts";
 
 /** What one round showed. */
 export type Round = { requestsPerSecond: number; cpuUsPerRequest: number };
 
-export type Result = { name: string; aim: number; bare: Round[]; gateway: Round[] };
+export type Result = {
+  name: string;
+  stream: boolean;
+  aim: number | null;
+  bare: Round[];
+  gateway: Round[];
+};
 
 /** The table: best rounds, because on a shared machine everything else only adds. */
 export function formatResults(results: Result[]): string {
-  const rows = results.flatMap(({ name, aim, bare, gateway }) => [
-    [`${name}, bare node:http`, ...formatRounds(bare), "1.00", "1.00", ""],
+  const rows = results.flatMap(({ name, stream, aim, bare, gateway }) => [
+    [`${name}, bare node:http`, ...formatRounds(bare, stream), "1.00", "1.00", ""],
     [
       `${name}, gateway`,
-      ...formatRounds(gateway),
+      ...formatRounds(gateway, stream),
       (best(gateway) / best(bare)).toFixed(2),
       (median(gateway) / median(bare)).toFixed(2),
-      `≤ ${aim.toFixed(1)}`,
+      aim === null ? "" : `≤ ${aim.toFixed(1)}`,
     ],
   ]);
   return formatTable([
-    ["case", "requests/s", "CPU µs/request", "median", "× bare", "× median", "aim"],
+    ["case", "requests/s", "CPU µs/request", "median", "µs/chunk", "× bare", "× median", "aim"],
     ...rows,
   ]);
 }
@@ -28,9 +35,14 @@ export function machineFacts(): string {
   return `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), load ${load}, Node ${process.version}`;
 }
 
-function formatRounds(rounds: Round[]): string[] {
+function formatRounds(rounds: Round[], stream: boolean): string[] {
   const fastest = Math.max(...rounds.map((round) => round.requestsPerSecond));
-  return [Math.round(fastest).toLocaleString("en"), best(rounds).toFixed(1), median(rounds).toFixed(1)];
+  return [
+    Math.round(fastest).toLocaleString("en"),
+    best(rounds).toFixed(1),
+    median(rounds).toFixed(1),
+    stream ? (best(rounds) / streamedText.length).toFixed(2) : "",
+  ];
 }
 
 function best(rounds: Round[]): number {

@@ -1,32 +1,36 @@
-import { createServer } from "node:http";
-import { cannedAnswer, cannedEvents, upstreamModel } from "./canned-answers.ts";
+import { createServer, type ServerResponse } from "node:http";
+import { type CannedUpstream, cannedUpstreams } from "./canned-upstreams.ts";
 import { listenOnLoopback } from "./listen.ts";
 import { answerParent } from "./measured-process.ts";
 
-/** The provider behind both proxies: it answers every POST with the same bytes, a stream if the body asks for one. */
+/** The providers behind both proxies: each path answers every POST with the same bytes, a stream if one is asked for. */
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const body: Buffer[] = [];
   request.on("data", (bytes: Buffer) => body.push(bytes));
   request.on("end", () => {
-    if (!Buffer.concat(body).includes('"stream":true')) {
-      response.writeHead(200, answerHead);
-      response.end(answer);
-      return;
-    }
-    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-    // The socket is corked, not the response: that would make one HTTP chunk of all events.
-    response.socket?.cork();
-    for (const event of events) response.write(event);
-    response.end();
-    response.socket?.uncork();
+    const { url } = request;
+    const upstream = cannedUpstreams.find(({ path, streamPath }) => url === path || url === streamPath);
+    if (!upstream) return response.writeHead(404).end(`Nothing is known about ${url}.`);
+    const { path, streamPath } = upstream;
+    const wantsStream =
+      path === streamPath ? Buffer.concat(body).includes('"stream":true') : url === streamPath;
+    return wantsStream ? sendStream(upstream, response) : sendAnswer(upstream, response);
   });
 });
 
-const answer = Buffer.from(cannedAnswer(upstreamModel));
-const answerHead = { "content-type": "application/json", "content-length": answer.length };
+function sendAnswer({ answer }: CannedUpstream, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "application/json", "content-length": answer.length });
+  response.end(answer);
+}
 
-const { chunks, usage, done } = cannedEvents(upstreamModel);
-const events = [...chunks, usage, done].map((event) => Buffer.from(event));
+function sendStream({ streamContentType, events }: CannedUpstream, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": streamContentType });
+  // The socket is corked, not the response: that would make one HTTP chunk of all events.
+  response.socket?.cork();
+  for (const event of events) response.write(event);
+  response.end();
+  response.socket?.uncork();
+}
 
 const answers = { start: () => listenOnLoopback(server) };
 export type ScriptedUpstream = typeof answers;

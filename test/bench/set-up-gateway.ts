@@ -1,11 +1,8 @@
 import { createTRPCClient, httpLink } from "@trpc/client";
 import type { AppRouter } from "../../gateway/trpc/app-router.ts";
-import { upstreamModel } from "./canned-answers.ts";
+import { cannedUpstreams } from "./canned-upstreams.ts";
 
-/** What the gateway's clients call the model. */
-export const slug = "bench/model";
-
-/** Makes the upstream a provider with one priced model, and returns the value of a key for it. */
+/** Makes each canned upstream a provider with one priced model, and returns the value of a key for all of them. */
 export async function setUpGateway(url: string, setUpToken: string, upstreamPort: number): Promise<string> {
   const { accessToken } = await createConsoleClient(url).auth.setUp.mutate({
     token: setUpToken,
@@ -14,15 +11,18 @@ export async function setUpGateway(url: string, setUpToken: string, upstreamPort
     password: "correct horse battery",
   });
   const admin = createConsoleClient(url, { authorization: `Bearer ${accessToken}` });
-  const provider = await admin.providers.create.mutate({
-    name: "bench",
-    kind: "openai-compatible",
-    baseUrl: `http://127.0.0.1:${upstreamPort}/v1`,
-    apiKey: "upstream-secret-0123456789",
-  });
-  const prices = { input: 2.5, cachedInput: 1.25, output: 10 };
-  await admin.models.create.mutate({ slug, providerId: provider.id, upstreamModel, prices });
-  const { value } = await admin.keys.create.mutate({ name: "Benchmark", models: [slug] });
+  for (const { kind, slug, baseUrl, apiKey, model } of cannedUpstreams) {
+    const provider = await admin.providers.create.mutate({
+      name: slug.replace(/\/.*/, ""),
+      kind,
+      baseUrl: baseUrl(`http://127.0.0.1:${upstreamPort}`),
+      apiKey,
+    });
+    const prices = { input: 2.5, cachedInput: 1.25, output: 10 };
+    await admin.models.create.mutate({ slug, providerId: provider.id, upstreamModel: model, prices });
+  }
+  const models = cannedUpstreams.map(({ slug }) => slug);
+  const { value } = await admin.keys.create.mutate({ name: "Benchmark", models });
   return value;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { EventSplitter } from "../../gateway/completions/event-splitter.ts";
+import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
 import { ChunkRewriter, type RewrittenChunks } from "../../gateway/completions/chunk-rewriter.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
@@ -12,9 +12,9 @@ const modelJson = JSON.stringify(slug);
 type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 
 /** What the client gets of these pieces up to the end of the stream, and how it ended. */
-function relay(pieces: Buffer[], withholdsUsage = true): Relayed {
+function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
-  const rewriter = new ChunkRewriter({ slug, withholdsUsage });
+  const rewriter = new ChunkRewriter({ slug, includeUsage });
   const relayed: Relayed = { text: "", usage: null, ending: null };
   for (const piece of pieces) {
     const events = splitter.push(piece);
@@ -74,16 +74,16 @@ test("however a stream is cut, the client gets it with the slug for the model an
     fc.boolean(),
     fc.integer(),
     fc.integer({ min: 1, max: 200 }),
-    (stream, lineEnd, field, withholdsUsage, seed, pieceBytesMax) => {
+    (stream, lineEnd, field, includeUsage, seed, pieceBytesMax) => {
       const write = (json: string) => `${json === "" ? ": comment" : field + json}${lineEnd}${lineEnd}`;
       const bytes = Buffer.from(stream.map(({ sent }) => write(sent)).join(""));
-      const relayed = relay(cutAnywhere(bytes, seededRandom(seed), pieceBytesMax), withholdsUsage);
-      const kept = stream.filter(({ isUsage }) => !(isUsage && withholdsUsage));
+      const relayed = relay(cutAnywhere(bytes, seededRandom(seed), pieceBytesMax), includeUsage);
+      const kept = stream.filter(({ isUsage }) => !isUsage || includeUsage);
       assert.equal(relayed.text, kept.map(({ got }) => write(got)).join(""));
       assert.equal(relayed.ending, null);
       const hasUsage = stream.some(({ isUsage }) => isUsage);
       assert.equal(relayed.usage?.outputTokens ?? null, hasUsage ? 2 : null);
-      assert.deepEqual(relayed, relay([bytes], withholdsUsage));
+      assert.deepEqual(relayed, relay([bytes], includeUsage));
     },
   );
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
@@ -150,7 +150,13 @@ test("usage is read wherever it stands, and stays in a chunk that has choices", 
     `data: {"usage":{"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":3},"completion_tokens":2},"choices":[{"delta":{}}],"model":${model}}\n\n`;
   const { text, usage } = relay([Buffer.from(withUsage('"x"'))]);
   t.is(text, withUsage(modelJson));
-  t.deepEqual(usage, { inputTokens: 5, outputTokens: 2, cachedInputTokens: 3, reasoningTokens: null });
+  t.deepEqual(usage, {
+    inputTokens: 5,
+    outputTokens: 2,
+    cachedInputTokens: 3,
+    cacheWriteInputTokens: null,
+    reasoningTokens: null,
+  });
 });
 
 test("lines that are no data pass as they are", (t) => {

@@ -7,11 +7,12 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
 
 const upstreamModel = 'upstream "model" \\ é';
+const openAi = { maxTokensName: "max_completion_tokens", developerRole: "developer" } as const;
 const upstreamJson = JSON.stringify(upstreamModel);
 
 /** What the upstream gets for a request that a client wrote like this. */
 function splice(text: string): string {
-  return spliceRequest(readChatRequest(Buffer.from(text), 128), upstreamModel).toString("utf8");
+  return spliceRequest(readChatRequest(Buffer.from(text), 128), upstreamModel, openAi).toString("utf8");
 }
 
 /** The members every request needs, and what the client says about streaming. */

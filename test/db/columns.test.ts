@@ -50,7 +50,15 @@ for (const kind of databaseKinds) {
     const timeouts = { idleTimeoutMs: 1, totalTimeoutMs: 3_600_000 };
     const createdAt = new Date();
     await database.write(({ providers }) =>
-      providers.insert({ id: "prv_1", name: "demo", kind: "demo", baseUrl: null, timeouts, createdAt }),
+      providers.insert({
+        id: "prv_1",
+        name: "demo",
+        kind: "demo",
+        preset: null,
+        baseUrl: null,
+        timeouts,
+        createdAt,
+      }),
     );
     const row = await database.read(({ providers }) => providers.find("prv_1"));
     t.deepEqual(row?.timeouts, timeouts);

@@ -7,7 +7,15 @@ import { openTestDatabase, userRow } from "../helpers/open-test-database.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 
 const createdAt = new Date();
-const provider = { id: "prv_1", name: "demo", kind: "demo", baseUrl: null, timeouts: {}, createdAt };
+const provider = {
+  id: "prv_1",
+  name: "demo",
+  kind: "demo",
+  preset: null,
+  baseUrl: null,
+  timeouts: {},
+  createdAt,
+};
 const model = {
   id: "mdl_1",
   slug: "demo/echo",

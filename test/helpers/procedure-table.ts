@@ -34,19 +34,34 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "models.list": { access: "members" },
   "models.get": { access: "members", input: { slug: "demo/echo" } },
   "models.create": { access: "administrators", input: { slug: "demo/x", providerId: "prv_absent" } },
-  "models.update": { access: "administrators", input: { id: "mdl_absent", prices: {} } },
+  "models.update": { access: "administrators", input: { id: "mdl_absent", prices: {}, fallbacks: [] } },
   "models.delete": { access: "administrators", input: { id: "mdl_absent" } },
+  "models.known": { access: "administrators", input: { providerId: "prv_absent" } },
 
   "providers.list": { access: "administrators" },
+  "providers.presets": { access: "administrators" },
   "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },
   "providers.update": { access: "administrators", input: { id: "prv_absent" } },
   "providers.delete": { access: "administrators", input: { id: "prv_absent" } },
   "providers.test": { access: "administrators", input: { id: "prv_absent" } },
   "providers.discoverModels": { access: "administrators", input: { id: "prv_absent" } },
-  "providers.addCredential": { access: "administrators", input: { id: "prv_absent", apiKey: "secret" } },
+  "providers.addModels": { access: "administrators", input: { id: "prv_absent", models: ["gpt-4o"] } },
+  "providers.addCredential": {
+    access: "administrators",
+    input: { id: "prv_absent", apiKey: "secret", weight: 1 },
+  },
+  "providers.updateCredential": {
+    access: "administrators",
+    input: { id: "prv_absent", credentialId: "crd_absent", weight: 1 },
+  },
   "providers.removeCredential": {
     access: "administrators",
     input: { id: "prv_absent", credentialId: "crd_absent" },
+  },
+  "providers.environmentKeys": { access: "administrators" },
+  "providers.importFromEnvironment": {
+    access: "administrators",
+    input: { variables: ["OPENAI_API_KEY"] },
   },
 };
 

@@ -154,7 +154,15 @@ test.serial("a provider that got into the database all the same is refused when 
   await gateway.services.database.write(async ({ providers, models, changes }) => {
     for (const [index, baseUrl] of schemes.entries()) {
       const [id, name] = [`prv_row${index}`, `row${index}`];
-      await providers.insert({ id, name, kind: "openai-compatible", baseUrl, timeouts: {}, createdAt });
+      await providers.insert({
+        id,
+        name,
+        kind: "openai-compatible",
+        preset: null,
+        baseUrl,
+        timeouts: {},
+        createdAt,
+      });
       const model = {
         id: `mdl_row${index}`,
         slug: `${name}/model`,

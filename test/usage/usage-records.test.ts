@@ -48,7 +48,8 @@ for (const kind of databaseKinds) {
     const before = Date.now();
     const answer = await postChat(gateway, key.value, chatBody("test/model", t.title));
 
-    const { createdAt, latencyMs, timeToFirstTokenMs, ...record } = await onlyRecordOf(key.id);
+    const { createdAt, latencyMs, timeToFirstTokenMs, credentialId, ...record } = await onlyRecordOf(key.id);
+    t.regex(credentialId ?? "", /^crd_/);
     t.deepEqual(record, {
       id: answer.headers.get("x-request-id") ?? "",
       apiKeyId: key.id,
@@ -56,6 +57,8 @@ for (const kind of databaseKinds) {
       model: "test/model",
       provider: "test",
       upstreamModel: "upstream-model",
+      attempts: 1,
+      cacheWriteInputTokens: null,
       endpoint: "chat/completions",
       stream: false,
       status: "SUCCEEDED",

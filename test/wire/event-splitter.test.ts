@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { EventSplitter } from "../../gateway/completions/event-splitter.ts";
+import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 
 /** What comes out for these pieces: whole events, in as many pieces as there were occasions. */

@@ -1,0 +1,94 @@
+import type { ClaudeAsked } from "../helpers/native-upstreams/anthropic-request.ts";
+import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
+import { azureV1Form } from "../helpers/native-upstreams/azure-upstream.ts";
+import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
+import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
+import type { Answer, ProviderKind, VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
+import { answerText, cannedAnswer, cannedEvents, streamedText, upstreamModel } from "./canned-answers.ts";
+import { chatPath } from "./chat-request.ts";
+
+/** One provider as the scripted upstream plays it: always the same bytes, in the form of its kind. */
+export type CannedUpstream = {
+  kind: ProviderKind;
+  /** What the gateway's clients call its model. */
+  slug: string;
+  model: string;
+  apiKey: string;
+  baseUrl(origin: string): string;
+  path: string;
+  /** The same one where the body says whether a stream is wanted. */
+  streamPath: string;
+  streamContentType: string;
+  answer: Buffer;
+  events: Buffer[];
+};
+
+const { chunks, usage, done } = cannedEvents(upstreamModel);
+
+export const openAiUpstream: CannedUpstream = {
+  kind: "openai-compatible",
+  slug: "bench/model",
+  model: upstreamModel,
+  apiKey: "upstream-secret-0123456789",
+  baseUrl: (origin) => `${origin}/v1`,
+  path: chatPath,
+  streamPath: chatPath,
+  streamContentType: "text/event-stream; charset=utf-8",
+  answer: Buffer.from(cannedAnswer(upstreamModel)),
+  events: [...chunks, usage, done].map((event) => Buffer.from(event)),
+};
+
+const bedrockPath = `/model/${encodeURIComponent(bedrockForm.model)}/converse`;
+
+/** How the request of the benchmark looks to a model. */
+const asked: ClaudeAsked = {
+  stream: true,
+  system: "",
+  turns: [],
+  tools: [],
+  forcedTool: null,
+  schema: null,
+  outputTokensMax: 256,
+  stop: [],
+  isThinking: false,
+  includesUsage: true,
+  omitsThoughts: false,
+};
+
+/** One of each other kind. They say the same as OpenAI's. */
+export const vendorUpstreams: CannedUpstream[] = [
+  inFormOf(anthropicForm(claudeHaiku), "/v1/messages"),
+  inFormOf(
+    geminiForm({ name: "gemini-2.5-flash", generation: 2 }),
+    "/v1beta/models/gemini-2.5-flash:generateContent",
+    "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+  ),
+  inFormOf(bedrockForm, bedrockPath, `${bedrockPath}-stream`),
+  inFormOf(azureV1Form, "/openai/v1/chat/completions"),
+];
+
+export const cannedUpstreams = [openAiUpstream, ...vendorUpstreams];
+
+function inFormOf(form: VendorForm, path: string, streamPath = path): CannedUpstream {
+  const { kind, model, credential, streamContentType } = form;
+  const answer: Answer = {
+    thoughts: [],
+    text: streamedText,
+    calls: [],
+    finish: "stop",
+    usage: { input: 219, cached: 128, cacheWritten: 0, output: 50, thinking: 0 },
+    ending: "complete",
+  };
+  return {
+    kind,
+    slug: `${kind}/model`,
+    model,
+    apiKey: credential,
+    baseUrl: (origin) => form.baseUrl(origin),
+    path,
+    streamPath,
+    streamContentType,
+    answer: Buffer.from(JSON.stringify(form.answer({ ...answer, text: [answerText] }, asked))),
+    events: [...form.streamStart(answer, asked), ...form.streamEnd(answer, asked)],
+  };
+}

@@ -1,0 +1,45 @@
+import { deepStrictEqual as equal } from "node:assert";
+import { answerText, streamedText } from "./canned-answers.ts";
+import type { BenchmarkCase } from "./cases.ts";
+
+/** Says what an answer through the gateway must be, independently of any bytes. Throws where it is not so. */
+export function checkAnswer(benchmarkCase: BenchmarkCase, answer: string): void {
+  if (benchmarkCase.stream) checkStream(benchmarkCase, answer);
+  else checkCompletion(benchmarkCase, answer);
+}
+
+function checkCompletion({ name, slug }: BenchmarkCase, answer: string): void {
+  const { model, choices, usage } = JSON.parse(answer) as Completion;
+  equal(model, slug, `${name}: the model`);
+  equal(choices.length, 1, `${name}: the number of choices`);
+  equal(choices[0]?.message.content, answerText, `${name}: the text`);
+  equal(choices[0]?.finish_reason, "stop", `${name}: the finish reason`);
+  equal([usage.prompt_tokens, usage.completion_tokens], [219, 50], `${name}: the usage`);
+}
+
+function checkStream({ name, slug }: BenchmarkCase, answer: string): void {
+  const events = answer.split("\n\n").slice(0, -1);
+  equal(events.at(-1), "data: [DONE]", `${name}: the last event`);
+  const chunks = events.slice(0, -1).map((event) => JSON.parse(event.replace("data: ", "")) as Chunk);
+  const choices = chunks.flatMap((chunk) => chunk.choices);
+  const text = choices.map(({ delta }) => delta.content).filter(Boolean);
+  equal(text, streamedText, `${name}: the text`);
+  equal(choices.at(-1)?.finish_reason, "stop", `${name}: the finish reason`);
+  for (const { model, usage } of chunks) {
+    equal(model, slug, `${name}: the model`);
+    // It was asked for by the gateway, not by the client.
+    equal(usage ?? null, null, `${name}: the usage`);
+  }
+}
+
+type Completion = {
+  model: unknown;
+  choices: { message: { content: unknown }; finish_reason: unknown }[];
+  usage: { prompt_tokens: unknown; completion_tokens: unknown };
+};
+
+type Chunk = {
+  model: unknown;
+  choices: { delta: { content?: unknown }; finish_reason: unknown }[];
+  usage?: unknown;
+};

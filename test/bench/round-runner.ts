@@ -1,0 +1,81 @@
+import type { BareProxy } from "./bare-proxy.ts";
+import type { BenchmarkCase } from "./cases.ts";
+import { chatPath, chatRequest } from "./chat-request.ts";
+import { checkAnswer } from "./check-answer.ts";
+import type { GatewayProcess } from "./gateway-process.ts";
+import type { LoadGenerator } from "./load-generator.ts";
+import type { MeasuredProcess } from "./measured-process.ts";
+import type { Round } from "./report.ts";
+
+type RoundRunnerOptions = {
+  load: MeasuredProcess<LoadGenerator>;
+  bare: MeasuredProcess<BareProxy>;
+  gateway: MeasuredProcess<GatewayProcess>;
+  ports: Record<Proxy, number>;
+  /** A key for the gateway. */
+  key: string;
+};
+
+type Proxy = "bare" | "gateway";
+
+/** Sends the requests of a case through either proxy and tells what they cost it. */
+export class RoundRunner {
+  readonly #options: RoundRunnerOptions;
+  readonly #answerBytes = new Map<BenchmarkCase, number>();
+  #sentToGateway = 0;
+
+  constructor(options: RoundRunnerOptions) {
+    this.#options = options;
+  }
+
+  get sentToGateway(): number {
+    return this.#sentToGateway;
+  }
+
+  /** Looks closely at one answer of the gateway, with which all others are compared. */
+  async check(benchmarkCase: BenchmarkCase): Promise<void> {
+    const { load, ports } = this.#options;
+    const request = this.#requestOf("gateway", benchmarkCase);
+    const { status, body = "" } = await load.ask("fetch", { port: ports.gateway, request });
+    this.#sentToGateway++;
+    if (status !== 200) throw new Error(`${benchmarkCase.name}: the gateway answers ${status}: ${body}`);
+    checkAnswer(benchmarkCase, body);
+    this.#answerBytes.set(benchmarkCase, Buffer.byteLength(body));
+  }
+
+  /** Rounds through both proxies, in turn, so that whatever else the machine does befalls both. */
+  async runBoth(benchmarkCase: BenchmarkCase, rounds: number): Promise<Record<Proxy, Round[]>> {
+    const both: Record<Proxy, Round[]> = { bare: [], gateway: [] };
+    for (let round = 0; round < rounds; round++) {
+      both.bare.push(await this.run("bare", benchmarkCase));
+      both.gateway.push(await this.run("gateway", benchmarkCase));
+    }
+    return both;
+  }
+
+  async run(proxy: Proxy, benchmarkCase: BenchmarkCase): Promise<Round> {
+    const { load, ports } = this.#options;
+    const { requestsPerRound: count, body } = benchmarkCase;
+    const request = this.#requestOf(proxy, benchmarkCase);
+    const expected = body[proxy] ?? this.#answerBytes.get(benchmarkCase) ?? 0;
+    const cpuBefore = await this.#cpuOf(proxy);
+    const options = { port: ports[proxy], request, expected, count, timeoutMs: roundTimeoutMs };
+    const { durationMs } = await load.ask("run", options);
+    const cpuUs = (await this.#cpuOf(proxy)) - cpuBefore;
+    if (proxy === "gateway") this.#sentToGateway += count;
+    return { requestsPerSecond: (count / durationMs) * 1000, cpuUsPerRequest: cpuUs / count };
+  }
+
+  #cpuOf(proxy: Proxy): Promise<number> {
+    const { bare, gateway } = this.#options;
+    return proxy === "bare" ? bare.ask("cpu") : gateway.ask("cpu");
+  }
+
+  #requestOf(proxy: Proxy, { slug, stream, upstreamPath }: BenchmarkCase): string {
+    const { ports, key } = this.#options;
+    const path = proxy === "bare" ? upstreamPath : chatPath;
+    return chatRequest({ host: `127.0.0.1:${ports[proxy]}`, path, key, model: slug, stream });
+  }
+}
+
+const roundTimeoutMs = 10_000;

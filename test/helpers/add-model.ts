@@ -1,0 +1,54 @@
+import type { ServerResponse } from "node:http";
+import type { ExecutionContext } from "ava";
+import { chatBody, postChat } from "./post-chat.ts";
+import { createUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
+import { createKey, type TestGateway, usageOf } from "./test-gateway.ts";
+
+/** A provider of its own, with an upstream that does what the test says, and a model whose fallbacks are the others. */
+export async function addModel(
+  t: ExecutionContext,
+  gateway: TestGateway,
+  script: Script | (Partial<ScriptedUpstream> & { url: string }),
+  fallbacks: string[] = [],
+): Promise<AddedModel> {
+  const upstream =
+    typeof script === "function"
+      ? await createUpstream(t, (_request, response) => script(response))
+      : { requests: [], sockets: new Set<never>(), ...script };
+  const name = `way${++count}`;
+  const { id: providerId } = await gateway.admin.providers.create.mutate({
+    name,
+    kind: "openai-compatible",
+    baseUrl: `${upstream.url}/v1`,
+    apiKey: "first-secret-0123456789",
+  });
+  const slug = `${name}/model`;
+  await gateway.admin.models.create.mutate({
+    slug,
+    providerId,
+    upstreamModel: `${name}-upstream`,
+    fallbacks,
+  });
+  return { slug, name, providerId, upstream };
+}
+
+export type AddedModel = { slug: string; name: string; providerId: string; upstream: ScriptedUpstream };
+
+export type Script = (response: ServerResponse) => void;
+
+let count = 0;
+
+export const answersWith =
+  (status: number, headers: Record<string, string> = {}): Script =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify({ error: { message: `told to say ${status}`, type: "x", code: "y" } }));
+  };
+
+/** Asks a model with a key of its own, and gives the answer with its usage record. */
+export async function askModel(gateway: TestGateway, slug: string, more: object = {}) {
+  const key = await createKey(gateway, [slug]);
+  const answer = await postChat(gateway, key.value, chatBody(slug, "Hello", more));
+  const [record] = await usageOf(gateway, key.id);
+  return { answer, record };
+}

@@ -1,0 +1,115 @@
+import { addPart, type Turn } from "./native-upstream.ts";
+import { openSeal } from "./thought-seal.ts";
+import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
+
+/**
+ * The messages of a request to the Messages API, whose order and blocks it checks.
+ * https://platform.claude.com/docs/en/api/messages
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
+ */
+export function readClaudeMessages(messages: unknown): Turn[] {
+  const turns: Turn[] = [];
+  const callIds: string[] = [];
+  let open: string[] = [];
+  for (const [at, each] of asList(messages, "messages").entries()) {
+    const where = `messages.${at}`;
+    const { role, content, ...rest } = asFields(each, where);
+    onlyKnown(rest, "", (name) => `${where}.${name}: Extra inputs are not permitted`);
+    demand(role === "user" || role === "assistant", `${where}.role: Input should be 'user' or 'assistant'`);
+    const blocks = contentBlocks(content, where);
+    checkResults(blocks, open, at);
+    for (const [index, block] of blocks.entries()) {
+      readBlock(block, { role, turns, callIds, where: `${where}.content.${index}` });
+    }
+    open = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => asText(id, where));
+  }
+  demand(open.length === 0, unanswered(turns.length - 1, open));
+  return turns;
+}
+
+function contentBlocks(content: unknown, where: string): Fields[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return asList(content, `${where}.content`).map((block) => asFields(block, `${where}.content`));
+}
+
+/** Results come in the message right after the calls, all of them, and before anything else in it. */
+function checkResults(blocks: Fields[], open: string[], at: number): void {
+  const leading = blocks.slice(0, open.length).filter(({ type }) => type === "tool_result");
+  const answered = new Set(leading.map((result) => result["tool_use_id"]));
+  const missing = open.filter((id) => !answered.has(id));
+  demand(missing.length === 0, unanswered(at - 1, missing));
+  for (const { tool_use_id: id } of blocks.filter(({ type }) => type === "tool_result")) {
+    demand(
+      answered.has(id),
+      `messages.${at}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(id)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+    );
+  }
+}
+
+function unanswered(at: number, ids: string[]): string {
+  return `messages.${at}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
+}
+
+type Place = { role: Turn["role"]; turns: Turn[]; callIds: string[]; where: string };
+
+function readBlock(block: Fields, place: Place): void {
+  const { where } = place;
+  const type = String(block["type"]);
+  const form = Object.hasOwn(blockForms, type) ? blockForms[type] : undefined;
+  demand(form !== undefined, `${where}: Input tag '${type}' does not match any of the expected tags`);
+  onlyKnown(block, form.fields, (name) => `${where}.${type}.${name}: Extra inputs are not permitted`);
+  form.read(block, place);
+}
+
+const blockForms: Record<string, { fields: string; read(block: Fields, place: Place): void }> = {
+  text: {
+    fields: "type text cache_control citations",
+    read(block, { role, turns, where }) {
+      const text = asText(block["text"], where);
+      demand(text !== "", "messages: text content blocks must be non-empty");
+      demand(text.trim() !== "", "messages: text content blocks must contain non-whitespace text");
+      addPart(turns, role, { text });
+    },
+  },
+  image: {
+    fields: "type source cache_control",
+    read(block, { role, turns, where }) {
+      const { media_type: mediaType, data, ...rest } = asFields(block["source"], `${where}.source`);
+      demand(rest["type"] === "base64", `${where}.source.type: Unable to download the file.`);
+      const types = /^image\/(png|jpeg|gif|webp)$/;
+      demand(types.test(String(mediaType)), `${where}.source.base64.media_type: Input should be 'image/…'`);
+      addPart(turns, role, { image: asText(data, where), mediaType: String(mediaType) });
+    },
+  },
+  thinking: {
+    fields: "type thinking signature",
+    read(block, { role, turns, where }) {
+      const thought = openSeal(block["signature"])?.thought;
+      const isIntact = thought !== undefined && (block["thinking"] === "" || block["thinking"] === thought);
+      demand(isIntact, `${where}: Invalid \`signature\` in \`thinking\` block`);
+      if (thought !== "") addPart(turns, role, { thought });
+    },
+  },
+  tool_use: {
+    fields: "type id name input cache_control caller",
+    read(block, { role, turns, callIds, where }) {
+      const id = asText(block["id"], `${where}.tool_use.id`);
+      demand(/^[a-zA-Z0-9_-]+$/.test(id), `${where}.tool_use.id: String should match '^[a-zA-Z0-9_-]+$'`);
+      demand(!callIds.includes(id), `${where}: \`tool_use\` ids must be unique`);
+      callIds.push(id);
+      const input = asFields(block["input"], `${where}.tool_use.input`);
+      addPart(turns, role, { call: asText(block["name"], `${where}.tool_use.name`), input });
+    },
+  },
+  tool_result: {
+    fields: "type tool_use_id content is_error cache_control",
+    read(block, { role, turns, callIds, where }) {
+      const blocks = contentBlocks(block["content"] ?? [], where);
+      const texts = blocks.map(({ text }) => asText(text, `${where}.tool_result.content`));
+      const isEmpty = Array.isArray(block["content"]) && texts.includes("");
+      demand(!isEmpty, "messages: text content blocks must be non-empty");
+      const result = texts.join("");
+      addPart(turns, role, { result, ofCall: callIds.indexOf(String(block["tool_use_id"])) });
+    },
+  },
+};

@@ -1,0 +1,44 @@
+import test from "ava";
+import { GatewayError } from "../../gateway/errors.ts";
+import { explainFailure } from "../../gateway/models/explain-failure.ts";
+
+/** As an upstream call fails: with an error of ours about undici's, about Node's. */
+function failure(code: string): GatewayError {
+  const cause = Object.assign(new Error(code), { code });
+  return new GatewayError("upstream_error", "The call failed.", {
+    cause: new TypeError("failed", { cause }),
+  });
+}
+
+for (const [code, words] of [
+  ["ENOTFOUND", /The host api\.example\.com was not found\. Check the base URL\./],
+  ["EAI_AGAIN", /could not be looked up/],
+  ["ECONNREFUSED", /api\.example\.com:443 was refused: nothing listens there/],
+  ["EPRIVATEADDRESS", /add api\.example\.com:443 to UPSTREAM_PRIVATE_HOSTS/],
+  ["UND_ERR_CONNECT_TIMEOUT", /took too long to connect to api\.example\.com:443/],
+  ["ECONNRESET", /broke off the connection/],
+  ["CERT_HAS_EXPIRED", /certificate of api\.example\.com has expired/],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", /is for another host/],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", /is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
+  ["SELF_SIGNED_CERT_IN_CHAIN", /is not trusted/],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /is not trusted/],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", /is not trusted/],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", /does not speak TLS\. Is it http:\/\/\?/],
+  ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", /A TLS connection .* failed/],
+  ["HPE_INVALID_CONSTANT", /does not speak HTTP/],
+] as const) {
+  test(`${code} is explained`, (t) => {
+    t.regex(explainFailure(failure(code), "https://api.example.com"), words);
+  });
+}
+
+test("where several addresses were tried, the first says why", (t) => {
+  const errors = ["ECONNREFUSED", "EHOSTUNREACH"].map((code) => Object.assign(new Error(code), { code }));
+  const error = new GatewayError("upstream_error", "The call failed.", { cause: new AggregateError(errors) });
+  t.regex(explainFailure(error, "http://localhost:11434"), /localhost:11434 was refused/);
+});
+
+test("what is not known keeps the words that it came with", (t) => {
+  t.is(explainFailure(failure("EWHATEVER"), "http://localhost:1"), "The call failed.");
+  t.is(explainFailure(new GatewayError("upstream_timeout", "Too slow."), "http://localhost:1"), "Too slow.");
+});

@@ -1,0 +1,76 @@
+import test from "ava";
+import { explainRefusal } from "../../gateway/models/explain-refusal.ts";
+
+const secret = "sk-secret-0123456789-ABCD";
+const path = "/v1/models";
+
+function explain(status: number, body: unknown = null, withSecret: string | null = secret): string {
+  return explainRefusal(status, body, { path, secret: withSecret });
+}
+
+for (const [status, words] of [
+  [301, /It redirects \(HTTP status 301\), which is never followed\. Check the base URL\./],
+  [400, /It answered \/v1\/models with HTTP status 400\./],
+  [401, /The key was refused \(HTTP status 401\)\./],
+  [402, /its account cannot pay \(HTTP status 402\)\./],
+  [403, /The key was refused \(HTTP status 403\)\./],
+  [404, /There is nothing at \/v1\/models \(HTTP status 404\)\. Check the base URL/],
+  [405, /There is nothing at \/v1\/models \(HTTP status 405\)/],
+  [429, /may send no more requests for now \(HTTP status 429\)\./],
+  [500, /It has trouble of its own \(HTTP status 500\)\./],
+  [529, /It has trouble of its own \(HTTP status 529\)\./],
+] as const) {
+  test(`the status ${status} is explained`, (t) => {
+    t.regex(explain(status), words);
+  });
+}
+
+test("without a key, it is one that is missing", (t) => {
+  t.regex(explain(401, null, null), /It wants a key \(HTTP status 401\)\./);
+});
+
+test("what the upstream says itself is told where it is short and plain", (t) => {
+  const says = " It says: The engine is overloaded";
+  for (const body of [
+    { error: { message: "The engine is overloaded" } },
+    { error: "The engine is overloaded" },
+    { message: "  The engine is overloaded\n" },
+    { detail: "The engine is overloaded" },
+    { error: { message: 7 }, message: "The engine is overloaded" },
+  ]) {
+    t.true(explain(503, body).endsWith(says), JSON.stringify(body));
+  }
+});
+
+test("it is not told where it is long, no text, or no plain one", (t) => {
+  const plain = explain(503);
+  for (const message of [
+    "x".repeat(201),
+    "",
+    "   ",
+    "two\nlines",
+    "\u001b[31mred",
+    "<b>bold</b>",
+    42,
+    null,
+    { nested: "text" },
+  ]) {
+    t.is(explain(503, { error: { message } }), plain, JSON.stringify(message));
+  }
+  for (const body of [null, [], "text", 5, { error: null }]) t.is(explain(503, body), plain);
+});
+
+test("it is not told where any of our secret is in it, however it was shortened", (t) => {
+  const plain = explain(400);
+  for (const message of [
+    `Bad key: ${secret}`,
+    "Bad key: sk-s***************ABCD",
+    "Bad key: …ABCD",
+    "Bad key: sk-secret…",
+    `Bad key: ${secret.slice(5, 12)}`,
+  ]) {
+    t.is(explain(400, { error: { message } }), plain, message);
+  }
+  t.regex(explain(400, { error: { message: "Bad region." } }), /It says: Bad region\.$/);
+  t.is(explain(400, { message: "no ab here" }, "ab"), plain, "a short secret too");
+});

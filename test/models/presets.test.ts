@@ -1,0 +1,63 @@
+import test from "ava";
+import { findPreset, listPresets } from "../../gateway/models/presets.ts";
+import { providerNamePattern } from "../../gateway/models/slug.ts";
+import { findProvider, providerKindNames } from "../../gateway/providers/registry.ts";
+
+for (const preset of listPresets()) {
+  test(`${preset.kind}: the preset ${preset.name} can be used as it is`, (t) => {
+    const { name, label, baseUrl, keyPageUrl, keyVariable } = preset;
+    t.regex(name, providerNamePattern, "a provider can be called so");
+    t.true(name.length <= 32, "and the column takes it");
+    t.not(label.trim(), "");
+    if (keyPageUrl !== null) t.is(new URL(keyPageUrl).protocol, "https:");
+    if (keyVariable !== null) t.regex(keyVariable, /^[A-Z][A-Z0-9_]*$/);
+    t.deepEqual(findPreset(preset.kind, name), preset);
+
+    const provider = findProvider(preset.kind);
+    if (provider.reach !== "network" || baseUrl === null) return;
+    const { protocol, hostname } = new URL(baseUrl);
+    t.is(protocol, hostname === "localhost" ? "http:" : "https:");
+    const api = provider.connect({ baseUrl, secret: "a-secret-0123456789", preset: name });
+    t.true(`${api.modelsEndpoint.origin}${api.modelsEndpoint.path}`.startsWith(baseUrl.replace(/\/+$/, "")));
+  });
+}
+
+test("no two presets have one name: each is offered as the name of a provider", (t) => {
+  const names = listPresets().map(({ name }) => name);
+  t.deepEqual(names, [...new Set(names)]);
+});
+
+test("a preset is found in its own kind only", (t) => {
+  t.is(findPreset("openai-compatible", "openai")?.baseUrl, "https://api.openai.com/v1");
+  t.is(findPreset("demo", "openai"), null);
+  t.is(findPreset("openai-compatible", null), null);
+  t.is(findPreset("openai-compatible", "__proto__"), null);
+});
+
+test("whoever needs a key says where to get one and where its own tools look for it", (t) => {
+  for (const { name, baseUrl, keyPageUrl, keyVariable } of listPresets()) {
+    const isLocal = baseUrl?.startsWith("http://localhost") ?? false;
+    t.is(keyVariable === null, isLocal, name);
+    t.is(keyPageUrl === null, isLocal, name);
+  }
+  t.true(providerKindNames.includes("openai-compatible"));
+});
+
+test("OpenAI gets its own names, upstreams that would refuse or ignore them get those that were there first", (t) => {
+  const quirksOf = (preset: string | null) => {
+    const provider = findProvider("openai-compatible");
+    if (provider.reach !== "network") return t.fail();
+    const api = provider.connect({ baseUrl: "https://api.example.com/v1", secret: null, preset });
+    const chat = api.chat({ name: "model", outputTokensMax: null });
+    return chat.form === "native" ? chat.quirks : null;
+  };
+  const own = { maxTokensName: "max_completion_tokens", developerRole: "developer" };
+  t.deepEqual(quirksOf("openai"), own);
+  t.deepEqual(quirksOf(null), own, "nothing is known about it");
+  for (const preset of ["mistral", "deepseek", "ollama", "vllm", "lm-studio", "llama-cpp", "qwen"]) {
+    t.deepEqual(quirksOf(preset), { maxTokensName: "max_tokens", developerRole: "system" }, preset);
+  }
+  for (const preset of ["groq", "openrouter", "cerebras"]) {
+    t.deepEqual(quirksOf(preset), { ...own, developerRole: "system" }, preset);
+  }
+});

@@ -1,0 +1,82 @@
+import test from "ava";
+import { anthropic } from "../../../gateway/providers/anthropic/anthropic.ts";
+import type { Endpoint } from "../../../gateway/providers/provider.ts";
+
+const secret = "sk-ant-api03-test";
+const connect = (baseUrl = "https://api.anthropic.com/v1", key: string | null = secret) =>
+  anthropic.connect({ baseUrl, secret: key, preset: null });
+
+function chatEndpoints(name: string, api = connect()): Endpoint[] {
+  const chat = api.chat({ name, outputTokensMax: null });
+  return chat.form === "translated" ? [chat.endpoint, chat.streamEndpoint] : [];
+}
+
+function headerOf({ headers }: Endpoint, name: string): string | undefined {
+  const at = headers.indexOf(name);
+  return at === -1 ? undefined : headers[at + 1];
+}
+
+test("answers and streams come from one address, with the key in a header", (t) => {
+  for (const endpoint of chatEndpoints("claude-haiku-4-5")) {
+    t.is(endpoint.origin + endpoint.path, "https://api.anthropic.com/v1/messages");
+    t.is(headerOf(endpoint, "x-api-key"), secret);
+    t.is(headerOf(endpoint, "anthropic-version"), "2023-06-01");
+    t.is(headerOf(endpoint, "content-type"), "application/json");
+    t.is(headerOf(endpoint, "accept-encoding"), "identity");
+    t.is(endpoint.secret, secret);
+  }
+  t.is(chatEndpoints("claude-haiku-4-5").length, 2);
+});
+
+test("only models that bind thoughts to their conversation get the header that loosens it", (t) => {
+  const betas = (name: string) => chatEndpoints(name).map((endpoint) => headerOf(endpoint, "anthropic-beta"));
+  for (const name of ["claude-haiku-4-5", "claude-opus-5", "claude-fable-5", "MiniMax-M2"]) {
+    t.deepEqual(betas(name), [undefined, undefined], name);
+  }
+  for (const name of ["claude-fable-5-1", "claude-opus-5-5", "claude-haiku-5-5"]) {
+    t.deepEqual(betas(name), Array(2).fill("thinking-binding-controls-2026-08-01"), name);
+  }
+});
+
+test("a base URL keeps its own path and query, and needs no key", (t) => {
+  const api = connect("https://proxy.example/anthropic/v1/?team=a", null);
+  t.is(chatEndpoints("m", api)[0]?.path, "/anthropic/v1/messages?team=a");
+  t.is(api.modelsEndpoint.path, "/anthropic/v1/models?team=a&limit=1000");
+  t.is(headerOf(api.modelsEndpoint, "x-api-key"), undefined);
+  t.is(api.embeddings({ name: "m", outputTokensMax: null }), null);
+});
+
+test("the list of models names them", (t) => {
+  const { readModelNames } = connect();
+  const data = [
+    {
+      type: "model",
+      id: "claude-opus-5-5",
+      display_name: "Claude Opus 5.5",
+      created_at: "2026-09-22T00:00:00Z",
+    },
+    { type: "model" },
+    null,
+  ];
+  t.deepEqual(readModelNames({ data, has_more: false }), ["claude-opus-5-5"]);
+  for (const list of [null, [], "models", {}, { data: {} }]) t.is(readModelNames(list), null);
+});
+
+test("an account without money is told from a request that is wrong", (t) => {
+  const { meantStatus } = connect();
+  const error = (message: unknown) => ({ type: "error", error: { type: "invalid_request_error", message } });
+  t.is(
+    meantStatus?.(400, error("Your credit balance is too low to access the Anthropic API. Please go to …")),
+    402,
+  );
+  t.is(
+    meantStatus?.(
+      400,
+      error("You have reached your specified API usage limits. You will regain access on …"),
+    ),
+    402,
+  );
+  t.is(meantStatus?.(400, error("max_tokens: Field required")), 400);
+  t.is(meantStatus?.(529, error("Your credit balance is too low")), 529);
+  for (const body of [null, "", [], {}, error(null), { error: "text" }]) t.is(meantStatus?.(400, body), 400);
+});

@@ -1,0 +1,179 @@
+import test from "ava";
+import fc from "fast-check";
+import { GatewayError } from "../../../gateway/errors.ts";
+import { anthropic } from "../../../gateway/providers/anthropic/anthropic.ts";
+import type { ChatMessage, ChatRequestBody } from "../../../gateway/wire/chat-completion.ts";
+
+const models = ["claude-haiku-4-5", "claude-opus-4-8", "claude-sonnet-5-5", "some-model"];
+
+function chatOf(name: string) {
+  const api = anthropic.connect({ baseUrl: "https://example.com/v1", secret: null, preset: null });
+  const chat = api.chat({ name, outputTokensMax: null });
+  if (chat.form !== "translated") throw new Error("Anthropic speaks a form of its own");
+  return chat;
+}
+
+const words =
+  "text type image_url url input_audio file file_data file_id filename function name arguments id tool_calls tool_call_id reasoning_details anthropic-claude-v1 format index signature data content refusal audio parameters properties items anyOf minimum description strict json_schema json_object schema auto none required high cache_control thinking enabled adaptive budget_tokens tool_use tool_use_id input text_delta thinking_delta signature_delta input_json_delta partial_json stop_reason end_turn usage input_tokens __proto__ constructor".split(
+    " ",
+  );
+
+/** JSON that is made of the words that mean something, and of others. */
+const json: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(...words),
+    fc.constantFrom(
+      null,
+      true,
+      false,
+      0,
+      1,
+      -1,
+      0.5,
+      1e300,
+      "",
+      " ",
+      "{}",
+      "{",
+      "[1]",
+      "data:,%",
+      "data:a;base64,AA==",
+    ),
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom(...words), tie("value"), { maxKeys: 6 }),
+  ),
+})).value;
+
+const part = fc
+  .tuple(
+    fc.dictionary(fc.constantFrom(...words), json, { maxKeys: 4 }),
+    fc.constantFrom("text", "image_url", "file", "refusal", "input_audio", "video"),
+  )
+  .map(([fields, type]) => ({ ...fields, type }));
+
+/** As far as the dialect has checked them. */
+const hostileMessage = fc.record(
+  {
+    role: fc.constantFrom("system", "developer", "user", "assistant", "tool", "function"),
+    content: fc.oneof(fc.string(), fc.constant(null), fc.array(fc.oneof(part, json), { maxLength: 3 })),
+    tool_call_id: fc.oneof(fc.string(), json),
+    tool_calls: fc.oneof(fc.array(json, { maxLength: 2 }), json),
+    reasoning_details: fc.oneof(fc.array(json, { maxLength: 3 }), json),
+    refusal: json,
+    cache_control: json,
+  },
+  { requiredKeys: ["role"] },
+) as fc.Arbitrary<ChatMessage>;
+
+const plainMessage = fc.record({
+  role: fc.constantFrom("system" as const, "user" as const, "assistant" as const),
+  content: fc.string(),
+  reasoning_details: json,
+});
+
+const message = fc.oneof({ weight: 3, arbitrary: plainMessage }, hostileMessage);
+
+const parameters =
+  "stop tool_choice parallel_tool_calls response_format reasoning_effort thinking top_k cache_control n logprobs top_logprobs logit_bias modalities audio functions function_call user metadata".split(
+    " ",
+  );
+
+const request = fc
+  .tuple(
+    fc.array(message, { minLength: 1, maxLength: 4 }),
+    fc.dictionary(fc.constantFrom(...parameters), json, { maxKeys: 2 }),
+    fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, fc.array(json, { maxLength: 2 })),
+  )
+  .map(([messages, rest, tools]) => ({ model: "m", messages, ...rest, tools }) as ChatRequestBody);
+
+const wellFormed = /^[\w.[\]]+$/;
+
+test("whatever is asked becomes a request that can be sent, or an error of ours that says where", (t) => {
+  let built = 0;
+  fc.assert(
+    fc.property(request, fc.constantFrom(...models), (body, name) => {
+      const before = JSON.stringify(body);
+      try {
+        const sent = JSON.parse(
+          JSON.stringify(chatOf(name).buildRequest(body, { name, outputTokensMax: null })),
+        );
+        t.is(typeof sent.max_tokens, "number");
+        built++;
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        t.regex(error.code, /^(unsupported_parameter|invalid_value|invalid_type)$/);
+        t.regex(String(error.param), wellFormed);
+      }
+      t.is(JSON.stringify(body), before, "the client's request stays as it was");
+    }),
+    { numRuns: 3_000 },
+  );
+  t.true(built > 100, `${built} requests were built`);
+});
+
+test("whatever is answered becomes an answer, or an error and no end", (t) => {
+  const { readAnswer, createStreamReader } = chatOf("claude-opus-4-8");
+  const types =
+    "message_start content_block_start content_block_delta content_block_stop message_delta message_stop error other".split(
+      " ",
+    );
+  const event = fc
+    .tuple(
+      fc.constantFrom(...types),
+      fc.dictionary(fc.constantFrom("index", "delta", "content_block", "message", "usage", "error"), json),
+    )
+    .map(([type, fields]) => JSON.stringify({ ...fields, type }));
+  fc.assert(
+    fc.property(json, fc.array(json, { maxLength: 4 }), (answer, content) => {
+      for (const each of [answer, { content, stop_reason: "end_turn", usage: answer }]) {
+        attempt(() => readAnswer(each));
+      }
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(event, fc.string()), { maxLength: 8 }), (events) => {
+      const reader = createStreamReader();
+      let finished = false;
+      for (const data of events) {
+        const choices = attempt(() => reader.read({ name: "", data })) ?? [];
+        finished ||= choices.some((choice) => choice.finish_reason !== null);
+        t.is(reader.state !== "unfinished", finished);
+        JSON.stringify([choices, reader.usage]);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("many parts are no burden", (t) => {
+  const text = { type: "text", text: "a" };
+  const details = Array.from({ length: 20_000 }, (_, index) => ({
+    type: "reasoning.text",
+    format: "anthropic-claude-v1",
+    index: index % 2 === 0 ? index : -index,
+    signature: "s",
+  }));
+  const body = {
+    model: "m",
+    messages: [
+      { role: "user" as const, content: Array(200_000).fill(text) },
+      { role: "user" as const, content: Array(200_000).fill(text) },
+      { role: "assistant" as const, content: "Hi", reasoning_details: details },
+    ],
+  };
+  const startedAt = performance.now();
+  chatOf("claude-opus-5-5").buildRequest(body, { name: "claude-opus-5-5", outputTokensMax: null });
+  t.true(performance.now() - startedAt < 5_000);
+});
+
+/** What it gives, or null where it throws a proper error. */
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,145 @@
+import test from "ava";
+import { bedrock } from "../../../gateway/providers/bedrock/bedrock.ts";
+import type { Endpoint } from "../../../gateway/providers/provider.ts";
+
+const apiKey = "ABSKQmVkcm9ja0FQSUtleS1hYmNk";
+const us = "https://bedrock-runtime.us-east-1.amazonaws.com";
+const connect = (baseUrl = us, secret: string | null = apiKey) =>
+  bedrock.connect({ baseUrl, secret, preset: null });
+
+function chatOf(name: string, baseUrl = us) {
+  const chat = connect(baseUrl).chat({ name, outputTokensMax: null });
+  if (chat.form !== "translated") throw new Error("Bedrock speaks a form of its own");
+  return chat;
+}
+
+const addressOf = ({ origin, path }: Endpoint) => `${origin}${path}`;
+
+function headerOf({ headers }: Endpoint, name: string): string | undefined {
+  const at = headers.indexOf(name);
+  return at === -1 ? undefined : headers[at + 1];
+}
+
+test("a model has an endpoint for answers, one for streams and one for embeddings", (t) => {
+  const { endpoint, streamEndpoint } = chatOf("amazon.nova-pro-v1:0");
+  t.is(addressOf(endpoint), `${us}/model/amazon.nova-pro-v1%3A0/converse`);
+  t.is(headerOf(endpoint, "accept"), "application/json");
+  t.is(addressOf(streamEndpoint), `${us}/model/amazon.nova-pro-v1%3A0/converse-stream`);
+  t.is(headerOf(streamEndpoint, "accept"), "application/vnd.amazon.eventstream");
+  const embeddings = connect().embeddings({ name: "cohere.embed-english-v3", outputTokensMax: null });
+  t.is(embeddings && addressOf(embeddings.endpoint), `${us}/model/cohere.embed-english-v3/invoke`);
+});
+
+test("models that make no embeddings have no endpoint for them", (t) => {
+  for (const name of ["us.anthropic.claude-opus-4-8", "amazon.nova-2-multimodal-embeddings-v1:0"]) {
+    t.is(connect().embeddings({ name, outputTokensMax: null }), null);
+  }
+});
+
+for (const [name, segment] of [
+  [
+    "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-opus-4-6-v1",
+    "arn%3Aaws%3Abedrock%3Aeu-west-1%3A123456789012%3Ainference-profile%2Feu.anthropic.claude-opus-4-6-v1",
+  ],
+  ["../../x?y=", "..%2F..%2Fx%3Fy%3D"],
+  ["a\ud800", "a%EF%BF%BD"],
+] as const) {
+  test(`the model name ${JSON.stringify(name)} stays one segment of the path`, (t) => {
+    t.is(chatOf(name).endpoint.path, `/model/${segment}/converse`);
+  });
+}
+
+for (const [baseUrl, runtime, control] of [
+  [us, us, "https://bedrock.us-east-1.amazonaws.com"],
+  [`${us}/`, us, "https://bedrock.us-east-1.amazonaws.com"],
+  [
+    "https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com",
+    "https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com",
+    "https://bedrock-fips.us-gov-west-1.amazonaws.com",
+  ],
+  [
+    "https://vpce-0a1b-c2d3.bedrock-runtime.eu-west-1.vpce.amazonaws.com",
+    "https://vpce-0a1b-c2d3.bedrock-runtime.eu-west-1.vpce.amazonaws.com",
+    "https://vpce-0a1b-c2d3.bedrock-runtime.eu-west-1.vpce.amazonaws.com",
+  ],
+  ["http://127.0.0.1:8080/aws/?region=ap-south-1", "http://127.0.0.1:8080/aws", "http://127.0.0.1:8080/aws"],
+] as const) {
+  test(`${baseUrl}: where models run, and where they are listed`, (t) => {
+    t.is(addressOf(chatOf("m", baseUrl).endpoint), `${runtime}/model/m/converse`);
+    t.is(addressOf(connect(baseUrl).modelsEndpoint), `${control}/foundation-models`);
+  });
+}
+
+test("a Bedrock API key is sent along, and nothing is signed", (t) => {
+  for (const endpoint of [chatOf("m").endpoint, chatOf("m").streamEndpoint, connect().modelsEndpoint]) {
+    t.is(headerOf(endpoint, "authorization"), `Bearer ${apiKey}`);
+    t.is(endpoint.secret, apiKey);
+    t.is(endpoint.sign, undefined);
+  }
+});
+
+test("without a credential, a proxy may have it", (t) => {
+  const { modelsEndpoint } = connect("https://proxy.example", null);
+  t.is(headerOf(modelsEndpoint, "authorization"), undefined);
+  t.is(modelsEndpoint.secret, null);
+});
+
+test("a credential that cannot be one is refused, and not repeated", (t) => {
+  for (const secret of ["", ":", "AKID:", ":secret", "AKID:secret:token:more", "AKID:sec ret", "key\nkey"]) {
+    const error = t.throws(() => connect(us, secret), { code: "invalid_value" }, JSON.stringify(secret));
+    t.false(error?.message.includes("sec ret"));
+  }
+});
+
+test("a region that cannot be one is refused", (t) => {
+  for (const region of ["", "us east", "a%0d%0ab", "us-east-1/"]) {
+    t.throws(() => connect(`http://127.0.0.1?region=${region}`), { code: "invalid_value" }, region);
+  }
+});
+
+test("a proxy that has a name like AWS's hosts is no host of AWS", (t) => {
+  const { modelsEndpoint } = connect("https://bedrock-runtime.example.com");
+  t.is(addressOf(modelsEndpoint), "https://bedrock-runtime.example.com/foundation-models");
+});
+
+test("the list of models names those that can be asked for text or embeddings", (t) => {
+  const { readModelNames } = connect();
+  const model = (modelId: string, output: string, inference: string) => ({
+    modelArn: `arn:aws:bedrock:us-east-1::foundation-model/${modelId}`,
+    modelId,
+    inputModalities: ["TEXT"],
+    outputModalities: [output],
+    responseStreamingSupported: true,
+    inferenceTypesSupported: [inference],
+    modelLifecycle: { status: "ACTIVE" },
+  });
+  const names = readModelNames({
+    modelSummaries: [
+      model("openai.gpt-oss-120b-1:0", "TEXT", "ON_DEMAND"),
+      model("anthropic.claude-opus-4-8", "TEXT", "INFERENCE_PROFILE"),
+      model("amazon.titan-embed-text-v2:0", "EMBEDDING", "ON_DEMAND"),
+      model("amazon.nova-canvas-v1:0", "IMAGE", "ON_DEMAND"),
+      model("amazon.titan-embed-text-v2:0:8k", "EMBEDDING", "PROVISIONED"),
+      { modelName: "without an id" },
+      null,
+    ],
+  });
+  t.deepEqual(names, [
+    "openai.gpt-oss-120b-1:0",
+    "anthropic.claude-opus-4-8",
+    "amazon.titan-embed-text-v2:0",
+  ]);
+  for (const list of [null, [], {}, { modelSummaries: {} }, "models"]) t.is(readModelNames(list), null);
+});
+
+test("a model that fails or takes too long is the upstream's failure, not the client's", (t) => {
+  const { meantStatus } = connect();
+  t.is(meantStatus?.(408, { message: "Model has timed out in processing the request." }), 504);
+  t.is(meantStatus?.(424, { message: "The model failed.", originalStatusCode: 503 }), 503);
+  for (const body of [null, {}, [], { originalStatusCode: 200 }, { originalStatusCode: "503" }]) {
+    t.is(meantStatus?.(424, body), 500);
+  }
+  for (const status of [400, 403, 404, 429, 500, 503]) {
+    t.is(meantStatus?.(status, { message: "…", originalStatusCode: 424 }), status);
+  }
+});

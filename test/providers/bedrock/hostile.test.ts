@@ -1,0 +1,213 @@
+import test from "ava";
+import fc from "fast-check";
+import { GatewayError } from "../../../gateway/errors.ts";
+import { bedrock } from "../../../gateway/providers/bedrock/bedrock.ts";
+import type {
+  ChatMessage,
+  ChatRequestBody,
+  EmbeddingsRequestBody,
+} from "../../../gateway/wire/chat-completion.ts";
+
+const names = [
+  "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+  "global.anthropic.claude-opus-4-8",
+  "us.amazon.nova-2-lite-v1:0",
+  "openai.gpt-oss-120b-1:0",
+  "mistral.mistral-large-3",
+];
+const api = bedrock.connect({ baseUrl: "https://example.com", secret: null, preset: null });
+
+function chatOf(name: string) {
+  const chat = api.chat({ name, outputTokensMax: null });
+  if (chat.form !== "translated") throw new Error("Bedrock speaks a form of its own");
+  return chat;
+}
+
+function build(body: ChatRequestBody, name = names[0] ?? ""): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(chatOf(name).buildRequest(body, { name, outputTokensMax: null })));
+}
+
+const words =
+  "text type image_url video_url url input_audio file file_data file_id filename format function name arguments id tool_calls tool_call_id reasoning_details anthropic-claude-v1 bedrock-converse-v1 reasoning.text reasoning.encrypted index signature data content refusal parameters properties description strict json_schema json_object schema auto none required allowed_tools tools mode high cache_control ttl 1h thinking enabled adaptive budget_tokens output message role reasoningContent reasoningText redactedContent toolUse toolUseId input citationsContent stopReason end_turn usage inputTokens outputTokens cacheReadInputTokens start delta contentBlockIndex embedding embeddings float inputTextTokenCount __proto__ constructor toString".split(
+    " ",
+  );
+
+/** JSON that is made of the words that mean something, and of others. */
+const json: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(...words),
+    fc.constantFrom(null, true, false, 0, 1, -1, 0.5, 1e300, "", " ", "{}", "{", "[1]", "data:,%"),
+    fc.constantFrom("data:image/png;base64,AA==", "data:constructor;base64,AA==", "https://a/b.png"),
+    fc.jsonValue({ maxDepth: 1 }),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom(...words), tie("value"), { maxKeys: 6 }),
+  ),
+})).value;
+
+const part = fc
+  .tuple(
+    fc.dictionary(fc.constantFrom(...words), json, { maxKeys: 4 }),
+    fc.constantFrom("text", "image_url", "video_url", "file", "refusal", "input_audio", "hologram"),
+  )
+  .map(([fields, type]) => ({ ...fields, type }));
+
+/** As far as the dialect has checked them. */
+const hostileMessage = fc.record(
+  {
+    role: fc.constantFrom("system", "developer", "user", "assistant", "tool", "function"),
+    content: fc.oneof(fc.string(), fc.constant(null), fc.array(fc.oneof(part, json), { maxLength: 3 })),
+    tool_call_id: fc.oneof(fc.string(), json),
+    tool_calls: fc.oneof(fc.array(json, { maxLength: 2 }), json),
+    reasoning_details: fc.oneof(fc.array(json, { maxLength: 3 }), json),
+    refusal: json,
+    function_call: json,
+    cache_control: json,
+  },
+  { requiredKeys: ["role"] },
+) as fc.Arbitrary<ChatMessage>;
+
+const plainMessage = fc.record({
+  role: fc.constantFrom("system" as const, "user" as const, "assistant" as const),
+  content: fc.string(),
+  reasoning_details: json,
+});
+
+const parameters =
+  "stop tool_choice parallel_tool_calls response_format reasoning_effort thinking top_k n logprobs top_logprobs logit_bias modalities audio functions function_call web_search_options user metadata".split(
+    " ",
+  );
+
+const request = fc
+  .tuple(
+    fc.array(fc.oneof({ weight: 3, arbitrary: plainMessage }, hostileMessage), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    fc.dictionary(fc.constantFrom(...parameters), json, { maxKeys: 2 }),
+    fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, fc.array(json, { maxLength: 2 })),
+  )
+  .map(([messages, rest, tools]) => ({ model: "m", messages, ...rest, tools }) as ChatRequestBody);
+
+test("whatever is asked becomes a request that can be sent, or an error of ours that says where", (t) => {
+  let built = 0;
+  fc.assert(
+    fc.property(request, fc.constantFrom(...names), (body, name) => {
+      const before = JSON.stringify(body);
+      try {
+        t.true(Array.isArray(build(body, name)["messages"]));
+        built++;
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        t.regex(error.code, /^(unsupported_parameter|invalid_value|invalid_type)$/);
+        t.regex(String(error.param), /^[\w.[\]]+$/);
+      }
+      t.is(JSON.stringify(body), before, "the client's request stays as it was");
+    }),
+    { numRuns: 3_000 },
+  );
+  t.true(built > 100, `${built} requests were built`);
+});
+
+test("any JSON in a request for embeddings is translated or refused", (t) => {
+  const forms = ["amazon.titan-embed-text-v1", "cohere.embed-v4:0"].map((name) => {
+    const form = api.embeddings({ name, outputTokensMax: null });
+    if (form?.form !== "translated") throw new Error("Bedrock has a form of its own for embeddings");
+    return { name, ...form };
+  });
+  fc.assert(
+    fc.property(fc.constantFrom(...forms), json, json, (form, input, dimensions) => {
+      const body = { model: "m", input, dimensions } as EmbeddingsRequestBody;
+      try {
+        JSON.stringify(form.buildRequest(body, { name: form.name, outputTokensMax: null }));
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        t.truthy(error.param);
+      }
+      const { embeddings, inputTokens } = attempt(() => form.readAnswer(input)) ?? {
+        embeddings: [],
+        inputTokens: null,
+      };
+      t.true(embeddings.flat().every((number) => typeof number === "number"));
+      t.true(inputTokens === null || typeof inputTokens === "number");
+    }),
+  );
+});
+
+test("whatever is answered becomes an answer, or an error and no end", (t) => {
+  const { readAnswer, createStreamReader } = chatOf(names[0] ?? "");
+  fc.assert(
+    fc.property(json, fc.array(json, { maxLength: 4 }), (answer, content) => {
+      for (const each of [
+        answer,
+        { output: { message: { content } }, stopReason: "end_turn", usage: answer },
+      ]) {
+        for (const { message } of attempt(() => readAnswer(each))?.choices ?? []) {
+          t.true(message.content === null || typeof message.content === "string");
+        }
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  const kinds =
+    "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop metadata validationException other".split(
+      " ",
+    );
+  const event = fc
+    .tuple(
+      fc.constantFrom(...kinds),
+      fc.dictionary(fc.constantFrom("contentBlockIndex", "start", "delta", "stopReason", "usage"), json),
+    )
+    .map(([name, fields]) => ({ name, data: JSON.stringify(fields) }));
+  const garbage = fc.record({ name: fc.constantFrom(...kinds), data: fc.string() });
+  fc.assert(
+    fc.property(fc.array(fc.oneof(event, garbage), { maxLength: 8 }), (events) => {
+      const reader = createStreamReader();
+      let finished = false;
+      for (const each of events) {
+        const choices = attempt(() => reader.read(each)) ?? [];
+        finished ||= choices.some((choice) => choice.finish_reason !== null);
+        t.is(reader.state !== "unfinished", finished);
+        JSON.stringify([choices, reader.usage]);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("arguments that are nested without end are refused", (t) => {
+  const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+  const call = { id: "a", type: "function", function: { name: "f", arguments: deep } };
+  t.throws(() => build({ model: "m", messages: [{ role: "assistant", tool_calls: [call] }] }), {
+    code: "invalid_value",
+  });
+});
+
+test("many parts are no burden", (t) => {
+  const text = { type: "text", text: "a" };
+  const file = { type: "file", file: { filename: "a.pdf", file_data: "JVBERi0xLjQK" } };
+  const content = Array.from({ length: 200_000 }, () => text);
+  const files = Array.from({ length: 50_000 }, () => file);
+  const startedAt = performance.now();
+  const request = build({
+    model: "m",
+    messages: [
+      { role: "system", content },
+      { role: "user", content },
+      { role: "user", content: files },
+    ],
+  });
+  const [turn] = request["messages"] as { content: unknown[] }[];
+  t.is(turn?.content.length, 250_000);
+  t.true(performance.now() - startedAt < 5_000);
+});
+
+/** What it gives, or null where it throws a proper error. */
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof TypeError) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,133 @@
+import type { ServerResponse } from "node:http";
+import test, { type ExecutionContext } from "ava";
+import { type NativeFault, nativeFaults } from "../helpers/native-faults.ts";
+import { type NativeRecording, nativeRecordings } from "../helpers/native-recordings.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+/** Whatever an upstream of a translated kind does, the client gets a documented error or the whole answer. */
+const shared = sharedByFile();
+let gateway: TestGateway;
+const scripts = new Map<string, (response: ServerResponse) => void | Promise<void>>();
+
+test.before(async () => {
+  gateway = await startTestGateway(shared, {
+    environment: { UPSTREAM_EVENT_BYTES_MAX: "65536", UPSTREAM_ANSWER_BYTES_MAX: "65536" },
+  });
+  for (const { kind, basePath, secret } of nativeRecordings) {
+    const upstream = await createUpstream(shared, async ({ body }, response) => {
+      const title = /"text":"(?:prompt )?([^"]*: [^"]*)"|"content":"([^"]*: [^"]*)"/.exec(body);
+      await scripts.get(title?.[1] ?? title?.[2] ?? "")?.(response);
+    });
+    const { id: providerId } = await gateway.admin.providers.create.mutate({
+      name: kind,
+      kind: kind as "demo",
+      baseUrl: `${upstream.url}${basePath}`,
+      apiKey: secret,
+      timeouts: { firstByteTimeoutMs: 2_000, idleTimeoutMs: 2_000, totalTimeoutMs: 60_000 },
+    });
+    await gateway.admin.models.create.mutate({ slug: `${kind}/model`, providerId });
+  }
+});
+
+for (const recording of nativeRecordings) {
+  for (const stream of [true, false]) {
+    for (const fault of nativeFaults) {
+      const place = stream ? "stream" : "answer";
+      test(`${recording.kind}: a ${place} of an upstream that ${fault.what}`, async (t) => {
+        const { answer, record } = await ask(t, recording, stream, fault.play);
+        if (fault.error === null) {
+          t.is(contentOf(answer.text, stream), stream ? recording.streamText : recording.answerText);
+          t.like(record, { status: "SUCCEEDED", httpStatus: 200 });
+          return;
+        }
+        assertFailed(t, answer, fault.error, recording);
+        t.is(record?.status, "FAILED");
+      });
+    }
+  }
+
+  test(`${recording.kind}: an error event in the middle of a stream`, async (t) => {
+    const { answer, record } = await ask(t, recording, true, ({ begin, response, pieces }) => {
+      begin();
+      response.write(Buffer.concat(pieces.slice(0, -2)));
+      response.end(recording.errorEvent(`Overloaded, ${recording.secret}.`));
+    });
+    assertFailed(t, answer, { status: 200, code: "upstream_error" }, recording);
+    t.regex(answer.text, /Overloaded, /);
+    t.is(record?.status, "FAILED");
+  });
+
+  for (const count of recording.events.keys()) {
+    test(`${recording.kind}: a stream that ends after ${count} events is whole or an error`, async (t) => {
+      const { answer, record } = await ask(t, recording, true, ({ begin, response, pieces }) => {
+        begin();
+        response.end(Buffer.concat(pieces.slice(0, count)));
+      });
+      if (answer.text.endsWith("data: [DONE]\n\n")) {
+        t.is(contentOf(answer.text, true), recording.streamText);
+        t.regex(answer.text, /"finish_reason":"stop"/);
+      } else {
+        assertFailed(t, answer, { status: answer.status, code: "upstream_error" }, recording);
+        t.is(record?.status, "FAILED");
+      }
+    });
+  }
+}
+
+async function ask(
+  t: ExecutionContext,
+  recording: NativeRecording,
+  stream: boolean,
+  play: NativeFault["play"],
+): Promise<{ answer: Awaited<ReturnType<typeof postChat>>; record: { status: string } | undefined }> {
+  scripts.set(t.title, (response) => {
+    const begin = (headers: Record<string, string> = {}) => {
+      const type = stream ? recording.streamContentType : "application/json";
+      response.writeHead(200, { "content-type": type, ...headers });
+      response.flushHeaders();
+    };
+    return play({
+      recording,
+      stream,
+      response,
+      begin,
+      pieces: stream ? recording.events : [recording.answer],
+    });
+  });
+  const slug = `${recording.kind}/model`;
+  const key = await createKey(gateway, [slug]);
+  const answer = await postChat(gateway, key.value, chatBody(slug, t.title, { stream }));
+  const [record] = await usageOf(gateway, key.id);
+  return { answer, record };
+}
+
+function assertFailed(
+  t: ExecutionContext,
+  { status, text }: { status: number; text: string },
+  error: { status: number; code: string | null },
+  { secret }: NativeRecording,
+): void {
+  const isStreamed = text.startsWith("data: ") || text.startsWith(":");
+  t.is(status, isStreamed ? 200 : error.status);
+  t.notRegex(text, /\[DONE\]/);
+  const json = isStreamed ? text.trimEnd().split("\n\n").at(-1)?.replace("data: ", "") : text;
+  const body = JSON.parse(json ?? "null") as { error: Record<string, unknown> };
+  t.deepEqual(Object.keys(body.error), ["message", "type", "param", "code"]);
+  if (error.code !== null) t.is(body.error["code"], error.code);
+  for (const part of secret.split(":").slice(-1)) t.false(text.includes(part), "the secret is told");
+}
+
+function contentOf(text: string, stream: boolean): string {
+  if (!stream)
+    return (JSON.parse(text) as { choices: [{ message: { content: string } }] }).choices[0].message.content;
+  const events = text.split("\n\n").filter((event) => event.startsWith("data: {"));
+  return events
+    .map(
+      (event) => JSON.parse(event.slice("data: ".length)) as { choices: { delta: { content?: string } }[] },
+    )
+    .map(({ choices }) => choices[0]?.delta.content ?? "")
+    .join("");
+}

@@ -1,0 +1,110 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import test from "ava";
+import { GatewayError } from "../../gateway/errors.ts";
+import type { ChatApi, EmbeddingsApi, UpstreamApi, UpstreamModel } from "../../gateway/providers/provider.ts";
+import { providerKinds } from "../../gateway/providers/registry.ts";
+import type { ChatRequestBody, EmbeddingsRequestBody } from "../../gateway/wire/chat-completion.ts";
+import { frameEvents } from "../helpers/frame-events.ts";
+import { readStream } from "../helpers/read-stream.ts";
+
+/** What a fixture may hold; each pair is one translation and what must come of it. */
+type Fixture = {
+  model?: UpstreamModel;
+  baseUrl?: string;
+  secret?: string;
+  chatRequest?: ChatRequestBody;
+  upstreamRequest?: unknown;
+  refused?: { param: string };
+  upstreamAnswer?: unknown;
+  chatAnswer?: unknown;
+  chatChoices?: unknown;
+  chatUsage?: unknown;
+  embeddingsRequest?: EmbeddingsRequestBody;
+  upstreamEmbeddingsRequest?: unknown;
+  upstreamEmbeddingsAnswer?: unknown;
+  embeddingsAnswer?: unknown;
+};
+
+const folder = path.resolve(import.meta.dirname, "../fixtures/providers");
+
+for (const file of globSync("*/*.json", { cwd: folder }).toSorted()) {
+  const fixture = JSON.parse(readFileSync(path.join(folder, file), "utf8")) as Fixture;
+  const kind = path.dirname(file);
+  const name = `${kind}: ${path.basename(file, ".json")}`;
+  const model = fixture.model ?? { name: "some-model", outputTokensMax: null };
+  const chunksFile = path.join(folder, file.replace(/\.json$/, ".chunks.txt"));
+
+  if (fixture.refused !== undefined) {
+    test(`${name}: is refused`, (t) => {
+      const error = t.throws(() => requestOf(kind, fixture, model), { instanceOf: GatewayError });
+      t.is(error?.param ?? null, fixture.refused?.param ?? null);
+    });
+  }
+  if (fixture.upstreamRequest !== undefined) {
+    test(`${name}: the request`, (t) => {
+      t.deepEqual(viaJson(requestOf(kind, fixture, model)), fixture.upstreamRequest);
+    });
+  }
+  if (fixture.chatAnswer !== undefined) {
+    test(`${name}: the answer`, (t) => {
+      const answer = translated(apiOf(kind, fixture).chat(model)).readAnswer(fixture.upstreamAnswer);
+      t.deepEqual(viaJson(answer), fixture.chatAnswer);
+    });
+  }
+  if (fixture.chatChoices !== undefined) {
+    test(`${name}: the stream, cut anywhere`, (t) => {
+      const api = translated(apiOf(kind, fixture).chat(model));
+      const bytes = frameEvents(readFileSync(chunksFile, "utf8"), api.streamContentType);
+      for (const size of [bytes.length, 7, 1]) {
+        const { choices, usage, state } = readStream(api, bytes, size);
+        t.deepEqual(viaJson(choices), fixture.chatChoices, `pieces of ${size} bytes`);
+        t.deepEqual(viaJson(usage), fixture.chatUsage ?? null);
+        t.not(state, "unfinished");
+      }
+    });
+  }
+  if (fixture.upstreamEmbeddingsRequest !== undefined) {
+    test(`${name}: the embeddings request`, (t) => {
+      const api = embeddings(apiOf(kind, fixture).embeddings(model));
+      const body = fixture.embeddingsRequest ?? { model: "", input: "" };
+      t.deepEqual(viaJson(api.buildRequest(body, model)), fixture.upstreamEmbeddingsRequest);
+    });
+  }
+  if (fixture.embeddingsAnswer !== undefined) {
+    test(`${name}: the embeddings answer`, (t) => {
+      const api = embeddings(apiOf(kind, fixture).embeddings(model));
+      t.deepEqual(viaJson(api.readAnswer(fixture.upstreamEmbeddingsAnswer)), fixture.embeddingsAnswer);
+    });
+  }
+}
+
+function requestOf(kind: string, fixture: Fixture, model: UpstreamModel): object {
+  const body = fixture.chatRequest ?? { model: "", messages: [] };
+  return translated(apiOf(kind, fixture).chat(model)).buildRequest(body, model);
+}
+
+function apiOf(kind: string, { baseUrl, secret = "secret" }: Fixture): UpstreamApi {
+  const provider = Object.entries(providerKinds).find(([name]) => name === kind)?.[1];
+  if (provider?.reach !== "network") throw new Error(`${kind} is no kind of provider with an upstream`);
+  return provider.connect({
+    baseUrl: baseUrl ?? provider.defaultBaseUrl ?? "https://bedrock-runtime.us-east-1.amazonaws.com",
+    secret,
+    preset: null,
+  });
+}
+
+function translated(api: ChatApi): ChatApi & { form: "translated" } {
+  if (api.form !== "translated") throw new Error("there is nothing to translate");
+  return api;
+}
+
+function embeddings(api: EmbeddingsApi | null): EmbeddingsApi & { form: "translated" } {
+  if (api?.form !== "translated") throw new Error("there is nothing to translate");
+  return api;
+}
+
+/** As it would travel: without what is undefined. */
+function viaJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}

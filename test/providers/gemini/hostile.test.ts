@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import test from "ava";
+import fc from "fast-check";
+import { GatewayError } from "../../../gateway/errors.ts";
+import { gemini } from "../../../gateway/providers/gemini/gemini.ts";
+import type { ChatMessage, EmbeddingsRequestBody } from "../../../gateway/wire/chat-completion.ts";
+
+const model = { name: "gemini-3.8-flash", outputTokensMax: null };
+const api = gemini.connect({ baseUrl: "https://example.com/v1beta", secret: null, preset: null });
+const chat = api.chat(model);
+const embeddings = api.embeddings(model);
+if (chat.form !== "translated" || embeddings?.form !== "translated") throw new Error("nothing to translate");
+
+/** JSON of the given words, mixed with any other. */
+function jsonOf(words: readonly string[]): fc.Arbitrary<unknown> {
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom(...words),
+      fc.constantFrom(
+        null,
+        true,
+        false,
+        0,
+        1,
+        -1,
+        0.5,
+        "",
+        "{}",
+        '{"a":1}',
+        "data:image/png;base64,AA==",
+        "https://a/b.png",
+      ),
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.dictionary(fc.constantFrom(...words), tie("value"), { maxKeys: 6 }),
+    ),
+  }));
+  return value;
+}
+
+const requestWords =
+  "text type image_url url input_audio data format wav file file_data file_id function name arguments id tool_calls tool_call_id reasoning_details google-gemini-v1 extra_content google thought_signature content refusal audio function_call parameters properties json_schema schema allowed_tools tools mode thinking_config cached_content strict auto none required".split(
+    " ",
+  );
+
+function anyMessage(): fc.Arbitrary<ChatMessage> {
+  const anything = jsonOf(requestWords);
+  const part = fc.dictionary(fc.constantFrom(...requestWords), anything, { maxKeys: 4 });
+  const typed = fc
+    .tuple(fc.constantFrom("text", "image_url", "input_audio", "file", "video_url", "refusal"), part)
+    .map(([type, rest]) => ({ ...rest, type }));
+  return fc.record(
+    {
+      role: fc.constantFrom("system", "developer", "user", "assistant", "tool", "function"),
+      content: fc.oneof(
+        fc.string(),
+        fc.constant(null),
+        fc.array(fc.oneof(typed, anything), { maxLength: 3 }),
+      ),
+      name: anything,
+      tool_calls: fc.oneof(anything, fc.array(fc.record({ id: fc.constant("a"), function: anything }))),
+      tool_call_id: fc.oneof(fc.constant("a"), anything),
+      reasoning_details: anything,
+      refusal: anything,
+      audio: anything,
+      function_call: anything,
+    },
+    { requiredKeys: ["role"] },
+  ) as fc.Arbitrary<ChatMessage>;
+}
+
+const parameters =
+  "temperature top_p top_k n stop seed max_tokens max_completion_tokens logprobs top_logprobs presence_penalty frequency_penalty response_format reasoning_effort tools tool_choice parallel_tool_calls modalities logit_bias functions web_search_options extra_body thinking_config".split(
+    " ",
+  );
+
+function passesOrRefuses(action: () => unknown): void {
+  try {
+    JSON.stringify(action());
+  } catch (error) {
+    assert.ok(error instanceof GatewayError, String(error));
+    assert.ok(error.code === "invalid_value" || error.code === "unsupported_parameter", error.code);
+    assert.ok(error.param);
+  }
+}
+
+test("any JSON in a request is translated or refused", (t) => {
+  const requests = fc.record({
+    messages: fc.array(anyMessage(), { maxLength: 4 }),
+    rest: fc.dictionary(fc.constantFrom(...parameters), jsonOf(requestWords), { maxKeys: 5 }),
+  });
+  fc.assert(
+    fc.property(requests, ({ messages, rest }) => {
+      passesOrRefuses(() => chat.buildRequest({ ...rest, model: "m", messages }, model));
+    }),
+    { numRuns: 3_000 },
+  );
+  t.pass();
+});
+
+test("any JSON in a request for embeddings is translated or refused", (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (input, dimensions) => {
+      const body = { model: "m", input, dimensions } as EmbeddingsRequestBody;
+      passesOrRefuses(() => embeddings.buildRequest(body, model));
+    }),
+  );
+  t.pass();
+});
+
+test("JSON that is nested without end, in a result or in arguments, does no harm", (t) => {
+  const deep = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+  const ask = (args: string, result: string) => () =>
+    chat.buildRequest(
+      {
+        model: "m",
+        messages: [
+          { role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: args } }] },
+          { role: "tool", tool_call_id: "a", content: result },
+        ],
+      },
+      model,
+    );
+  t.true(JSON.stringify(ask("{}", deep)()).length > 400_000, "the result goes as text");
+  t.throws(ask(deep, "{}"), { instanceOf: GatewayError });
+});
+
+test("a request with very many parts is translated", (t) => {
+  const content = Array.from({ length: 200_000 }, () => ({ type: "text", text: "a" }));
+  const messages: ChatMessage[] = [
+    { role: "system", content },
+    { role: "user", content },
+    { role: "user", content },
+  ];
+  t.notThrows(() => chat.buildRequest({ model: "m", messages }, model));
+});
+
+const answerWords =
+  "candidates content parts text thought thoughtSignature functionCall name args id index finishReason STOP MAX_TOKENS SAFETY finishMessage logprobsResult chosenCandidates topCandidates token logProbability usageMetadata promptTokenCount candidatesTokenCount thoughtsTokenCount responseId promptFeedback blockReason error message embeddings values".split(
+    " ",
+  );
+
+test("any JSON in an answer gives choices in their form, or no answer", (t) => {
+  fc.assert(
+    fc.property(jsonOf(answerWords), (answer) => {
+      try {
+        for (const { message, finish_reason } of chat.readAnswer(answer).choices) {
+          assert.ok(message.content === null || typeof message.content === "string");
+          assert.ok(["stop", "length", "tool_calls", "content_filter"].includes(finish_reason));
+        }
+      } catch (error) {
+        assert.ok(!(error instanceof TypeError) && !(error instanceof RangeError), String(error));
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  t.pass();
+});
+
+test("any JSON in a stream gives pieces in their form, or an error, and finishes only with a reason", (t) => {
+  fc.assert(
+    fc.property(fc.array(jsonOf(answerWords), { maxLength: 5 }), (events) => {
+      const reader = chat.createStreamReader();
+      const finished = new Set<number>();
+      const begun = new Set<number>();
+      try {
+        for (const event of events) {
+          for (const { index, finish_reason } of reader.read({ name: "", data: JSON.stringify(event) })) {
+            begun.add(index);
+            if (finish_reason !== null) finished.add(index);
+          }
+          if (reader.state !== "unfinished") assert.deepEqual(begun, finished);
+        }
+      } catch (error) {
+        assert.ok(!(error instanceof TypeError) && !(error instanceof RangeError), String(error));
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  t.pass();
+});
+
+test("any JSON in an answer with embeddings gives numbers, or no answer", (t) => {
+  fc.assert(
+    fc.property(jsonOf(answerWords), (answer) => {
+      try {
+        const { embeddings: vectors, inputTokens } = embeddings.readAnswer(answer);
+        for (const vector of vectors) assert.ok(vector.every((value) => typeof value === "number"));
+        assert.ok(inputTokens === null || inputTokens >= 0);
+      } catch (error) {
+        assert.ok(!(error instanceof TypeError), String(error));
+      }
+    }),
+  );
+  t.pass();
+});

@@ -1,0 +1,36 @@
+import type { ExecutionContext } from "ava";
+import {
+  type Answer,
+  type Asked,
+  createNativeUpstream,
+  type NativeUpstream,
+} from "../helpers/native-upstreams/native-upstream.ts";
+import type { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
+import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
+import type { ConverseOptions } from "./scenario-client.ts";
+import type { Vendor } from "./vendors.ts";
+
+/** An upstream of the vendor's, connected to the gateway as somebody would do it in the console, and a key for its model. */
+export async function connectVendor(
+  t: Pick<ExecutionContext, "teardown">,
+  gateway: TestGateway,
+  { form }: Vendor,
+  script: Script,
+): Promise<Connection> {
+  const upstream = await createNativeUpstream(t, form, script);
+  const { kind, baseUrl, apiKey, model: upstreamModel } = upstream;
+  const name = `${kind}-${new URL(baseUrl).port}`;
+  const provider = await gateway.admin.providers.create.mutate({ name, kind, baseUrl, apiKey });
+  const model = `${name}/model`;
+  await gateway.admin.models.create.mutate({ slug: model, providerId: provider.id, upstreamModel });
+  const { id: keyId, value } = await createKey(gateway, [model]);
+  return { upstream, options: { baseUrl: `${gateway.url}/v1`, apiKey: value, model }, keyId };
+}
+
+export type Script = (asked: Asked) => Answer | VendorRefusal;
+
+export type Connection = {
+  upstream: NativeUpstream;
+  options: Pick<ConverseOptions, "baseUrl" | "apiKey" | "model">;
+  keyId: string;
+};

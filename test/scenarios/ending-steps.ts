@@ -1,0 +1,97 @@
+import { midStreamMessage } from "../helpers/native-upstreams/native-upstream.ts";
+import { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
+import { type Step, user } from "./step.ts";
+import { weather, zurich } from "./tool-steps.ts";
+
+const tooLong = "The prompt is longer than the context window of this model.";
+const tooMany = "You have asked too often in this minute.";
+
+/** Answers that do not end as one would like, and must not look as if they did. */
+export const endingSteps: Step[] = [
+  {
+    title: "an answer that is cut by the limit of tokens",
+    request: { messages: [user("Tell me a long story.")], outputTokensMax: 16 },
+    answers: [{ text: ["Once upon ", "a ti"], finish: "length" }],
+    outcome: { text: ["Once upon ", "a ti"], finish: "length" },
+  },
+  {
+    title: "an answer that is withheld",
+    request: { messages: [user("Something forbidden.")] },
+    answers: [{ finish: "content_filter" }],
+    outcome: { finish: "content_filter" },
+  },
+  {
+    title: "an answer that is stopped when it goes too far",
+    request: { messages: [user("Something nearly forbidden.")] },
+    answers: [{ text: ["First you ", "take"], finish: "content_filter" }],
+    outcome: { text: ["First you ", "take"], finish: "content_filter" },
+    onlyStreamed: true,
+  },
+  {
+    title: "a request that the vendor refuses",
+    request: { messages: [user("All of Wikipedia.")] },
+    answers: [new VendorRefusal("invalid", tooLong)],
+    outcome: { failure: { status: 400, message: tooLong } },
+  },
+  {
+    title: "too many requests",
+    request: { messages: [user("Again!")] },
+    answers: [new VendorRefusal("rate limited", tooMany)],
+    outcome: { failure: { status: 429, message: tooMany } },
+  },
+  {
+    title: "a model that the vendor does not have",
+    request: { messages: [user("Is anybody there?")] },
+    answers: [new VendorRefusal("not found", "There is no such model.")],
+    outcome: { failure: { status: 404, message: "There is no such model." } },
+  },
+  {
+    title: "a vendor that is overloaded",
+    request: { messages: [user("Me too!")] },
+    answers: [new VendorRefusal("overloaded", "Everybody is here.")],
+    outcome: { failure: { status: 502, message: "The model's provider" } },
+  },
+  {
+    title: "a credential that the vendor does not know",
+    request: { messages: [user("Who goes there?")] },
+    answers: [new VendorRefusal("unauthenticated", "We do not know you.")],
+    outcome: {
+      failure: { status: 502, message: "The model's provider refused the gateway's own credential." },
+    },
+  },
+  {
+    title: "an error in the middle of the stream",
+    request: { messages: [user("A poem, please.")] },
+    answers: [{ text: ["Roses are ", "red, "], ending: "error" }],
+    outcome: { failure: { status: null, message: midStreamMessage, text: ["Roses are ", "red, "] } },
+    onlyStreamed: true,
+  },
+  {
+    title: "a connection that breaks in the middle of the stream",
+    request: { messages: [user("A ballad, please.")] },
+    answers: [{ text: ["There was ", "a king"], ending: "break" }],
+    outcome: { failure: { status: null, message: "The model's provider", text: ["There was ", "a king"] } },
+    onlyStreamed: true,
+  },
+  {
+    title: "an error as the first thing in a stream",
+    request: { messages: [user("Say nothing.")] },
+    answers: [{ ending: "error" }],
+    outcome: { failure: { message: midStreamMessage } },
+    onlyStreamed: true,
+  },
+  {
+    title: "a stream that ends in the middle of a tool call",
+    request: { messages: [user("In what city am I?")], tools: { weather } },
+    answers: [{ calls: [zurich], finish: "tool_calls", ending: "early" }],
+    outcome: { failure: { status: null, message: "provider" } },
+    onlyStreamed: true,
+  },
+  {
+    title: "a stream that ends before it is done",
+    request: { messages: [user("A novel, please.")] },
+    answers: [{ text: ["It was a dark ", "and"], ending: "early" }],
+    outcome: { failure: { status: null, message: "provider", text: ["It was a dark ", "and"] } },
+    onlyStreamed: true,
+  },
+];

@@ -1,0 +1,51 @@
+import type { Asked, Part } from "../helpers/native-upstreams/native-upstream.ts";
+import type { Outcome, ScenarioClient } from "./scenario-client.ts";
+import { type Failure, plainUsage, type Step } from "./step.ts";
+import type { Vendor } from "./vendors.ts";
+
+/** How a step is played. */
+export type Play = { client: ScenarioClient; vendor: Vendor; stream: boolean };
+
+/** What a step comes to: as it stands there, but for the few things in which vendors differ and clients cannot be alike. */
+export function expectedOutcome(step: Step, { vendor, stream }: Play): Outcome | Failure {
+  const { request, outcome } = step;
+  if (vendor.takesNoTemperature && request.temperature !== undefined) {
+    return { failure: { status: 400, message: "'temperature'" } };
+  }
+  if (vendor.takesNoForcedTool && request.mustCall !== undefined) {
+    return { failure: { status: 400, message: "tool_choice" } };
+  }
+  if ("failure" in outcome) return outcome;
+  const expected = { text: [], reasoning: "", calls: [], finish: "stop", usage: plainUsage, ...outcome };
+  const [first, ...later] = answersOf(step);
+  if (vendor.thinksOnceATurn && later.length > 0) {
+    expected.reasoning = first?.thoughts?.join("") ?? "";
+    expected.usage = { ...expected.usage, thinking: 0 };
+  }
+  if (vendor.countsNoThoughts) expected.usage = { ...expected.usage, thinking: 0 };
+  if (stream) return expected;
+  const texts = answersOf(step).map(({ text = [] }) => text.join(""));
+  return { ...expected, text: texts.filter((text) => text !== "") };
+}
+
+function answersOf({ answers }: Step) {
+  return answers.flatMap((answer) => (answer instanceof Error ? [] : [answer]));
+}
+
+/** What its last request asks of the model, which does not depend on the way there either. */
+export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Asked> {
+  const { asked = {} } = step;
+  if (asked.turns === undefined) return asked;
+  const getsThoughts = client.returnsDetails || vendor.takesThoughts === "as text";
+  const first = answersOf(step)[0]?.thoughts?.join("");
+  const isThere = (part: Part) =>
+    !("thought" in part) || (getsThoughts && (!vendor.thinksOnceATurn || part.thought === first));
+  const toPart = (part: Part) =>
+    vendor.takesNoEmptyResults && "result" in part && part.result === ""
+      ? { ...part, result: "(empty)" }
+      : part;
+  return {
+    ...asked,
+    turns: asked.turns.map(({ role, parts }) => ({ role, parts: parts.filter(isThere).map(toPart) })),
+  };
+}

@@ -1,0 +1,39 @@
+import type { ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import type { Answer } from "../helpers/native-upstreams/native-upstream.ts";
+import type { Play } from "./expected.ts";
+import type { SharedConnection } from "./share-vendor.ts";
+import { plainAnswer, user } from "./step.ts";
+
+/** Begins, and falls silent. */
+export const slowAnswer: Answer = { ...plainAnswer, text: ["One, ", "two"], ending: "silence" };
+
+/**
+ * A client that leaves when the first piece of text is there or, where nothing streams, when the upstream has the request.
+ * The upstream must feel it, or its model would talk on at somebody's expense.
+ */
+export async function leave(
+  t: ExecutionContext,
+  { upstream, options, newRecords }: SharedConnection,
+  { client, stream }: Play,
+): Promise<void> {
+  const leaving = new AbortController();
+  const onText = () => leaving.abort();
+  const request = { messages: [user("Count, slowly.")] };
+  const attempt = client.converse(request, { ...options, stream, signal: leaving.signal, onText });
+  // Some clients throw when they are aborted, others just end.
+  const ended = attempt.catch(() => null);
+  const asked = await eventually(() => upstream.asked[0]);
+  if (!stream) leaving.abort();
+  await ended;
+  t.true(leaving.signal.aborted);
+  await eventually(() => upstream.abandoned.includes(asked));
+  const records = await eventually(async () => {
+    const found = await newRecords();
+    return found.length > 0 && found;
+  });
+  t.deepEqual(
+    records.map(({ status }) => status),
+    ["CANCELLED"],
+  );
+}

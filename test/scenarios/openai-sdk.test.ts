@@ -1,0 +1,4 @@
+import { openAiClient } from "./openai-client.ts";
+import { playScenario } from "./play-scenario.ts";
+
+playScenario(openAiClient);

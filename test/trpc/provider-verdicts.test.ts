@@ -1,0 +1,214 @@
+import { createServer } from "node:net";
+import type { ServerResponse } from "node:http";
+import test, { type ExecutionContext } from "ava";
+import { createUpstream, type SeenRequest } from "../helpers/scripted-upstream.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const shared = shareGateway();
+let names = 0;
+
+const apiKey = "sk-verdict-0123456789-ABCD";
+
+/** A provider at the base URL, with each of the keys. */
+async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
+  const { providers } = shared().admin;
+  const name = `verdict-${names++}`;
+  const { id } = await providers.create.mutate({ name, kind: "openai-compatible", baseUrl });
+  for (const each of apiKeys) await providers.addCredential.mutate({ id, apiKey: each });
+  return { id, name };
+}
+
+/** The verdict on an upstream that answers so. */
+async function verdictOn(
+  t: ExecutionContext,
+  script: (response: ServerResponse, request: SeenRequest) => void,
+) {
+  const upstream = await createUpstream(t, (request, response) => script(response, request));
+  const { id } = await addProvider(`${upstream.url}/v1`);
+  const { credentials, ...verdict } = await shared().admin.providers.test.mutate({ id });
+  return { ...verdict, credentials, upstream, id };
+}
+
+function sendJson(response: ServerResponse, body: unknown, status = 200): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+const list = { object: "list", data: ["one", "two"].map((id) => ({ id, object: "model" })) };
+
+test("an upstream that works is told with its time and its models", async (t) => {
+  const { ok, message, modelCount, latencyMs, credentials, upstream } = await verdictOn(t, (response) =>
+    sendJson(response, list),
+  );
+  t.true(ok);
+  t.regex(message, /^Answered in \d+ ms, 2 models\.$/);
+  t.is(modelCount, 2);
+  t.true(latencyMs >= 0);
+  t.like(credentials, [{ ok: true, message, lastFour: "ABCD", modelCount: 2 }]);
+  t.like(upstream.requests, [{ method: "GET", url: "/v1/models" }]);
+});
+
+test("one model is one model, and none is none", async (t) => {
+  const one = await verdictOn(t, (response) => sendJson(response, { data: [{ id: "one" }] }));
+  t.regex(one.message, /, 1 model\.$/);
+  const none = await verdictOn(t, (response) => sendJson(response, { data: [] }));
+  t.like(none, { ok: true, modelCount: 0 });
+});
+
+for (const [what, script, words] of [
+  [
+    "a refused key",
+    (response) => sendJson(response, { error: { message: `Incorrect API key: ${apiKey}` } }, 401),
+    /^The key was refused \(HTTP status 401\)\.$/,
+  ],
+  [
+    "a wrong path",
+    (response) => sendJson(response, { detail: "Not Found" }, 404),
+    /^There is nothing at \/v1\/models \(HTTP status 404\)\. Check the base URL/,
+  ],
+  [
+    "a web page",
+    (response) => response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><h1>Hi</h1>"),
+    /is a web page\. Check the base URL\.$/,
+  ],
+  [
+    "a web page that says it is JSON",
+    (response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end("\n<html><h1>Hi</h1></html>"),
+    /is a web page\. Check the base URL\.$/,
+  ],
+  ["JSON that is no list", (response) => sendJson(response, { status: "ok" }), /is no list of models/],
+  ["null", (response) => sendJson(response, null), /is no list of models/],
+  ["no JSON", (response) => response.end("Ollama is running"), /is no list of models/],
+  ["nothing", (response) => response.end(), /is no list of models/],
+  [
+    "a redirect",
+    (response) => response.writeHead(301, { location: "https://example.com/" }).end(),
+    /^It redirects \(HTTP status 301\), which is never followed/,
+  ],
+  [
+    "an outage",
+    (response) => sendJson(response, { error: { message: "Back at noon." } }, 503),
+    /^It has trouble of its own \(HTTP status 503\)\. It says: Back at noon\.$/,
+  ],
+  [
+    "a refusal that quotes the key",
+    (response) => sendJson(response, { error: { message: "No such project for sk-ver***ABCD." } }, 400),
+    /^It answered \/v1\/models with HTTP status 400\.$/,
+  ],
+  ["a broken connection", (response) => response.destroy(), /broke off the connection/],
+] as [string, (response: ServerResponse) => void, RegExp][]) {
+  test(`${what} is told in words, without the key`, async (t) => {
+    const { ok, message, modelCount, credentials, id } = await verdictOn(t, script);
+    t.false(ok);
+    t.regex(message, words);
+    t.is(modelCount, 0);
+    t.false(JSON.stringify({ message, credentials }).includes("sk-ver"));
+
+    const error = await t.throwsAsync(shared().admin.providers.discoverModels.query({ id }));
+    t.like(error, { data: { code: "BAD_GATEWAY", param: "id" } });
+    t.regex(error?.message ?? "", words);
+  });
+}
+
+test("without a key, one that is wanted is missing", async (t) => {
+  const upstream = await createUpstream(t, (_request, response) => sendJson(response, {}, 401));
+  const { id } = await addProvider(upstream.url, []);
+  const verdict = await shared().admin.providers.test.mutate({ id });
+  t.like(verdict, { ok: false, message: "It wants a key (HTTP status 401).", credentials: [] });
+  t.is(upstream.requests[0]?.headers.authorization, undefined);
+});
+
+test("a place where nothing listens, and a host that does not exist", async (t) => {
+  const closed = await createUpstream(t, () => {});
+  const { port } = new URL(closed.url);
+  const server = createServer().listen(0, "127.0.0.1");
+  const address = await new Promise<number>((resolve) =>
+    server.on("listening", () => {
+      const own = server.address();
+      resolve(typeof own === "object" && own ? own.port : 0);
+    }),
+  );
+  await new Promise((resolve) => server.close(resolve));
+  const nothing = await addProvider(`http://127.0.0.1:${address}/v1`);
+  t.regex(
+    (await shared().admin.providers.test.mutate({ id: nothing.id })).message,
+    new RegExp(`^The connection to 127\\.0\\.0\\.1:${address} was refused: nothing listens there`),
+  );
+  const nowhere = await addProvider("https://nowhere.invalid/v1");
+  t.regex(
+    (await shared().admin.providers.test.mutate({ id: nowhere.id })).message,
+    /^The host nowhere\.invalid (was not found|could not be looked up)/,
+  );
+  const plain = await addProvider(`https://127.0.0.1:${port}/v1`);
+  t.regex(
+    (await shared().admin.providers.test.mutate({ id: plain.id })).message,
+    new RegExp(`127\\.0\\.0\\.1:${port} does not speak TLS\\. Is it http://\\?$`),
+  );
+});
+
+test("a private address is refused with what would allow it", async (t) => {
+  const upstream = await createUpstream(t, (_request, response) => sendJson(response, list));
+  const { host } = new URL(upstream.url);
+  const first = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: host } });
+  const { id } = await first.admin.providers.create.mutate({
+    name: "private",
+    kind: "openai-compatible",
+    baseUrl: `${upstream.url}/v1`,
+  });
+  t.true((await first.admin.providers.test.mutate({ id })).ok);
+
+  const { DATABASE_URL = "", DATA_DIR = "" } = first.environment;
+  const stricter = await startTestGateway(t, {
+    environment: { DATABASE_URL, DATA_DIR, UPSTREAM_PRIVATE_HOSTS: "" },
+  });
+  const verdict = await stricter.admin.providers.test.mutate({ id });
+  t.is(verdict.message, `${host} is a private address. To allow it, add ${host} to UPSTREAM_PRIVATE_HOSTS.`);
+  t.is(upstream.requests.length, 1);
+});
+
+test("each key is tested, and the whole says how many work", async (t) => {
+  const upstream = await createUpstream(t, ({ headers }, response) =>
+    headers.authorization?.includes("good") ? sendJson(response, list) : sendJson(response, {}, 401),
+  );
+  const { admin } = shared();
+  const { id } = await addProvider(upstream.url, ["sk-good-0123456789-AAAA", "sk-bad-0123456789-BBBB"]);
+  const mixed = await admin.providers.test.mutate({ id });
+  t.deepEqual(
+    mixed.credentials.map(({ lastFour, ok }) => [lastFour, ok]),
+    [
+      ["AAAA", true],
+      ["BBBB", false],
+    ],
+  );
+  t.like(mixed, {
+    ok: false,
+    modelCount: 2,
+    message: "1 of 2 keys fails. …BBBB: The key was refused (HTTP status 401).",
+  });
+
+  const [, bad] = mixed.credentials;
+  await admin.providers.removeCredential.mutate({ id, credentialId: bad?.id ?? "" });
+  await admin.providers.addCredential.mutate({ id, apiKey: "sk-good-0123456789-CCCC" });
+  const good = await admin.providers.test.mutate({ id });
+  t.true(good.ok);
+  t.regex(good.message, /^(All 2 keys work\. )?Answered in \d+ ms, 2 models\.$/);
+});
+
+test("models are discovered with the first key that works", async (t) => {
+  const upstream = await createUpstream(t, ({ headers }, response) =>
+    headers.authorization?.includes("good") ? sendJson(response, list) : sendJson(response, {}, 401),
+  );
+  const { id } = await addProvider(upstream.url, [
+    "sk-bad-0123456789",
+    "sk-good-0123456789",
+    "sk-unused-0123456789",
+  ]);
+  const { models } = await shared().admin.providers.discoverModels.query({ id });
+  t.deepEqual(
+    models.map(({ upstreamModel }) => upstreamModel),
+    ["one", "two"],
+  );
+  t.is(upstream.requests.length, 2);
+});

@@ -1,0 +1,142 @@
+import test from "ava";
+import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+/** What the gateway's clock is ahead by. */
+let aheadMs = 0;
+
+test.before(async () => {
+  const now = () => Date.now() + aheadMs;
+  gateway = await startTestGateway(shared, { runtime: { now } });
+});
+
+test.serial("a provider that asks to be left alone is, until its time is over", async (t) => {
+  const other = await addModel(t, gateway, sendCompletion);
+  let isLimited = true;
+  const own = await addModel(
+    t,
+    gateway,
+    (response) =>
+      isLimited ? answersWith(429, { "retry-after": "30" })(response) : sendCompletion(response),
+    [other.slug],
+  );
+  await askModel(gateway, own.slug);
+  isLimited = false;
+  const during = await askModel(gateway, own.slug);
+  t.like(during.record, { provider: other.name, attempts: 1 });
+  t.is(own.upstream.requests.length, 1);
+
+  aheadMs += 31_000;
+  t.like((await askModel(gateway, own.slug)).record, { provider: own.name, attempts: 1 });
+});
+
+test("a credential that is refused is left alone for another one of the same provider", async (t) => {
+  const seen: string[] = [];
+  const upstream = await createUpstream(t, ({ headers }, response) => {
+    seen.push(String(headers.authorization));
+    if (headers.authorization === "Bearer first-secret-0123456789") answersWith(401)(response);
+    else sendCompletion(response);
+  });
+  const own = await addModel(t, gateway, upstream);
+  const { credentials } = await gateway.admin.providers.addCredential.mutate({
+    id: own.providerId,
+    apiKey: "second-secret-0123456789",
+  });
+  for (let request = 0; request < 12; request++) {
+    const { answer, record } = await askModel(gateway, own.slug);
+    t.is(answer.status, 200);
+    t.is(record?.credentialId, credentials[1]?.id);
+  }
+  t.is(seen.filter((authorization) => authorization.includes("first")).length, 1);
+});
+
+test("credentials share the requests by their weights", async (t) => {
+  const seen: string[] = [];
+  const upstream = await createUpstream(t, ({ headers }, response) => {
+    seen.push(String(headers.authorization));
+    sendCompletion(response);
+  });
+  const own = await addModel(t, gateway, upstream);
+  await gateway.admin.providers.addCredential.mutate({
+    id: own.providerId,
+    apiKey: "second-secret-0123456789",
+    weight: 3,
+  });
+  const key = await createKey(gateway, [own.slug]);
+  for (let request = 0; request < 200; request++) {
+    await postChat(gateway, key.value, chatBody(own.slug));
+  }
+  const second = seen.filter((authorization) => authorization.includes("second")).length;
+  // 150 are expected; six standard deviations are 37.
+  t.true(Math.abs(second - 150) < 37, `${second} of 200`);
+});
+
+test("when every way fails, the last one's error is the answer, and the client is asked not to try again", async (t) => {
+  const ways = [];
+  for (let way = 0; way < 3; way++) ways.push(await addModel(t, gateway, answersWith(503)));
+  const own = await addModel(
+    t,
+    gateway,
+    answersWith(429),
+    ways.map(({ slug }) => slug),
+  );
+  const { answer, record } = await askModel(gateway, own.slug);
+  t.is(answer.status, 502);
+  t.is(answer.headers.get("x-should-retry"), "false");
+  // UPSTREAM_ATTEMPTS_MAX
+  t.deepEqual(
+    [own, ...ways].map(({ upstream }) => upstream.requests.length),
+    [1, 1, 1, 0],
+  );
+  t.like(record, { status: "FAILED", attempts: 3, provider: ways[1]?.name });
+});
+
+test("the only way is taken again after a short wait that the upstream asked for", async (t) => {
+  let calls = 0;
+  const own = await addModel(t, gateway, (response) =>
+    ++calls === 1 ? answersWith(429, { "retry-after-ms": "20" })(response) : sendCompletion(response),
+  );
+  const { answer, record } = await askModel(gateway, own.slug);
+  t.is(answer.status, 200);
+  t.like(record, { attempts: 2, status: "SUCCEEDED" });
+});
+
+test("a longer wait, or none that was named, is the client's to decide", async (t) => {
+  for (const headers of [{ "retry-after": "7" }, {}] as Record<string, string>[]) {
+    const own = await addModel(t, gateway, answersWith(429, headers));
+    const { answer, record } = await askModel(gateway, own.slug);
+    t.is(answer.status, 429);
+    t.is(answer.headers.get("retry-after"), headers["retry-after"] ?? null);
+    t.is(answer.headers.get("x-should-retry"), null);
+    t.like(record, { attempts: 1 });
+    t.is(own.upstream.requests.length, 1);
+    // It is the only way: it is called although it is cooling down.
+    t.is((await askModel(gateway, own.slug)).answer.status, 429);
+    t.is(own.upstream.requests.length, 2);
+  }
+});
+
+test("retries are a share of the traffic: an upstream that struggles is not buried", async (t) => {
+  // A clock that leaps: no cool-down outlasts a request.
+  let time = Date.now();
+  const leaping = await startTestGateway(t, {
+    environment: { UPSTREAM_COOL_DOWN_MS: "1" },
+    runtime: { now: () => (time += 5) },
+  });
+  const other = await addModel(t, leaping, sendCompletion, []);
+  const own = await addModel(t, leaping, answersWith(503), [other.slug]);
+  const key = await createKey(leaping, [own.slug]);
+  let succeeded = 0;
+  for (let request = 0; request < 60; request++) {
+    const { status } = await postChat(leaping, key.value, chatBody(own.slug));
+    if (status === 200) succeeded++;
+  }
+  // Ten in reserve, and one for every ten requests.
+  t.true(succeeded >= 14 && succeeded <= 16, `${succeeded}`);
+  t.is(own.upstream.requests.length, 60);
+});

@@ -1,0 +1,247 @@
+import { subscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import test, { type ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
+import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
+import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
+import type { Answer, VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
+import { openChat } from "../helpers/open-chat.ts";
+import { chatBody } from "../helpers/post-chat.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey, usageOf } from "../helpers/test-gateway.ts";
+
+// What is garbage already must not count as kept.
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+const MB = 1024 * 1024;
+const sharedGateway = shareGateway();
+
+// The gateway's own ends of its connections, by the port at the other end. They count what it took in and what it got rid
+// of, whatever the system keeps in its buffers.
+const dialled = new Map<number | undefined, Socket>();
+const accepted = new Map<number | undefined, Socket>();
+
+test.before(() => {
+  const { port } = new URL(sharedGateway().url);
+  subscribe("undici:client:connected", (message) => {
+    const { socket } = message as { socket: Socket };
+    dialled.set(socket.localPort, socket);
+  });
+  subscribe("http.server.request.start", (message) => {
+    const { socket } = message as { socket: Socket };
+    if (String(socket.localPort) === port) accepted.set(socket.remotePort, socket);
+  });
+});
+
+const geminiFlash = geminiForm({ name: "gemini-2.5-flash", generation: 2 });
+/** The kinds whose streams are translated. */
+const forms = [anthropicForm(claudeHaiku), geminiFlash, bedrockForm];
+
+for (const form of forms) {
+  test.serial(`${form.kind}: clients that read slowly, or never, hold up their upstream`, async (t) => {
+    const upstream = await connectPouring(t, form, { pieces: 1_000, text: "x".repeat(64 * 1024) });
+    collectGarbage();
+    const before = process.memoryUsage();
+    const clients = ["a", "b", "c", "d", "e", "f", "g", "h"].map((letter) => `client ${letter}`);
+    const streams = await Promise.all(clients.map((prompt) => upstream.open(prompt)));
+    const slow = streams.slice(0, clients.length / 2);
+
+    let heldMost = 0;
+    for (const bytes of [0, MB, MB]) {
+      if (bytes > 0) await Promise.all(slow.map(({ response }) => readSome(response, bytes)));
+      await standstill(streams);
+      for (const { poured, from, to } of streams) {
+        t.true(poured.writableNeedDrain, "the upstream got rid of everything");
+        const heldBytes = from.bytesRead - (to.bytesWritten - to.writableLength);
+        t.true(heldBytes <= MB, `${inMB(heldBytes)} are held`);
+        heldMost = Math.max(heldMost, heldBytes);
+      }
+    }
+    // The resident set is that of all test files together, so it can only be told.
+    const rssMore = process.memoryUsage().rss - before.rss;
+    const keptBytes = await keptAtMost(16 * MB, before);
+
+    for (const { chat } of streams) chat.request.destroy();
+    await eventually(() => streams.every(({ poured }) => poured.closed));
+    const records = await usageOf(sharedGateway(), upstream.keyId);
+    t.is(records.filter(({ status }) => status === "CANCELLED").length, streams.length);
+    t.log(
+      `8 × 62 MB: held ${inMB(heldMost)} of one at most, kept ${inMB(keptBytes)}, RSS + ${inMB(rssMore)}`,
+    );
+  });
+
+  test.serial(`${form.kind}: 100 MB of a stream leave nothing behind`, async (t) => {
+    const pieces = 25_600;
+    const text = "x".repeat(4 * 1024);
+    const upstream = await connectPouring(t, form, { pieces, text });
+    const { chat, response } = await upstream.open("all of it");
+    const events = readEvents(response);
+    response.resume();
+
+    await eventually(() => countOf(events) >= pieces / 10);
+    collectGarbage();
+    const before = process.memoryUsage();
+    await eventually(() => countOf(events) === pieces, 30_000);
+    collectGarbage();
+    const heapMore = process.memoryUsage().heapUsed - before.heapUsed;
+    // Less than a tenth of a kilobyte for each event.
+    t.true(heapMore < 2 * MB, `heap + ${inMB(heapMore)}`);
+    const keptBytes = await keptAtMost(16 * MB, before);
+
+    upstream.mayEnd.resolve();
+    t.true(await chat.ended);
+    t.deepEqual(
+      events.map(({ times }) => times),
+      [1, pieces - 1, 1, 1],
+    );
+    const [first, others, finish, done] = events.map(({ event }) => event);
+    t.like(parseChoice(first), { delta: { role: "assistant", content: text } });
+    t.deepEqual(parseChoice(others)["delta"], { content: text });
+    t.like(parseChoice(finish), { finish_reason: "stop" });
+    t.is(done, "data: [DONE]");
+    const [record] = await usageOf(sharedGateway(), upstream.keyId);
+    t.like(record, { status: "SUCCEEDED", outputTokens: pieces });
+    t.log(`heap + ${inMB(heapMore)}, kept ${inMB(keptBytes)}`);
+  });
+}
+
+function inMB(bytes: number): string {
+  return `${(bytes / MB).toFixed(2)} MB`;
+}
+
+type Stream = Awaited<ReturnType<Awaited<ReturnType<typeof connectPouring>>["open"]>>;
+
+/** An upstream that says the same again and again, as fast as it is taken, and the way to it. */
+async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pieces: number; text: string }) {
+  const gateway = sharedGateway();
+  const responses = new Map<string, ServerResponse>();
+  const mayEnd = Promise.withResolvers<void>();
+  const answer: Answer = {
+    thoughts: [],
+    text: [said.text],
+    calls: [],
+    finish: "stop",
+    usage: { input: 5, cached: 0, cacheWritten: 0, output: said.pieces, thinking: 0 },
+    ending: "complete",
+  };
+  const { url } = await createUpstream(t, async (request, response) => {
+    const asked = form.read(request);
+    responses.set(JSON.stringify(asked.turns), response);
+    const start = form.streamStart(answer, asked);
+    response.writeHead(200, { "content-type": form.streamContentType });
+    response.write(Buffer.concat(start));
+    // The last of its events is the one with the text.
+    await pour(response, start.at(-1) ?? Buffer.alloc(0), said.pieces - 1);
+    await mayEnd.promise;
+    response.end(Buffer.concat(form.streamEnd(answer, asked)));
+  });
+  const { kind, credential: apiKey } = form;
+  const name = `${kind}-${new URL(url).port}`;
+  const { providers, models } = gateway.admin;
+  const provider = await providers.create.mutate({ name, kind, baseUrl: form.baseUrl(url), apiKey });
+  const slug = `${name}/model`;
+  await models.create.mutate({ slug, providerId: provider.id, upstreamModel: form.model });
+  const { id: keyId, value } = await createKey(gateway, [slug]);
+
+  return {
+    keyId,
+    /** Without it the stream does not end, however much was read. */
+    mayEnd,
+    /** A stream of which nothing is read yet, and all the ends of its two connections. */
+    async open(prompt: string) {
+      const chat = openChat(gateway, value, chatBody(slug, prompt, { stream: true, max_tokens: 1_000 }));
+      const response = await chat.head;
+      response.pause();
+      response.removeAllListeners("data");
+      const [, poured] = [...responses].find(([turns]) => turns.includes(prompt)) ?? [];
+      const from = dialled.get(poured?.socket?.remotePort);
+      const to = accepted.get(chat.request.socket?.localPort);
+      if (!poured || !from || !to) throw new Error("The stream was not seen to pass.");
+      return { chat, response, poured, from, to };
+    },
+  };
+}
+
+async function pour(response: ServerResponse, bytes: Buffer, times: number): Promise<void> {
+  const closed = once(response, "close");
+  for (let time = 0; time < times && !response.destroyed; time++) {
+    if (response.write(bytes)) continue;
+    const drained = Promise.withResolvers<void>();
+    response.once("drain", drained.resolve);
+    await Promise.race([drained.promise, closed]);
+  }
+}
+
+/** Reads so many bytes, or a few more, and stops again. */
+async function readSome(response: IncomingMessage, bytes: number): Promise<void> {
+  const enough = Promise.withResolvers<void>();
+  let left = bytes;
+  const take = (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left > 0) return;
+    response.pause();
+    enough.resolve();
+  };
+  response.on("data", take);
+  response.resume();
+  await enough.promise;
+  response.off("data", take);
+}
+
+/** Waits until no more is kept: buffers are given back by another thread, some time after they were found to be garbage. */
+async function keptAtMost(bytesMax: number, { heapUsed: heapBefore }: NodeJS.MemoryUsage): Promise<number> {
+  return eventually(() => {
+    collectGarbage();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    const keptBytes = heapUsed - heapBefore + arrayBuffers;
+    return keptBytes <= bytesMax && keptBytes;
+  });
+}
+
+/** Waits until nothing has moved for as long as that is asked: 100 ms and more. */
+async function standstill(streams: Stream[]): Promise<void> {
+  let last = "";
+  let times = 0;
+  await eventually(() => {
+    const counts = streams.flatMap(({ from, to }) => [from.bytesRead, to.bytesWritten, to.writableLength]);
+    times = counts.join() === last ? times + 1 : 0;
+    last = counts.join();
+    return times >= 10;
+  }, 30_000);
+}
+
+/** The events as they come; what is the same again is only counted. */
+function readEvents(response: IncomingMessage): CountedEvent[] {
+  const counted: CountedEvent[] = [];
+  let rest = "";
+  response.on("data", (bytes: Buffer) => {
+    const events = (rest + bytes.toString("latin1")).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events) {
+      const last = counted.at(-1);
+      if (last?.event === event) last.times++;
+      else counted.push({ event, times: 1 });
+    }
+  });
+  return counted;
+}
+
+type CountedEvent = { event: string; times: number };
+
+function countOf(events: CountedEvent[]): number {
+  return events.reduce((sum, { times }) => sum + times, 0);
+}
+
+function parseChoice(event: string | undefined): Record<string, unknown> {
+  const { choices } = JSON.parse(event?.replace("data: ", "") ?? "") as {
+    choices: Record<string, unknown>[];
+  };
+  return choices[0] ?? {};
+}
