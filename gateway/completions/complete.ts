@@ -1,5 +1,7 @@
 import { readChatRequest } from "../dialects/chat/read-chat-request.ts";
 import { callModel } from "./call-model.ts";
+import { chatClientForm } from "./chat-client-form.ts";
+import { toEnvelope } from "./client-form.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
 import { prepareChat } from "./prepare-chat.ts";
@@ -9,8 +11,13 @@ import { prepareChat } from "./prepare-chat.ts";
  * relay of the attempt that answers, which ends the exchange. Throws a `GatewayError` for a request that cannot be made.
  */
 export function complete(options: CompleteOptions, exchange: Exchange, bytes: Buffer): void {
-  const request = readChatRequest(bytes, options.limits.requestJsonDepthMax);
+  const { requestJsonDepthMax, upstreamEventBytesMax: eventBytesMax } = options.limits;
+  const request = readChatRequest(bytes, requestJsonDepthMax);
   const slug = request.body.model;
   exchange.describe(slug, request.stream);
-  callModel(options, exchange, slug, (way) => prepareChat({ options, exchange, request, slug, way }));
+
+  const { includeUsage } = request;
+  const clientForm = chatClientForm(toEnvelope(exchange, slug), { includeUsage, eventBytesMax });
+  const call = { options, exchange, request, clientForm, slug };
+  callModel(options, exchange, slug, (way) => prepareChat(call, way));
 }

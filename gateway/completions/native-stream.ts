@@ -39,7 +39,7 @@ export class NativeStream implements StreamReading {
   #rewrite(events: Buffer): StreamPiece {
     const { bytes, usage, ending } = this.#rewriter.rewrite(events);
     if (ending === null) return { bytes, usage, ending };
-    if (ending.kind === "done") return { bytes: this.#withUsageChunk(bytes), usage, ending: "done" };
+    if (ending.kind === "done") return { bytes: this.#withLastEvents(bytes), usage, ending: "done" };
     const error =
       ending.kind === "error"
         ? readUpstreamErrorEvent(ending.payload, this.#options.secret)
@@ -48,8 +48,11 @@ export class NativeStream implements StreamReading {
   }
 
   /** Some upstreams put the usage into their last chunk with choices. Who asked for a chunk of its own gets one. */
-  #withUsageChunk(bytes: Buffer): Buffer {
+  #withLastEvents(bytes: Buffer): Buffer {
     const chunk = this.#options.includeUsage ? this.#rewriter.missingUsageChunk() : null;
-    return chunk === null ? bytes : Buffer.concat([bytes, Buffer.from(`data: ${chunk}\n\n`)]);
+    const last = chunk === null ? [doneEvent] : [Buffer.from(`data: ${chunk}\n\n`), doneEvent];
+    return Buffer.concat([bytes, ...last]);
   }
 }
+
+const doneEvent = Buffer.from("data: [DONE]\n\n");

@@ -3,104 +3,107 @@ import type { NetworkTarget, Way } from "../models/way.ts";
 import type { LocalProvider } from "../providers/provider.ts";
 import type { Attempt } from "../upstream/attempts.ts";
 import { playAnswer } from "../upstream/local-call.ts";
+import type { UpstreamEvents } from "../upstream/upstream-call.ts";
 import { AnswerRelay } from "./answer-relay.ts";
+import { chatForm } from "./chat-form.ts";
+import { type ClientForm, toEnvelope } from "./client-form.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
-import { nativeAnswer } from "./native-answer.ts";
-import { NativeStream } from "./native-stream.ts";
 import { spliceRequest } from "./splice-request.ts";
 import { StreamRelay } from "./stream-relay.ts";
+import type { StreamReading } from "./stream-reading.ts";
 import { translatedAnswer } from "./translated-answer.ts";
 import { TranslatedStream } from "./translated-stream.ts";
+
+/** A chat completion that is to be made for a client, whatever the client speaks. */
+export type ChatCall = {
+  options: CompleteOptions;
+  exchange: Exchange;
+  request: ChatRequest;
+  clientForm: ClientForm;
+  slug: string;
+};
 
 /**
  * A chat completion by one way: the request in its upstream's words, and the relay that understands the answer. Throws a
  * `GatewayError` for a way that cannot be taken, or not with this request.
  */
-export function prepareChat(call: ChatCall): Attempt {
-  const { target } = call.way;
+export function prepareChat(call: ChatCall, way: Way): Attempt {
+  const { target } = way;
   if (target.reach === "none") throw target.reason;
-  if (target.reach === "local") return prepareLocal(call, target.provider);
+  if (target.reach === "local") return prepareLocal(call, way, target.provider);
   return target.chat.form === "native"
-    ? prepareNative(call, target.chat)
-    : prepareTranslated(call, target.chat);
+    ? prepareNative(call, way, target.chat)
+    : prepareTranslated(call, way, target.chat);
 }
 
-export type ChatCall = {
-  options: CompleteOptions;
-  exchange: Exchange;
-  request: ChatRequest;
-  slug: string;
-  way: Way;
-};
+type Chat = NetworkTarget["chat"];
 
-function prepareNative(call: ChatCall, chat: NetworkTarget["chat"] & { form: "native" }): Attempt {
-  const { options, request, way } = call;
-  const bytes = spliceRequest(request, way.upstreamModel.name, chat.quirks);
+function prepareNative(call: ChatCall, way: Way, chat: Chat & { form: "native" }): Attempt {
+  const { endpoint, quirks } = chat;
+  const bytes = spliceRequest(call.request, way.upstreamModel.name, quirks);
   return {
-    events: nativeRelay(call, chat.endpoint.secret),
-    begin: (events) => options.upstreams.call(chat.endpoint, bytes, way.timeouts, events),
+    events: relayChat(call, endpoint.secret),
+    begin: (events) => call.options.upstreams.call(endpoint, bytes, way.timeouts, events),
   };
 }
 
-function prepareLocal(call: ChatCall, provider: LocalProvider): Attempt {
-  const { exchange, request, way } = call;
+function prepareLocal(call: ChatCall, way: Way, provider: LocalProvider): Attempt {
+  const { exchange, request, slug } = call;
   const body = {
     ...request.body,
     model: way.upstreamModel.name,
     stream_options: { include_usage: true },
   };
+  const { id, createdSeconds } = toEnvelope(exchange, slug);
+  const identity = { id: `chatcmpl-${id}`, createdSeconds };
   return {
-    events: nativeRelay(call, null),
-    begin: (events) => playAnswer(provider.answerChat(body, identityOf(exchange)), way.timeouts, events),
+    events: relayChat(call, null),
+    begin: (events) => playAnswer(provider.answerChat(body, identity), way.timeouts, events),
   };
 }
 
-function nativeRelay({ options, exchange, request, slug }: ChatCall, secret: string | null) {
-  const { limits } = options;
-  if (!request.stream)
-    return new AnswerRelay(exchange, nativeAnswer(slug, "choices"), limits.upstreamAnswerBytesMax);
-  const { includeUsage } = request;
-  const eventBytesMax = limits.upstreamEventBytesMax;
-  return streamRelay(options, exchange, new NativeStream({ slug, includeUsage, eventBytesMax, secret }));
-}
-
-function prepareTranslated(call: ChatCall, chat: NetworkTarget["chat"] & { form: "translated" }): Attempt {
-  const { options, exchange, request, slug, way } = call;
-  const bytes = Buffer.from(JSON.stringify(chat.buildRequest(request.body, way.upstreamModel)));
+function prepareTranslated(call: ChatCall, way: Way, chat: Chat & { form: "translated" }): Attempt {
+  const { options, request } = call;
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
-  const envelope = { ...identityOf(exchange), slug };
-  const relay = request.stream
-    ? streamRelay(
-        options,
-        exchange,
-        new TranslatedStream({
-          ...envelope,
-          translation: chat,
-          includeUsage: request.includeUsage,
-          eventBytesMax: options.limits.upstreamEventBytesMax,
-          secret: chat.endpoint.secret,
-        }),
-      )
-    : new AnswerRelay(exchange, translatedAnswer(chat, envelope), options.limits.upstreamAnswerBytesMax);
+  const bytes = Buffer.from(JSON.stringify(chat.buildRequest(request.body, way.upstreamModel)));
   return {
-    events: relay,
+    events: translate(call, chat, endpoint.secret),
     begin: (events) => options.upstreams.call(endpoint, bytes, way.timeouts, events),
   };
 }
 
-function streamRelay(
+/** For an answer in chat completions. */
+function relayChat(call: ChatCall, secret: string | null): UpstreamEvents {
+  const { options, exchange, request, clientForm } = call;
+  const { passChat } = clientForm;
+  if (passChat === null) return translate(call, chatForm, secret);
+  return request.stream
+    ? relayStream(options, exchange, passChat.stream(secret))
+    : new AnswerRelay(exchange, passChat.answer, options.limits.upstreamAnswerBytesMax);
+}
+
+function translate(
+  { options, exchange, request, clientForm }: ChatCall,
+  translation: typeof chatForm,
+  secret: string | null,
+): UpstreamEvents {
+  const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = options.limits;
+  if (!request.stream) {
+    const reading = translatedAnswer(translation.readAnswer, clientForm.formatAnswer);
+    return new AnswerRelay(exchange, reading, upstreamAnswerBytesMax);
+  }
+  const writer = clientForm.createStreamWriter();
+  exchange.reply.streamWriter = writer;
+  const reading = new TranslatedStream({ translation, writer, eventBytesMax, secret });
+  return relayStream(options, exchange, reading);
+}
+
+export function relayStream(
   { limits }: CompleteOptions,
   exchange: Exchange,
-  reading: NativeStream | TranslatedStream,
+  reading: StreamReading,
 ): StreamRelay {
   const { streamPingIntervalMs: pingIntervalMs, clientStallTimeoutMs } = limits;
   return new StreamRelay(exchange, reading, { pingIntervalMs, clientStallTimeoutMs });
-}
-
-function identityOf(exchange: Exchange): { id: string; createdSeconds: number } {
-  return {
-    id: `chatcmpl-${exchange.id}`,
-    createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000),
-  };
 }

@@ -1,3 +1,4 @@
+import type { StreamWriter } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
 
 /** The way back to the client. A transport implements it; nothing here knows which. */
@@ -14,6 +15,8 @@ export type Reply = {
   endStream(lastBytes: Buffer): void;
   /** A whole answer in JSON. */
   sendJson(bytes: Buffer, headers: string[]): void;
+  /** What writes the stream, where it is translated: an error goes on where it is. */
+  streamWriter: StreamWriter | null;
   /** The error, in the client's dialect: as an answer of its own (with the headers), or as the last event of a stream. */
   fail(error: GatewayError, headers?: string[]): void;
   /** Closes the connection as it is. */

@@ -95,7 +95,7 @@ export class StreamRelay implements UpstreamEvents {
     this.#exchange.noteFirstToken();
     this.#exchange.succeed(() => {
       this.#begin(arrivedAt);
-      this.#exchange.reply.endStream(Buffer.concat([chunks, doneEvent]));
+      this.#exchange.reply.endStream(chunks);
     });
   }
 
@@ -131,8 +131,6 @@ function concat(buffers: Buffer[]): Buffer {
   const [first] = buffers;
   return first && buffers.length === 1 ? first : Buffer.concat(buffers);
 }
-
-const doneEvent = Buffer.from("data: [DONE]\n\n");
 
 /** Keeps proxies from closing a stream in which nothing happens for a while; clients skip comments. */
 const pingComment = Buffer.from(": ping\n\n");

@@ -1,25 +1,20 @@
 import { GatewayError } from "../errors.ts";
-import type { ChatTranslation, EmbeddingsAnswer } from "../providers/provider.ts";
+import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
 import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { badAnswer } from "./stream-reading.ts";
 
-/** What the gateway itself says in an answer. */
-type Envelope = { id: string; createdSeconds: number; slug: string };
-
-/** The answer of an upstream with a form of its own, as a chat completion. */
-export function translatedAnswer(translation: ChatTranslation, envelope: Envelope): AnswerReading {
+/**
+ * An answer between an upstream and a client with different forms.
+ * @param readAnswer may throw anything for what is no answer
+ */
+export function translatedAnswer(
+  readAnswer: (answer: unknown) => ChatAnswer,
+  formatAnswer: (answer: ChatAnswer) => object,
+): AnswerReading {
   return (bytes) => {
-    const { choices, usage } = read(bytes, translation.readAnswer);
-    const completion = {
-      id: envelope.id,
-      object: "chat.completion",
-      created: envelope.createdSeconds,
-      model: envelope.slug,
-      choices,
-      ...(usage !== null && { usage }),
-    };
-    return { bytes: Buffer.from(JSON.stringify(completion)), usage: readTokenUsage(usage) };
+    const answer = read(bytes, readAnswer);
+    return { bytes: Buffer.from(JSON.stringify(formatAnswer(answer))), usage: readTokenUsage(answer.usage) };
   };
 }
 

@@ -1,90 +1,66 @@
+import type { StreamWriter } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
-import { type ChunkChoice, readTokenUsage } from "../wire/chat-completion.ts";
-import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
+import { readTokenUsage } from "../wire/chat-completion.ts";
+import type { EventDecoder } from "../wire/event-decoder.ts";
 import { withoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, cutOff, noBytes, type StreamPiece, type StreamReading } from "./stream-reading.ts";
 
 type TranslatedStreamOptions = {
-  translation: ChatTranslation;
-  id: string;
-  createdSeconds: number;
-  slug: string;
-  includeUsage: boolean;
+  translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;
+  writer: StreamWriter;
   eventBytesMax: number;
   /** Our credential, which an upstream's error may quote. */
   secret: string | null;
 };
 
-/** The stream of an upstream that has a form of its own: its events become chat completion chunks, one by one. */
+/** A stream between an upstream and a client with different forms: its events become deltas, and these the client's events. */
 export class TranslatedStream implements StreamReading {
   readonly contentType: string;
   readonly #options: TranslatedStreamOptions;
   readonly #decoder: EventDecoder;
   readonly #reader: ChatStreamReader;
-  /** A chunk up to its choices. */
-  readonly #head: string;
-  /** A chunk after its only choice. OpenAI says `null` to those who asked for usage until it comes. */
-  readonly #tail: string;
-  /** The choices that have begun, which is said with their role. */
-  readonly #begun = new Set<number>();
+  #text = "";
 
   constructor(options: TranslatedStreamOptions) {
-    const { translation, id, createdSeconds, slug, includeUsage, eventBytesMax } = options;
+    const { translation, eventBytesMax } = options;
     this.#options = options;
     this.contentType = translation.streamContentType;
     this.#decoder = translation.createDecoder(eventBytesMax);
     this.#reader = translation.createStreamReader();
-    const envelope = { id, object: "chat.completion.chunk", created: createdSeconds, model: slug };
-    this.#head = `data: ${JSON.stringify(envelope).slice(0, -1)},"choices":[`;
-    this.#tail = `]${includeUsage ? ',"usage":null' : ""}}\n\n`;
   }
 
   push(bytes: Buffer): StreamPiece {
-    let text = "";
     try {
-      for (const event of this.#decoder.push(bytes)) {
-        text += this.#chunksOf(event);
-        if (this.#reader.state === "ended") return this.#finish(text);
-      }
+      return this.#takePiece(this.#translate(bytes));
     } catch (error) {
-      return this.#pieceOf(text, this.#toEnding(error));
+      return this.#takePiece(this.#toEnding(error));
     }
-    const { eventBytesMax } = this.#options;
-    const isTooLong = this.#decoder.isTooLong;
-    return this.#pieceOf(text, isTooLong ? badAnswer(`one event longer than ${eventBytesMax} bytes`) : null);
   }
 
   end(): StreamPiece {
-    return this.#reader.state === "unfinished" ? this.#pieceOf("", cutOff()) : this.#finish("");
+    return this.#takePiece(this.#reader.state === "unfinished" ? cutOff() : this.#finish());
   }
 
-  #chunksOf(event: UpstreamEvent): string {
-    let text = "";
-    for (const choice of this.#reader.read(event)) {
-      text += `${this.#head}${JSON.stringify(this.#withRole(choice))}${this.#tail}`;
+  #translate(bytes: Buffer): StreamPiece["ending"] {
+    const { writer, eventBytesMax } = this.#options;
+    for (const event of this.#decoder.push(bytes)) {
+      for (const choice of this.#reader.read(event)) {
+        this.#text += writer.write(choice, this.#reader.usage);
+      }
+      if (this.#reader.state === "ended") return this.#finish();
     }
-    return text;
+    return this.#decoder.isTooLong ? badAnswer(`one event longer than ${eventBytesMax} bytes`) : null;
   }
 
-  #withRole(choice: ChunkChoice): ChunkChoice {
-    const { index, delta, logprobs = null, finish_reason } = choice;
-    if (this.#begun.has(index)) return { index, delta, logprobs, finish_reason };
-    this.#begun.add(index);
-    return { index, delta: { role: "assistant", ...delta }, logprobs, finish_reason };
+  #finish(): "done" {
+    this.#text += this.#options.writer.finish(this.#reader.usage);
+    return "done";
   }
 
-  #finish(text: string): StreamPiece {
-    const { usage } = this.#reader;
-    const asked = this.#options.includeUsage && usage !== null;
-    return this.#pieceOf(
-      asked ? `${text}${this.#head}],"usage":${JSON.stringify(usage)}}\n\n` : text,
-      "done",
-    );
-  }
-
-  #pieceOf(text: string, ending: StreamPiece["ending"]): StreamPiece {
-    const bytes = text === "" ? noBytes : Buffer.from(text);
+  #takePiece(ending: StreamPiece["ending"]): StreamPiece {
+    const bytes = this.#text === "" ? noBytes : Buffer.from(this.#text);
+    this.#text = "";
     return { bytes, usage: readTokenUsage(this.#reader.usage), ending };
   }
 

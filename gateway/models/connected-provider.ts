@@ -76,6 +76,7 @@ function toTarget(partner: Partner, model: UpstreamModel): Target {
     reach: "network",
     chat: api.chat(model),
     embeddings: api.embeddings(model),
+    dialects: api.dialects ?? {},
     meantStatus: api.meantStatus?.bind(api),
   };
 }

@@ -34,5 +34,6 @@ export type NetworkTarget = {
   chat: ChatApi;
   /** Null where the upstream has none. */
   embeddings: EmbeddingsApi | null;
+  dialects: NonNullable<UpstreamApi["dialects"]>;
   meantStatus: UpstreamApi["meantStatus"];
 };

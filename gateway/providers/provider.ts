@@ -46,12 +46,17 @@ export type UpstreamApi = {
   chat(model: UpstreamModel): ChatApi;
   /** Null where the upstream has none. */
   embeddings(model: UpstreamModel): EmbeddingsApi | null;
+  /** Where it speaks other dialects of clients than chat completions itself, by the endpoint's name. */
+  dialects?: Partial<Record<DialectEndpointName, Endpoint>>;
   /**
    * The HTTP status that an answer which is no success should have had, for upstreams that use one for several things;
    * `body` is its JSON, or null.
    */
   meantStatus?(status: number, body: unknown): number;
 };
+
+/** As they come after `/v1/`. */
+export type DialectEndpointName = "messages" | "messages/count_tokens" | "responses";
 
 /** A model as its upstream knows it. */
 export type UpstreamModel = {

@@ -16,12 +16,13 @@ export function answerMalformed(runtime: Runtime) {
       return;
     }
     const [status, error] = toError(problem);
-    const body = JSON.stringify(toErrorBody(error));
+    const requestId = createId("req", runtime);
+    const body = JSON.stringify(toErrorBody(error, null, requestId));
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       "content-type: application/json; charset=utf-8",
       `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${createId("req", runtime)}`,
+      `x-request-id: ${requestId}`,
       "connection: close",
     ];
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());

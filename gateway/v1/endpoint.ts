@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
 import { type AuthenticateKeyOptions, authenticateKey } from "../auth/authenticate-key.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
@@ -24,10 +25,11 @@ export type EndpointContext = {
 export function endpoint(
   { runtime, limits }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
+  dialect: Dialect | null = null,
 ): RequestHandler {
   return async (request, response) => {
     const id = createId("req", runtime);
-    const reply = new HttpReply(response, id, limits.clientStallTimeoutMs);
+    const reply = new HttpReply(response, id, limits.clientStallTimeoutMs, dialect);
     try {
       await handle({ request, response, id, reply });
     } catch (thrown) {

@@ -1,3 +1,4 @@
+import type { Dialect, ShownError, StreamWriter } from "../dialects/dialect.ts";
 import type { ErrorCode, GatewayError } from "../errors.ts";
 
 /** An error as `/v1` shows it, in OpenAI's form with all four members. */
@@ -38,16 +39,39 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
 };
 
 /** The upstream's own status where it refused the request, else the table's. */
-export function statusOf(error: GatewayError): number {
+export function statusOf(error: GatewayError, dialect: Dialect | null): number {
+  // Codex asks for a model six times if it is told 404.
+  if (error.code === "model_not_found" && dialect?.endpointName === "responses") return 400;
   return error.upstream?.status ?? table[error.code].status;
 }
 
-export function toErrorBody(error: GatewayError): ErrorBody {
-  const { type, code } = error.upstream ?? table[error.code];
-  return { error: { message: error.message, type, param: error.upstream?.param ?? error.param, code } };
+/** The error as a whole answer, in the client's dialect. */
+export function toErrorBody(error: GatewayError, dialect: Dialect | null, requestId: string): object {
+  const shown = toShownError(error, dialect, requestId);
+  if (dialect) return dialect.formatError(shown);
+  const { message, type, param, code } = shown;
+  return { error: { message, type, param, code } } satisfies ErrorBody;
+}
+
+/** The error as the last event of a stream. */
+export function toErrorEvent(
+  error: GatewayError,
+  dialect: Dialect | null,
+  requestId: string,
+  writer: StreamWriter | null,
+): string {
+  if (dialect) return dialect.formatErrorEvent(toShownError(error, dialect, requestId), writer);
+  return `data: ${JSON.stringify(toErrorBody(error, null, requestId))}\n\n`;
 }
 
 /** Headers, names and values in turn, that go with the error besides the body's own. */
 export function errorHeaders(error: GatewayError): string[] {
   return error.retryAfterSeconds === null ? [] : ["retry-after", String(error.retryAfterSeconds)];
+}
+
+function toShownError(error: GatewayError, dialect: Dialect | null, requestId: string): ShownError {
+  const { type, code } = error.upstream ?? table[error.code];
+  const { message } = error;
+  const param = error.upstream?.param ?? error.param;
+  return { status: statusOf(error, dialect), message, type, param, code, requestId };
 }

@@ -1,19 +1,29 @@
 import type { ServerResponse } from "node:http";
 import type { Reply } from "../completions/reply.ts";
+import type { Dialect, StreamWriter } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
-import { errorHeaders, statusOf, toErrorBody } from "./error-response.ts";
+import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "./error-response.ts";
 
 /** The way back to a client over HTTP. Heads are written in one go, without Express's help: its ETags and charsets cost. */
 export class HttpReply implements Reply {
   readonly #response: ServerResponse;
   readonly #requestId: string;
   readonly #stallTimeoutMs: number;
+  /** Null for chat completions, whose errors have the form of all else. */
+  readonly #dialect: Dialect | null;
+  streamWriter: StreamWriter | null = null;
 
   /** @param stallTimeoutMs how long the client may leave the end of its answer unread. */
-  constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number) {
+  constructor(
+    response: ServerResponse,
+    requestId: string,
+    stallTimeoutMs: number,
+    dialect: Dialect | null = null,
+  ) {
     this.#response = response;
     this.#requestId = requestId;
     this.#stallTimeoutMs = stallTimeoutMs;
+    this.#dialect = dialect;
   }
 
   get hasBegun(): boolean {
@@ -21,7 +31,7 @@ export class HttpReply implements Reply {
   }
 
   statusOf(error: GatewayError): number {
-    return statusOf(error);
+    return statusOf(error, this.#dialect);
   }
 
   beginStream(headers: string[]): void {
@@ -53,9 +63,12 @@ export class HttpReply implements Reply {
   }
 
   fail(error: GatewayError, headers: string[] = []): void {
-    const body = JSON.stringify(toErrorBody(error));
-    if (this.hasBegun) this.#end(Buffer.from(`data: ${body}\n\n`));
-    else this.#sendJson(statusOf(error), Buffer.from(body), [...errorHeaders(error), ...headers]);
+    if (this.hasBegun) {
+      this.#end(Buffer.from(toErrorEvent(error, this.#dialect, this.#requestId, this.streamWriter)));
+      return;
+    }
+    const body = Buffer.from(JSON.stringify(toErrorBody(error, this.#dialect, this.#requestId)));
+    this.#sendJson(this.statusOf(error), body, [...errorHeaders(error), ...headers]);
   }
 
   abandon(): void {

@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
 import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
 import type { CompleteOptions } from "../completions/complete-options.ts";
 import { Exchange } from "../completions/exchange.ts";
 import type { OpenExchanges } from "../completions/open-exchanges.ts";
+import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { endpoint, keyOf, logOurTrouble } from "./endpoint.ts";
@@ -18,29 +20,34 @@ export type ModelEndpointOptions = AuthenticateKeyOptions &
 export function modelEndpoint(
   options: ModelEndpointOptions,
   name: string,
-  run: (options: CompleteOptions, exchange: Exchange, body: Buffer) => void,
+  run: (options: CompleteOptions, exchange: Exchange, body: Buffer, headers: IncomingHttpHeaders) => void,
+  dialect: Dialect | null = null,
 ): RequestHandler {
   const { runtime, recorder, openExchanges, limits } = options;
-  return endpoint(options, async ({ request, response, id, reply }) => {
-    const known = keyOf(options, request);
-    const key = known instanceof Promise ? await known : known;
-    if (recorder.isFull) throw usageCannotBeRecorded();
+  return endpoint(
+    options,
+    async ({ request, response, id, reply }) => {
+      const known = keyOf(options, request);
+      const key = known instanceof Promise ? await known : known;
+      if (recorder.isFull) throw usageCannotBeRecorded();
 
-    const exchange = new Exchange({ id, key, endpoint: name, reply, runtime, recorder, openExchanges });
-    response.on("close", () => {
-      if (!response.writableFinished) exchange.cancel();
-    });
-    try {
-      const body = await readBody(request, limits.requestBodyBytesMax);
-      exchange.noteReceived();
-      if (!exchange.isOver) run(options, exchange, body);
-    } catch (thrown) {
-      if (thrown instanceof ClientGoneError) return exchange.cancel();
-      const error = toGatewayError(thrown);
-      logOurTrouble(runtime.log, id, error);
-      exchange.fail(error);
-    }
-  });
+      const exchange = new Exchange({ id, key, endpoint: name, reply, runtime, recorder, openExchanges });
+      response.on("close", () => {
+        if (!response.writableFinished) exchange.cancel();
+      });
+      try {
+        const body = await readBody(request, limits.requestBodyBytesMax);
+        exchange.noteReceived();
+        if (!exchange.isOver) run(options, exchange, body, request.headers);
+      } catch (thrown) {
+        if (thrown instanceof ClientGoneError) return exchange.cancel();
+        const error = toGatewayError(thrown);
+        logOurTrouble(runtime.log, id, error);
+        exchange.fail(error);
+      }
+    },
+    dialect,
+  );
 }
 
 function usageCannotBeRecorded(): GatewayError {

@@ -70,6 +70,7 @@ function streamOf(upstream: CannedUpstream): BenchmarkCase {
     name: `${upstream.kind}, 50-chunk stream`,
     stream: true,
     upstreamPath: upstream.streamPath,
+    requestsPerRound: 500,
     body: { bare: Buffer.concat(upstream.events), gateway: null },
   };
 }

@@ -1,6 +1,6 @@
 import { type Step, user } from "./step.ts";
 
-/** A piece that ends in the middle of nothing, characters of two, three and four bytes, one made of two. */
+/** Characters of two, three and four bytes, and one that is made of two of those; the pieces are no words. */
 const greeting = ["Grü", "ß dich, ", "wörld 👋🏽", " — 你好", "!"];
 
 /** A red square of one pixel. */

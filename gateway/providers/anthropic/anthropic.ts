@@ -35,6 +35,10 @@ export const anthropic: NetworkProvider = {
         return { form: "translated", endpoint, streamEndpoint: endpoint, ...translation };
       },
       embeddings: () => null,
+      dialects: {
+        messages: endpointAt(settings, "/messages", headers),
+        "messages/count_tokens": endpointAt(settings, "/messages/count_tokens", headers),
+      },
       meantStatus,
     };
   },

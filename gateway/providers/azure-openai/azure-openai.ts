@@ -32,6 +32,7 @@ export const azureOpenAi: NetworkProvider = {
       modelsEndpoint: endpoint(isDated ? "/openai/models" : "/openai/v1/models"),
       readModelNames,
       chat: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "chat/completions"), quirks }),
+      dialects: isDated ? {} : { responses: endpoint("/openai/v1/responses") },
       embeddings: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "embeddings") }),
     };
   },

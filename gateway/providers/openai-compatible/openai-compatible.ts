@@ -22,6 +22,7 @@ export const openAiCompatible: NetworkProvider = {
       readModelNames: readOpenAiModelNames,
       chat: () => ({ form: "native", endpoint: chat, quirks }),
       embeddings: () => ({ form: "native", endpoint: embeddings }),
+      dialects: preset?.speaksResponses ? { responses: endpointAt(settings, "/responses", headers) } : {},
     };
   },
 };

@@ -5,7 +5,11 @@ export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
   return presets.find((preset) => preset.name === name) ?? null;
 }
 
-export type OpenAiCompatiblePreset = Preset & Partial<ChatQuirks>;
+export type OpenAiCompatiblePreset = Preset &
+  Partial<ChatQuirks> & {
+    /** Whether it has OpenAI's `/responses` too, in full: with streams, tools and reasoning. */
+    speaksResponses?: true;
+  };
 
 /**
  * What every upstream of this kind but OpenAI understands: the names that were there first. `max_completion_tokens` is
@@ -26,6 +30,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     baseUrl: "https://api.openai.com/v1",
     keyPageUrl: "https://platform.openai.com/api-keys",
     keyVariable: "OPENAI_API_KEY",
+    speaksResponses: true,
   },
   {
     // https://api-docs.deepseek.com/api/create-chat-completion

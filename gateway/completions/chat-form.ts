@@ -1,0 +1,62 @@
+import { upstreamReported } from "../providers/upstream-reported.ts";
+import type { ChatAnswer, ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
+import {
+  type ChatUsage,
+  type ChunkChoice,
+  type CompletionChoice,
+  isObject,
+} from "../wire/chat-completion.ts";
+import type { UpstreamEvent } from "../wire/event-decoder.ts";
+import { ServerSentEventDecoder } from "../wire/server-sent-events.ts";
+
+/** Reads an upstream that speaks chat completions itself, for clients that do not. */
+export const chatForm: Pick<
+  ChatTranslation,
+  "readAnswer" | "streamContentType" | "createDecoder" | "createStreamReader"
+> = {
+  readAnswer(answer): ChatAnswer {
+    if (!isObject(answer) || !Array.isArray(answer["choices"]))
+      throw new Error("This is no chat completion.");
+    const choices = answer["choices"].map((choice: unknown) => withReasoning(choice, "message"));
+    return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
+  },
+  streamContentType: "text/event-stream",
+  createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
+  createStreamReader: () => new ChunkReader(),
+};
+
+class ChunkReader implements ChatStreamReader {
+  usage: ChatUsage | null = null;
+  state: ChatStreamReader["state"] = "unfinished";
+
+  read({ data }: UpstreamEvent): ChunkChoice[] {
+    if (data.trim() === "[DONE]") {
+      this.state = "ended";
+      return [];
+    }
+    const chunk: unknown = JSON.parse(data);
+    if (!isObject(chunk)) throw new Error("This is no chunk.");
+    const { error, usage, choices } = chunk;
+    if (error !== undefined && error !== null) {
+      throw upstreamReported(isObject(error) ? error["message"] : error);
+    }
+    this.usage = readUsage(usage) ?? this.usage;
+    if (!Array.isArray(choices)) return [];
+    return choices.map((choice: unknown) => withReasoning(choice, "delta")) as ChunkChoice[];
+  }
+}
+
+/** Counts as they are, as far as they are counts. */
+function readUsage(usage: unknown): ChatUsage | null {
+  if (!isObject(usage) || typeof usage["prompt_tokens"] !== "number") return null;
+  return { completion_tokens: 0, total_tokens: 0, ...usage } as ChatUsage;
+}
+
+/** OpenRouter, Groq and newer vLLM call the thoughts `reasoning`. */
+function withReasoning(choice: unknown, name: "message" | "delta"): unknown {
+  if (!isObject(choice) || !isObject(choice[name])) throw new Error(`This choice has no ${name}.`);
+  const { reasoning, reasoning_content: content, ...rest } = choice[name];
+  const thoughts = content ?? reasoning;
+  if (typeof thoughts !== "string" || thoughts === "") return { ...choice, [name]: rest };
+  return { ...choice, [name]: { ...rest, reasoning_content: thoughts } };
+}

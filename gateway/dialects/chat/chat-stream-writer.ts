@@ -1,0 +1,35 @@
+import type { ChatUsage, ChunkChoice } from "../../wire/chat-completion.ts";
+import type { AnswerEnvelope, StreamWriter } from "../dialect.ts";
+
+/** Writes chat completion chunks, one for each delta. */
+export class ChatStreamWriter implements StreamWriter {
+  readonly #includeUsage: boolean;
+  /** A chunk up to its choices. */
+  readonly #head: string;
+  /** A chunk after its only choice. OpenAI says `null` to those who asked for usage until it comes. */
+  readonly #tail: string;
+  /** The choices that have begun, which is said with their role. */
+  readonly #begun = new Set<number>();
+
+  constructor({ id, createdSeconds, slug }: AnswerEnvelope, includeUsage: boolean) {
+    const identity = { id: `chatcmpl-${id}`, object: "chat.completion.chunk", created: createdSeconds };
+    this.#includeUsage = includeUsage;
+    this.#head = `data: ${JSON.stringify({ ...identity, model: slug }).slice(0, -1)},"choices":[`;
+    this.#tail = `]${includeUsage ? ',"usage":null' : ""}}\n\n`;
+  }
+
+  write(choice: ChunkChoice): string {
+    return `${this.#head}${JSON.stringify(this.#withRole(choice))}${this.#tail}`;
+  }
+
+  finish(usage: ChatUsage | null): string {
+    const isTold = this.#includeUsage && usage !== null;
+    return `${isTold ? `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n` : ""}data: [DONE]\n\n`;
+  }
+
+  #withRole({ index, delta, logprobs = null, finish_reason }: ChunkChoice): ChunkChoice {
+    if (this.#begun.has(index)) return { index, delta, logprobs, finish_reason };
+    this.#begun.add(index);
+    return { index, delta: { role: "assistant", ...delta }, logprobs, finish_reason };
+  }
+}
