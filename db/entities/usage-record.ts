@@ -21,6 +21,8 @@ export const UsageRecord = table(
     /** How many times an upstream was called. */
     attempts: integer({ default: 1 }),
     endpoint: text(64),
+    /** The coding tool that asked, as its user-agent says; null for any other client. */
+    clientTool: nullable(text(32)),
     stream: flag(),
     status: text<UsageStatus>(16),
     httpStatus: integer(),

@@ -1,7 +1,7 @@
 import { type MigrationInterface, type QueryRunner, Table } from "typeorm";
 import { columnKit, references } from "./columns.ts";
 
-/** Models with fallbacks, providers with presets and weighted credentials, and records of which way was taken. */
+/** Models with fallbacks, providers with presets and weighted credentials, and records of which way was taken, and by which tool. */
 export class SeveralWays implements MigrationInterface {
   readonly name = "SeveralWays1763769600000";
 
@@ -26,6 +26,7 @@ export class SeveralWays implements MigrationInterface {
       ["usage_records", "credential_id", "varchar(40) NULL"],
       ["usage_records", "attempts", `${integerType} NOT NULL DEFAULT 1`],
       ["usage_records", "cache_write_input_tokens", `${integerType} NULL`],
+      ["usage_records", "client_tool", "varchar(32) NULL"],
     ]) {
       await runner.query(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);
     }
@@ -39,6 +40,7 @@ export class SeveralWays implements MigrationInterface {
       ["usage_records", "credential_id"],
       ["usage_records", "attempts"],
       ["usage_records", "cache_write_input_tokens"],
+      ["usage_records", "client_tool"],
     ]) {
       await runner.query(`ALTER TABLE ${table} DROP COLUMN ${column}`);
     }

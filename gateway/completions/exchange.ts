@@ -15,6 +15,8 @@ type ExchangeOptions = {
   id: string;
   key: KnownKey;
   endpoint: string;
+  /** The coding tool that asks; null for any other client. */
+  clientTool: string | null;
   reply: Reply;
   runtime: Runtime;
   recorder: UsageRecorder;
@@ -169,7 +171,7 @@ export class Exchange {
 
   #settle(status: UsageRecord["status"], httpStatus: number, errorCode: string | null): void {
     this.#isOver = true;
-    const { openExchanges, recorder, endpoint } = this.#options;
+    const { openExchanges, recorder, endpoint, clientTool } = this.#options;
     const { key } = this;
     openExchanges.remove(this);
     this.#onOver?.();
@@ -185,6 +187,7 @@ export class Exchange {
       credentialId: way?.credentialId ?? null,
       attempts: this.#attempts,
       endpoint,
+      clientTool,
       stream: this.#isStream,
       status,
       httpStatus,

@@ -31,7 +31,16 @@ export function modelEndpoint(
       const key = known instanceof Promise ? await known : known;
       if (recorder.isFull) throw usageCannotBeRecorded();
 
-      const exchange = new Exchange({ id, key, endpoint: name, reply, runtime, recorder, openExchanges });
+      const exchange = new Exchange({
+        id,
+        key,
+        endpoint: name,
+        clientTool: null,
+        reply,
+        runtime,
+        recorder,
+        openExchanges,
+      });
       response.on("close", () => {
         if (!response.writableFinished) exchange.cancel();
       });

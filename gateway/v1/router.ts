@@ -1,7 +1,11 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from "express";
 import { complete } from "../completions/complete.ts";
 import { embed } from "../completions/embed.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { messages } from "../dialects/messages/messages.ts";
+import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
+import { dialectEndpoint } from "./dialect-endpoint.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
@@ -10,12 +14,19 @@ import { modelDetail, modelList } from "./models.ts";
 export function createV1Router(options: ModelEndpointOptions): Router {
   const router = Router({ caseSensitive: true });
   router.use(forgiveBaseUrl);
-  const post = (path: string, handler: RequestHandler) =>
-    router.route(path).post(handler).all(methodNotAllowed(options, "POST"));
+  const post = (path: string, handler: RequestHandler, dialect: Dialect | null = null) =>
+    router
+      .route(path)
+      .post(handler)
+      .all(methodNotAllowed(options, "POST", dialect));
   post("/v1/chat/completions", modelEndpoint(options, "chat/completions", complete));
   post("/v1/embeddings", modelEndpoint(options, "embeddings", embed));
+  post("/v1/messages", dialectEndpoint(options, messages), messages);
+  post("/v1/responses", dialectEndpoint(options, responses), responses);
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
+  // Claude Code asks at each start whether anybody is there.
+  router.all("/api/hello", (_request, response) => void response.writeHead(200).end());
   router.use(errorHandler(options));
   return router;
 }
@@ -63,9 +74,17 @@ export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
   };
 }
 
-function methodNotAllowed(options: EndpointOptions, allowed: string): RequestHandler {
-  return endpoint(options, ({ request, response }) => {
-    response.setHeader("allow", allowed);
-    throw new GatewayError("method_not_allowed", `${request.method} is not allowed here; use ${allowed}.`);
-  });
+function methodNotAllowed(
+  options: EndpointOptions,
+  allowed: string,
+  dialect: Dialect | null = null,
+): RequestHandler {
+  return endpoint(
+    options,
+    ({ request, response }) => {
+      response.setHeader("allow", allowed);
+      throw new GatewayError("method_not_allowed", `${request.method} is not allowed here; use ${allowed}.`);
+    },
+    dialect,
+  );
 }

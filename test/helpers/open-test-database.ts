@@ -43,6 +43,7 @@ export function usageRow(id: string, more: Partial<UsageRecordRow> = {}): UsageR
     credentialId: null,
     attempts: 1,
     endpoint: "chat/completions",
+    clientTool: null,
     stream: false,
     status: "SUCCEEDED",
     httpStatus: 200,

@@ -60,6 +60,7 @@ for (const kind of databaseKinds) {
       attempts: 1,
       cacheWriteInputTokens: null,
       endpoint: "chat/completions",
+      clientTool: null,
       stream: false,
       status: "SUCCEEDED",
       httpStatus: 200,

@@ -1,3 +1,4 @@
+import type { ClaudeModel } from "./anthropic-thinking.ts";
 import { addPart, type Turn } from "./native-upstream.ts";
 import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
@@ -6,17 +7,23 @@ import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vend
  * The messages of a request to the Messages API, whose order and blocks it checks.
  * https://platform.claude.com/docs/en/api/messages
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
  */
-export function readClaudeMessages(messages: unknown): Turn[] {
+export function readClaudeMessages(messages: unknown, model: ClaudeModel, betas: string): Turn[] {
   const turns: Turn[] = [];
   const callIds: string[] = [];
   let open: string[] = [];
   for (const [at, each] of asList(messages, "messages").entries()) {
     const where = `messages.${at}`;
     const { role, content, ...rest } = asFields(each, where);
-    onlyKnown(rest, "", (name) => `${where}.${name}: Extra inputs are not permitted`);
-    demand(role === "user" || role === "assistant", `${where}.role: Input should be 'user' or 'assistant'`);
+    const ofTurn = role === "system" && betas.includes("per-turn-control-2026-07-01") ? "output_config" : "";
+    onlyKnown(rest, ofTurn, (name) => `${where}.${name}: Extra inputs are not permitted`);
     const blocks = contentBlocks(content, where);
+    if (role === "system" && model.takesSystemMessages) {
+      readSystemMessage(blocks, turns, where);
+      continue;
+    }
+    demand(role === "user" || role === "assistant", `${where}.role: Input should be 'user' or 'assistant'`);
     checkResults(blocks, open, at);
     for (const [index, block] of blocks.entries()) {
       readBlock(block, { role, turns, callIds, where: `${where}.content.${index}` });
@@ -25,6 +32,15 @@ export function readClaudeMessages(messages: unknown): Turn[] {
   }
   demand(open.length === 0, unanswered(turns.length - 1, open));
   return turns;
+}
+
+/** What it says counts here as said by the user, whose turn it has to follow. */
+function readSystemMessage(blocks: Fields[], turns: Turn[], where: string): void {
+  demand(turns.at(-1)?.role === "user", `${where}: a system message must follow a user turn`);
+  for (const { type, text } of blocks) {
+    demand(type === "text", `${where}.content: Input tag '${String(type)}' does not match 'text'`);
+    addPart(turns, "user", { text: asText(text, where) });
+  }
 }
 
 function contentBlocks(content: unknown, where: string): Fields[] {

@@ -22,7 +22,8 @@ import {
  */
 export function readMessagesRequest(request: SeenRequest, model: ClaudeModel): ClaudeAsked {
   const body = readJson(request.body);
-  onlyKnown(body, topLevel, (name) => `${name}: Extra inputs are not permitted`);
+  const betas = String(request.headers["anthropic-beta"]);
+  onlyKnown(body, `${topLevel} ${fieldsOf(betas)}`, (name) => `${name}: Extra inputs are not permitted`);
   const outputTokensMax = body["max_tokens"];
   demand(typeof outputTokensMax === "number", "max_tokens: Field required");
   demand(
@@ -31,12 +32,12 @@ export function readMessagesRequest(request: SeenRequest, model: ClaudeModel): C
   );
   const choice = asFields(body["tool_choice"] ?? { type: "auto" }, "tool_choice");
   const outputConfig = asFields(body["output_config"] ?? {}, "output_config");
-  const thinking = readThinking(body, model, String(request.headers["anthropic-beta"]));
+  const thinking = readThinking(body, model, betas);
   return {
     stream: body["stream"] === true,
     system: readSystem(body["system"] ?? []),
-    turns: readClaudeMessages(thinking.messages),
-    tools: asOptionalList(body["tools"], "tools").map(readTool),
+    turns: readClaudeMessages(thinking.messages, model, betas),
+    tools: asOptionalList(body["tools"], "tools").map((tool) => readTool(tool, betas)),
     forcedTool: choice["type"] === "tool" ? asText(choice["name"], "tool_choice.name") : null,
     schema: readSchema(outputConfig),
     temperature: asOptionalNumber(body["temperature"], "temperature"),
@@ -60,6 +61,23 @@ export type ClaudeAsked = Asked & { omitsThoughts: boolean; prefix?: string };
 const topLevel =
   "model messages max_tokens metadata output_config service_tier stop_sequences stream system temperature thinking tool_choice tools top_k top_p cache_control container inference_geo";
 
+/** What is known only to requests whose header names the beta, at the top level or in tools. */
+function fieldsOf(betas: string): string {
+  const names = betas.split(",").map((name) => name.trim());
+  return Object.entries(betaFields)
+    .flatMap(([beta, fields]) => (names.includes(beta) ? [fields] : []))
+    .join(" ");
+}
+
+/**
+ * https://platform.claude.com/docs/en/build-with-claude/context-editing
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool
+ */
+const betaFields: Record<string, string> = {
+  "context-management-2025-06-27": "context_management",
+  "advanced-tool-use-2025-11-20": "defer_loading allowed_callers input_examples",
+};
+
 function readSystem(system: unknown): string {
   if (typeof system === "string") return system;
   const texts = asList(system, "system").map((block) => asText(asFields(block, "system")["text"], "system"));
@@ -67,11 +85,11 @@ function readSystem(system: unknown): string {
   return texts.join("\n");
 }
 
-function readTool(each: unknown): Asked["tools"][number] {
+function readTool(each: unknown, betas: string): Asked["tools"][number] {
   const { name, description = "", input_schema: parameters, strict, ...rest } = asFields(each, "tools");
   onlyKnown(
     rest,
-    "type cache_control eager_input_streaming",
+    `type cache_control eager_input_streaming ${fieldsOf(betas)}`,
     (extra) => `tools.0.custom.${extra}: Extra inputs are not permitted`,
   );
   demand(/^[a-zA-Z0-9_-]{1,128}$/.test(String(name)), "tools.0.custom.name: String should match pattern");

@@ -13,6 +13,8 @@ export type ClaudeModel = {
   /** What becomes of the text of thoughts unless the request says so. */
   defaultDisplay: "summarized" | "omitted";
   outputTokensMax: number;
+  /** Whether there may be system messages in the middle of a conversation: from Opus 4.8 on. */
+  takesSystemMessages?: true;
 };
 
 export type ClaudeThinking = {
@@ -131,8 +133,11 @@ function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields):
   });
 }
 
+/** The markers of caches do not count, which clients move from turn to turn, nor does how a single text is written. */
 function prefixOf({ system, tools }: Fields, messages: unknown[]): string {
-  return createHash("sha256")
-    .update(JSON.stringify([system, tools, messages]))
-    .digest("hex");
+  const prefix = JSON.stringify([system, tools, messages], (name, value: unknown) => {
+    if (name === "cache_control") return undefined;
+    return name === "content" && typeof value === "string" ? [{ type: "text", text: value }] : value;
+  });
+  return createHash("sha256").update(prefix).digest("hex");
 }

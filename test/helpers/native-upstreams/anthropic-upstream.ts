@@ -20,7 +20,9 @@ export function anthropicForm(model: ClaudeModel): VendorForm {
 
     read(request) {
       const { headers, method, url } = request;
-      if (method !== "POST" || url !== "/v1/messages") throw new VendorRefusal("not found", "Not Found");
+      // Anthropic's SDKs add the query where betas are used.
+      const isMessages = url === "/v1/messages" || url === "/v1/messages?beta=true";
+      if (method !== "POST" || !isMessages) throw new VendorRefusal("not found", "Not Found");
       if (headers["x-api-key"] !== credential) {
         throw new VendorRefusal("unauthenticated", "invalid x-api-key");
       }
@@ -85,6 +87,7 @@ export const claudeOpus55: ClaudeModel = {
   thinking: "always",
   defaultDisplay: "omitted",
   outputTokensMax: 128_000,
+  takesSystemMessages: true,
 };
 
 /** https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7 */

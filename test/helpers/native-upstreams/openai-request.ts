@@ -32,7 +32,7 @@ export function readOpenAiRequest(request: SeenRequest, model: string | null): A
   const choice = body["tool_choice"];
   return {
     stream: body["stream"] === true,
-    system: systems.map(({ content }) => asText(content, "messages.content")).join("\n"),
+    system: systems.map(({ content }) => readText(content)).join("\n"),
     turns: readTurns(messages.filter((message) => !systems.includes(message))),
     tools: asOptionalList(body["tools"], "tools").map(readTool),
     forcedTool:
@@ -64,7 +64,7 @@ function readTurns(messages: Fields[]): Turn[] {
         "messages with role 'tool' must be a response to a preceding message with 'tool_calls'.",
       );
       open = open.filter((each) => each !== id);
-      addPart(turns, "user", { result: asText(content, "content"), ofCall: callIds.indexOf(id) });
+      addPart(turns, "user", { result: readText(content), ofCall: callIds.indexOf(id) });
       continue;
     }
     demand(
@@ -80,6 +80,18 @@ function readTurns(messages: Fields[]): Turn[] {
   }
   demand(open.length === 0, "The last 'tool_calls' have no response messages.");
   return turns;
+}
+
+/** Of all but the user, who may show pictures too. */
+function readText(content: unknown): string {
+  if (typeof content === "string") return content;
+  const parts = asList(content, "messages.content").map((each) => asFields(each, "messages.content"));
+  return parts
+    .map(({ type, text }) => {
+      demand(type === "text", `Invalid value: '${String(type)}'. Supported values are: 'text'.`);
+      return asText(text, "messages.content.text");
+    })
+    .join("");
 }
 
 function readUserContent(content: unknown, turns: Turn[]): void {

@@ -1,0 +1,98 @@
+import { GatewayError } from "../../errors.ts";
+
+/** A content block that is being written. */
+export type StreamedBlock = {
+  /** How the event that begins it shows it. */
+  start: object;
+  /** Whether it may end when another one is to begin. */
+  canEnd(): boolean;
+  /** What is still to be said when it ends. */
+  lastDelta(): object | null;
+};
+
+/**
+ * Writes content blocks, which come one after the other: the next begins when the last has ended. Upstreams that make
+ * several calls at once may mix their pieces, so what comes for a block out of turn waits until it is its turn.
+ * https://platform.claude.com/docs/en/build-with-claude/streaming#event-types
+ */
+export class BlockSequence {
+  #index = -1;
+  #open: StreamedBlock | null = null;
+  readonly #waiting = new Map<StreamedBlock, object[]>();
+  #waitingCount = 0;
+  readonly #ended = new WeakSet<StreamedBlock>();
+
+  /** @param delta null where the block has only begun. */
+  write(block: StreamedBlock, delta: object | null): string {
+    if (this.#ended.has(block)) throw mixed("went on with a tool call after its end");
+    if (block === this.#open) return this.#toEvent(delta) + this.#proceed();
+    if (this.#waiting.size === 0 && (this.#open?.canEnd() ?? true)) {
+      return this.#endOpen() + this.#begin(block) + this.#toEvent(delta);
+    }
+    this.#wait(block, delta);
+    return this.#proceed();
+  }
+
+  /** The end of all blocks. */
+  end(): string {
+    let text = this.#endOpen();
+    for (const [block, deltas] of this.#waiting) text += this.#writeWhole(block, deltas) + this.#endOpen();
+    this.#waiting.clear();
+    return text;
+  }
+
+  #wait(block: StreamedBlock, delta: object | null): void {
+    const deltas = this.#waiting.get(block) ?? [];
+    this.#waiting.set(block, deltas);
+    if (delta === null) return;
+    if (++this.#waitingCount > waitingMax) throw mixed("mixed too much of several tool calls");
+    deltas.push(delta);
+  }
+
+  /** The next ones in the row, as long as the one before has all that it needs. */
+  #proceed(): string {
+    let text = "";
+    for (const [block, deltas] of this.#waiting) {
+      if (!(this.#open?.canEnd() ?? true)) break;
+      this.#waiting.delete(block);
+      this.#waitingCount -= deltas.length;
+      text += this.#endOpen() + this.#writeWhole(block, deltas);
+    }
+    return text;
+  }
+
+  #writeWhole(block: StreamedBlock, deltas: object[]): string {
+    return this.#begin(block) + deltas.map((delta) => this.#toEvent(delta)).join("");
+  }
+
+  #begin(block: StreamedBlock): string {
+    this.#open = block;
+    this.#index++;
+    return toEvent("content_block_start", { index: this.#index, content_block: block.start });
+  }
+
+  #endOpen(): string {
+    const block = this.#open;
+    if (block === null) return "";
+    const text = this.#toEvent(block.lastDelta());
+    this.#open = null;
+    this.#ended.add(block);
+    return text + toEvent("content_block_stop", { index: this.#index });
+  }
+
+  #toEvent(delta: object | null): string {
+    return delta === null ? "" : toEvent("content_block_delta", { index: this.#index, delta });
+  }
+}
+
+/** An event as Anthropic writes it. */
+export function toEvent(type: string, fields: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}
+
+function mixed(what: string): GatewayError {
+  return new GatewayError("upstream_error", `The model's provider ${what}, which cannot be told here.`);
+}
+
+/** Pieces, each of which is no longer than an event of the upstream's may be. */
+const waitingMax = 10_000;

@@ -1,0 +1,48 @@
+import { isObject } from "../../wire/chat-completion.ts";
+
+/**
+ * The tools as they are at the end of the conversation: those of the request, but for what its system messages have added
+ * and withdrawn since. Nothing is checked yet.
+ * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
+ */
+export function currentTools(body: Record<string, unknown>): CurrentTool[] {
+  let tools = listOf(body["tools"]).map((tool, index): CurrentTool => ({ tool, param: `tools[${index}]` }));
+  const withdrawn = new Set<unknown>();
+  for (const { type, tool, param } of findChanges(body["messages"])) {
+    const { type: kind, definition } = tool;
+    const isDefined = kind === "tool_definition";
+    if (!isDefined && kind !== "tool_reference") continue;
+    const name = isDefined ? nameOf(definition) : tool["name"];
+    if (type === "tool_removal") withdrawn.add(name);
+    else withdrawn.delete(name);
+    if (isDefined) {
+      tools = tools.filter((other) => nameOf(other.tool) !== name);
+      tools.push({ tool: definition, param: `${param}.definition` });
+    }
+  }
+  return tools.filter(({ tool }) => !withdrawn.has(nameOf(tool)));
+}
+
+export type CurrentTool = { tool: unknown; param: string };
+
+type Change = { type: unknown; tool: Record<string, unknown>; param: string };
+
+function findChanges(messages: unknown): Change[] {
+  return listOf(messages).flatMap((message, index) =>
+    isObject(message) && message["role"] === "system"
+      ? listOf(message["content"]).flatMap((block, place): Change[] => {
+          const { type, tool } = isObject(block) ? block : {};
+          if ((type !== "tool_addition" && type !== "tool_removal") || !isObject(tool)) return [];
+          return [{ type, tool, param: `messages[${index}].content[${place}].tool` }];
+        })
+      : [],
+  );
+}
+
+function nameOf(tool: unknown): unknown {
+  return isObject(tool) ? tool["name"] : undefined;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,96 @@
+import { GatewayError } from "../../errors.ts";
+import type { ChatAnswer } from "../../providers/provider.ts";
+import { isObject } from "../../wire/chat-completion.ts";
+import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
+import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";
+import { shortenedNames } from "./function-name.ts";
+import { readAssistantMessage, type SaidPiece } from "./read-assistant-message.ts";
+import { toRedactedData, toSignature } from "./streamed-blocks.ts";
+import { anthropicFormat } from "./to-reasoning-detail.ts";
+import { toStopReason } from "./to-stop-reason.ts";
+import { toToolUseId } from "./tool-use-id.ts";
+
+/** An answer as a whole: thoughts, what was said, calls. */
+export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { body }: DialectRequest): object {
+  const choices: unknown[] = answer.choices;
+  const choice = choices.find((each) => isObject(each) && each["index"] === 0) ?? choices[0];
+  if (!isObject(choice)) {
+    throw new GatewayError("upstream_error", "The answer of the model's provider had no choice in it.");
+  }
+  const said = readAssistantMessage(choice["message"]);
+  const calls = formatCalls(said, envelope, body);
+  const texts = [said.text, said.refusal].filter((text) => text !== "");
+  const content = [...texts.map((text) => ({ type: "text", text })), ...formatSealed(said), ...calls];
+  if (showsThoughts(body)) putThoughts(content, said);
+  const hasCalls = calls.length > 0;
+  return formatMessage(envelope, {
+    content,
+    stopReason: toStopReason(choice["finish_reason"], { hasCalls, isRefusal: said.refusal !== "" }),
+    usage: answer.usage,
+  });
+}
+
+/**
+ * Anthropic's thoughts say where they were; all others come first. Where details say the same as the text, they say whose
+ * it is besides.
+ */
+function putThoughts(content: object[], { reasoning, details }: SaidPiece): void {
+  const own = details.filter(({ format }) => format === anthropicFormat);
+  const others = details.filter(
+    (each) => each.format !== anthropicFormat && each.type !== "reasoning.encrypted",
+  );
+  const first = others.map((detail) => ({
+    type: "thinking",
+    thinking: detail.text ?? detail.summary ?? "",
+    signature: toSignature(detail, detail.signature ?? ""),
+  }));
+  const isTold = first.some(({ thinking }) => thinking !== "") || own.some(({ text }) => text);
+  if (!isTold && reasoning !== "") {
+    first.unshift({ type: "thinking", thinking: reasoning, signature: toSignature(null, "") });
+  }
+  content.unshift(...first);
+  for (const detail of own.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))) {
+    const { text: thinking = "", signature } = detail;
+    const block =
+      detail.type === "reasoning.encrypted"
+        ? { type: "redacted_thinking", data: toRedactedData(detail) }
+        : { type: "thinking", thinking, signature: toSignature(detail, signature ?? "") };
+    content.splice(Math.min(detail.index ?? 0, content.length), 0, block);
+  }
+}
+
+/** What another upstream than Anthropic has encrypted is no thought to the client: it stands by the calls, as signatures do. */
+function formatSealed({ details }: SaidPiece): object[] {
+  return details
+    .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)
+    .map((detail) => ({ type: "redacted_thinking", data: toRedactedData(detail) }));
+}
+
+function formatCalls(
+  { calls }: SaidPiece,
+  envelope: AnswerEnvelope,
+  body: Record<string, unknown>,
+): object[] {
+  const names = shortenedNames(body);
+  return calls.map(({ id, name, arguments: args }, index) => ({
+    type: "tool_use",
+    id: toToolUseId(id, `toolu_${toBareId(envelope)}_${index}`),
+    name: names.get(name) ?? name,
+    input: parseArguments(args),
+  }));
+}
+
+/**
+ * Arguments that are no JSON object come from a model that was cut off; they are wrapped as Anthropic advises.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ */
+function parseArguments(text: string): Record<string, unknown> {
+  if (text.trim() === "") return {};
+  try {
+    const input: unknown = JSON.parse(text);
+    if (isObject(input)) return input;
+  } catch {
+    // Wrapped below.
+  }
+  return { INVALID_JSON: text };
+}

@@ -1,0 +1,35 @@
+import { isObject } from "../../wire/chat-completion.ts";
+import type { AnswerEnvelope } from "../dialect.ts";
+import { formatUsage } from "./format-usage.ts";
+import { type StopReason, toStopDetails } from "./to-stop-reason.ts";
+
+/** https://platform.claude.com/docs/en/api/messages/create */
+export function formatMessage(
+  envelope: AnswerEnvelope,
+  { content, stopReason, usage }: { content: object[]; stopReason: StopReason | null; usage: unknown },
+): object {
+  return {
+    id: `msg_${toBareId(envelope)}`,
+    type: "message",
+    role: "assistant",
+    model: envelope.slug,
+    content,
+    stop_reason: stopReason,
+    stop_sequence: null,
+    stop_details: stopReason === null ? null : toStopDetails(stopReason),
+    usage: formatUsage(usage),
+  };
+}
+
+/** The request's id without its prefix, for ids made of it. */
+export function toBareId({ id }: AnswerEnvelope): string {
+  return id.replace(/^req_/, "");
+}
+
+/**
+ * Whether the client can do with thoughts. One that has not spoken of them can, as newer Claudes think unless they are told
+ * not to; who has told them so may look for the text in the first block.
+ */
+export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
+  return !isObject(thinking) || thinking["type"] !== "disabled";
+}

@@ -1,0 +1,126 @@
+import { GatewayError } from "../../errors.ts";
+import type { ChatUsage, ChunkChoice, ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { AnswerEnvelope, DialectRequest, StreamWriter } from "../dialect.ts";
+import { BlockSequence, type StreamedBlock, toEvent } from "./block-sequence.ts";
+import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";
+import { formatUsage } from "./format-usage.ts";
+import { shortenedNames } from "./function-name.ts";
+import { type CalledPiece, readAssistantMessage } from "./read-assistant-message.ts";
+import { CallBlock, RedactedBlock, TextBlock, ThoughtBlock } from "./streamed-blocks.ts";
+import { toStopDetails, toStopReason } from "./to-stop-reason.ts";
+import { toToolUseId } from "./tool-use-id.ts";
+
+/** Writes an answer as Anthropic streams it. https://platform.claude.com/docs/en/build-with-claude/streaming */
+export class MessageStreamWriter implements StreamWriter {
+  readonly #envelope: AnswerEnvelope;
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #showsThoughts: boolean;
+  readonly #blocks = new BlockSequence();
+  /** The block that was written to last. */
+  #last: StreamedBlock | null = null;
+  #refusal: TextBlock | null = null;
+  /** The tool calls, by the index that the upstream gives them. */
+  readonly #calls = new Map<number, { id: string; block: CallBlock }>();
+  #callCount = 0;
+  /** Whether the thoughts' text is in the details; null while there was none. */
+  #thinksInDetails: boolean | null = null;
+  #hasBegun = false;
+  #finishReason: unknown = null;
+
+  constructor(envelope: AnswerEnvelope, { body }: Pick<DialectRequest, "body">) {
+    this.#envelope = envelope;
+    this.#names = shortenedNames(body);
+    this.#showsThoughts = showsThoughts(body);
+  }
+
+  write({ index, delta, finish_reason: finishReason }: ChunkChoice, usage: ChatUsage | null): string {
+    // Anthropic gives one answer at a time.
+    if ((index ?? 0) !== 0) return "";
+    this.#finishReason = finishReason ?? this.#finishReason;
+    const { text, refusal, reasoning, details, calls } = readAssistantMessage(delta);
+    let events = this.#begin(usage) + this.#think(reasoning, details);
+    if (text !== "") events += this.#say(text);
+    if (refusal !== "") events += this.#refuse(refusal);
+    for (const detail of details) {
+      if (detail.type === "reasoning.encrypted") events += this.#add(new RedactedBlock(detail));
+    }
+    for (const call of calls) events += this.#call(call);
+    return events;
+  }
+
+  finish(usage: ChatUsage | null): string {
+    const events = this.#begin(usage) + this.#blocks.end();
+    const said = { hasCalls: this.#callCount > 0, isRefusal: this.#refusal !== null };
+    const stopReason = toStopReason(this.#finishReason, said);
+    const delta = {
+      stop_reason: stopReason,
+      stop_sequence: null,
+      stop_details: toStopDetails(stopReason),
+    };
+    return `${events}${toEvent("message_delta", { delta, usage: formatUsage(usage) })}${toEvent("message_stop", {})}`;
+  }
+
+  #begin(usage: ChatUsage | null): string {
+    if (this.#hasBegun) return "";
+    this.#hasBegun = true;
+    const message = formatMessage(this.#envelope, { content: [], stopReason: null, usage });
+    return toEvent("message_start", { message });
+  }
+
+  /** Where both are given, the details say the same as the text, and whose it is besides. */
+  #think(reasoning: string, details: ReasoningDetail[]): string {
+    if (!this.#showsThoughts) return "";
+    const thoughts = details.filter(({ type }) => type !== "reasoning.encrypted");
+    if (thoughts.some((detail) => textOf(detail) !== "")) this.#thinksInDetails ??= true;
+    else if (reasoning !== "") this.#thinksInDetails ??= false;
+    if (this.#thinksInDetails === false) return reasoning === "" ? "" : this.#thinkPiece(reasoning, null);
+    return thoughts.map((detail) => this.#thinkPiece(textOf(detail), detail)).join("");
+  }
+
+  #thinkPiece(thinking: string, detail: ReasoningDetail | null): string {
+    const last = this.#last instanceof ThoughtBlock && this.#last.isOf(detail) ? this.#last : null;
+    const block = last ?? new ThoughtBlock(detail);
+    block.sign(detail?.signature ?? "");
+    if (thinking === "") return last ? "" : this.#add(block);
+    return this.#add(block, { type: "thinking_delta", thinking });
+  }
+
+  #say(text: string): string {
+    const goesOn = this.#last instanceof TextBlock && this.#last !== this.#refusal;
+    return this.#add(goesOn && this.#last ? this.#last : new TextBlock(), { type: "text_delta", text });
+  }
+
+  #refuse(text: string): string {
+    if (this.#refusal === null || this.#last !== this.#refusal) this.#refusal = new TextBlock();
+    return this.#add(this.#refusal, { type: "text_delta", text });
+  }
+
+  #add(block: StreamedBlock, delta: object | null = null): string {
+    this.#last = block;
+    return this.#blocks.write(block, delta);
+  }
+
+  /** Some upstreams give all calls the same index; a new id with a name is a new call. */
+  #call({ index, id, name, arguments: args }: CalledPiece): string {
+    const place = index ?? (id === "" ? this.#calls.size - 1 : this.#calls.size);
+    const known = this.#calls.get(place);
+    const isNext = known === undefined || (name !== "" && id !== "" && id !== known.id);
+    const block = isNext ? this.#createCall(id, name) : known.block;
+    if (isNext) this.#calls.set(place, { id, block });
+    // After its end, space says nothing.
+    else if (args === "" || (block.canEnd() && args.trim() === "")) return "";
+    return this.#add(block, args === "" ? null : block.addArguments(args));
+  }
+
+  #createCall(id: string, name: string): CallBlock {
+    if (name === "") {
+      throw new GatewayError("upstream_error", "The model's provider called a tool without its name.");
+    }
+    const fallback = `toolu_${toBareId(this.#envelope)}_${this.#callCount++}`;
+    return new CallBlock(toToolUseId(id, fallback), this.#names.get(name) ?? name);
+  }
+}
+
+function textOf({ text, summary }: ReasoningDetail): string {
+  return text ?? summary ?? "";
+}

@@ -1,0 +1,112 @@
+import { GatewayError } from "../../errors.ts";
+import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
+import { isObject, type TokenUsage } from "../../wire/chat-completion.ts";
+import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import { isKey, scanMembers } from "../../wire/json-layout.ts";
+import type { NativeDialect, NativeEventReader } from "../dialect.ts";
+import { readNativeUsage } from "./read-native-usage.ts";
+
+/** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
+export const nativeMessages: NativeDialect = {
+  readAnswer(bytes, slug) {
+    const { edits, usage, hasContent } = scanMessage(bytes, 0, bytes.length, slug);
+    if (!hasContent) throw badForm();
+    return { bytes: applyEdits(bytes, edits), usage: readNativeUsage(usage) };
+  },
+  eventNames: new Set(["message_start", "message_delta", "message_stop", "error"]),
+  createReader: (slug) => new MessageEventReader(slug),
+};
+
+/** https://platform.claude.com/docs/en/build-with-claude/streaming */
+class MessageEventReader implements NativeEventReader {
+  readonly #slug: string;
+  /** What the first event said was used, and what the last one said. */
+  #usageAtStart: unknown = null;
+  #usageAtEnd: unknown = null;
+  #hasBegun = false;
+  #hasStopReason = false;
+
+  constructor(slug: string) {
+    this.#slug = slug;
+  }
+
+  get usage(): TokenUsage | null {
+    return readNativeUsage(this.#usageAtStart, this.#usageAtEnd);
+  }
+
+  read({ name, data }: UpstreamEvent): ReturnType<NativeEventReader["read"]> {
+    switch (name) {
+      case "message_start":
+        return { data: this.#readStart(Buffer.from(data)), ending: null };
+      case "message_delta":
+        this.#readDelta(parseEvent(data));
+        return { data: null, ending: null };
+      case "message_stop":
+        if (!this.#hasBegun || !this.#hasStopReason) throw badForm();
+        return { data: null, ending: "done" };
+      default:
+        return { data: null, ending: readError(parseEvent(data)["error"]) };
+    }
+  }
+
+  #readDelta({ delta, usage }: Record<string, unknown>): void {
+    this.#usageAtEnd = usage ?? this.#usageAtEnd;
+    this.#hasStopReason ||= isObject(delta) && typeof delta["stop_reason"] === "string";
+  }
+
+  #readStart(bytes: Buffer): string {
+    let edits: Edit[] = [];
+    const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
+      if (!isKey(bytes, keyStart, keyEnd, "message")) return;
+      const message = scanMessage(bytes, start, end, this.#slug);
+      edits = edits.concat(message.edits);
+      this.#usageAtStart = message.usage;
+    });
+    if (result !== "complete" || edits.length === 0) throw badForm();
+    this.#hasBegun = true;
+    return applyEdits(bytes, edits).toString("utf8");
+  }
+}
+
+type ScannedMessage = { edits: Edit[]; usage: unknown; hasContent: boolean };
+
+/** Walks over a message without building it: what is large in it is of no interest here. */
+function scanMessage(bytes: Buffer, from: number, to: number, slug: string): ScannedMessage {
+  const text = JSON.stringify(slug);
+  const scanned: ScannedMessage = { edits: [], usage: null, hasContent: false };
+  const result = scanMembers(bytes, from, to, Infinity, (keyStart, keyEnd, start, end) => {
+    if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
+    else if (isKey(bytes, keyStart, keyEnd, "usage")) {
+      scanned.usage = JSON.parse(bytes.toString("utf8", start, end));
+    } else if (isKey(bytes, keyStart, keyEnd, "content")) scanned.hasContent = bytes[start] === openBracket;
+  });
+  if (result !== "complete") throw badForm();
+  if (scanned.edits.length === 0) {
+    const first = bytes.indexOf("{", from) + 1;
+    scanned.edits.push({ start: first, end: first, text: `"model":${text},` });
+  }
+  return scanned;
+}
+
+function parseEvent(data: string): Record<string, unknown> {
+  const event: unknown = JSON.parse(data);
+  if (!isObject(event)) throw badForm();
+  return event;
+}
+
+function readError(error: unknown): GatewayError {
+  const message = isObject(error) ? error["message"] : null;
+  const text = typeof message === "string" && message !== "" ? message : unexplained;
+  return new GatewayError("upstream_error", text);
+}
+
+const unexplained = "The model's provider reported an error in the middle of its answer.";
+
+function badForm(): GatewayError {
+  return new GatewayError(
+    "upstream_error",
+    "The answer of the model's provider was not in Anthropic's form.",
+  );
+}
+
+const openBracket = 0x5b;

@@ -1,0 +1,83 @@
+import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+
+/**
+ * A chat completion's message, or a piece of one, as far as it is what it should be: many upstreams only imitate the form,
+ * and what they send comes here as it is.
+ */
+export function readAssistantMessage(message: unknown): SaidPiece {
+  const {
+    content,
+    refusal,
+    reasoning_content: reasoning,
+    reasoning_details: details,
+    tool_calls: calls,
+  } = isObject(message) ? message : {};
+  return {
+    text: textOf(content),
+    refusal: textOf(refusal),
+    reasoning: textOf(reasoning),
+    details: listOf(details).flatMap(readDetail),
+    calls: listOf(calls).flatMap(readCall),
+  };
+}
+
+export type SaidPiece = {
+  text: string;
+  refusal: string;
+  reasoning: string;
+  details: ReasoningDetail[];
+  calls: CalledPiece[];
+};
+
+export type CalledPiece = {
+  /** Null where nobody said. */
+  index: number | null;
+  /** Empty in all pieces of a call but the first. */
+  id: string;
+  name: string;
+  arguments: string;
+};
+
+/** Mistral answers in parts where it thinks. */
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return listOf(content)
+    .map((part) => (isObject(part) && part["type"] === "text" ? textOf(part["text"]) : ""))
+    .join("");
+}
+
+function readDetail(value: unknown): ReasoningDetail[] {
+  if (!isObject(value)) return [];
+  const { type, format, index } = value;
+  if (type !== "reasoning.text" && type !== "reasoning.encrypted" && type !== "reasoning.summary") return [];
+  const texts = (["id", "text", "signature", "data", "summary"] as const).flatMap((name) => {
+    const text = value[name];
+    return typeof text === "string" ? [[name, text] as const] : [];
+  });
+  return [
+    {
+      type,
+      format: typeof format === "string" ? format : "unknown",
+      ...(typeof index === "number" && { index }),
+      ...Object.fromEntries(texts),
+    },
+  ];
+}
+
+function readCall(value: unknown): CalledPiece[] {
+  const { index, id, function: fn } = isObject(value) ? value : {};
+  if (!isObject(fn)) return [];
+  const { name, arguments: args } = fn;
+  return [
+    {
+      index: typeof index === "number" ? index : null,
+      id: textOf(id),
+      name: textOf(name),
+      arguments: isObject(args) ? JSON.stringify(args) : textOf(args),
+    },
+  ];
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

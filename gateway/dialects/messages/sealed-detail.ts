@@ -1,0 +1,44 @@
+import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+
+/**
+ * What has no place in Anthropic's thoughts (whose thought it is, the signature that its upstream wants back), in the
+ * `signature` or the `data` of one. Clients return both as they are. There is nothing secret in it, so that it needs no key.
+ *
+ * A thought that nobody has signed gets a seal too, though an empty one: Claude Code drops thoughts with a signature when
+ * another model goes on with the conversation, but returns those without (2.1.329, tried), and Anthropic refuses them.
+ */
+export function sealDetail({ text: _text, summary: _summary, ...detail }: Partial<ReasoningDetail>): string {
+  return `${sealPrefix}${Buffer.from(JSON.stringify(detail)).toString("base64url")}`;
+}
+
+/** What was sealed here, member by member; null for what is another's. */
+export function openDetail(sealed: string): Partial<ReasoningDetail> | null {
+  if (!sealed.startsWith(sealPrefix)) return null;
+  const detail = parse(Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8"));
+  const { type, index } = detail;
+  const texts = (["format", "id", "signature", "data"] as const).flatMap((name) => {
+    const text = detail[name];
+    return typeof text === "string" ? [[name, text] as const] : [];
+  });
+  return {
+    ...(isType(type) && { type }),
+    ...(typeof index === "number" && { index }),
+    ...Object.fromEntries(texts),
+  };
+}
+
+/** No signature of Anthropic's begins like this: they are base64, which has no hyphen. */
+export const sealPrefix = "gateway-thought-v1.";
+
+function parse(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isType(type: unknown): type is ReasoningDetail["type"] {
+  return type === "reasoning.text" || type === "reasoning.encrypted" || type === "reasoning.summary";
+}

@@ -1,0 +1,84 @@
+import type { ChatMessage, ContentPart, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
+import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { describeBlock } from "./describe-block.ts";
+import { toFunctionName } from "./function-name.ts";
+import type { Block } from "./to-blocks.ts";
+import { toReasoningDetail } from "./to-reasoning-detail.ts";
+import { toTextPart, withMarker } from "./to-content-parts.ts";
+import { fromToolUseId } from "./tool-use-id.ts";
+
+/** A turn of the model's. Its thoughts keep their places among what it said and called, for an upstream that wants them. */
+export function toAssistantMessage(blocks: Block[]): ChatMessage {
+  const said: ContentPart[] = [];
+  const calls: ToolCall[] = [];
+  const thoughts: string[] = [];
+  const details: ReasoningDetail[] = [];
+  for (const block of blocks) {
+    const place = said.length + calls.length + details.length;
+    switch (block.type) {
+      case "text":
+        said.push(...toTextPart(block));
+        break;
+      case "tool_use":
+        calls.push(toToolCall(block));
+        break;
+      case "thinking":
+      case "redacted_thinking": {
+        const { text, detail } = readThought(block, place);
+        if (text !== "") thoughts.push(text);
+        if (detail) details.push(detail);
+        break;
+      }
+      default: {
+        // What Anthropic's servers did for it is past, so that nothing unknown stands in the way.
+        const text = describeBlock(block);
+        if (text) said.push({ type: "text", text });
+      }
+    }
+  }
+  return {
+    role: "assistant",
+    content: toContent(said, calls.length > 0, details.length > 0),
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join("\n\n") }),
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function toToolCall(block: Block): ToolCall {
+  const { fields, param } = block;
+  const { id, name } = fields;
+  const input = ifGiven(fields["input"], `${param}.input`, expectObject) ?? {};
+  return withMarker(
+    {
+      id: fromToolUseId(expectString(id, `${param}.id`)),
+      type: "function" as const,
+      function: {
+        name: toFunctionName(expectString(name, `${param}.name`)),
+        arguments: JSON.stringify(input),
+      },
+    },
+    block,
+  );
+}
+
+function readThought(
+  { type, fields, param }: Block,
+  place: number,
+): { text: string; detail: ReasoningDetail | null } {
+  if (type === "redacted_thinking") {
+    const data = expectString(fields["data"], `${param}.data`);
+    return { text: "", detail: toReasoningDetail({ type: "redacted", data }, place) };
+  }
+  const text = ifGiven(fields["thinking"], `${param}.thinking`, expectString) ?? "";
+  const signature = ifGiven(fields["signature"], `${param}.signature`, expectString) ?? "";
+  return { text, detail: toReasoningDetail({ type: "thinking", text, signature }, place) };
+}
+
+/** One text, which everyone takes, unless a cache marker or the place of a thought would be lost. */
+function toContent(said: ContentPart[], hasCalls: boolean, hasPlaces: boolean): ChatMessage["content"] {
+  if (said.length === 0) return hasCalls ? null : "";
+  const isMarked = said.some((part) => part["cache_control"] !== undefined);
+  if (isMarked || (hasPlaces && said.length > 1)) return said;
+  return said.map(({ text }) => String(text)).join("\n\n");
+}

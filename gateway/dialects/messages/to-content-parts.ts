@@ -1,0 +1,41 @@
+import type { ContentPart } from "../../wire/chat-completion.ts";
+import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../unsupported.ts";
+import { describeBlock } from "./describe-block.ts";
+import type { Block } from "./to-blocks.ts";
+import { toDocumentParts, toImagePart } from "./to-media-part.ts";
+
+/** What a user or a tool shows to the model. */
+export function toContentParts(block: Block): ContentPart[] {
+  const { type, param } = block;
+  switch (type) {
+    case "text":
+      return toTextPart(block);
+    case "image":
+      return [withMarker(toImagePart(block), block)];
+    case "document":
+      return toDocumentParts(block).map((part, index, { length }) =>
+        index === length - 1 ? withMarker(part, block) : part,
+      );
+    default: {
+      const text = describeBlock(block);
+      if (text !== null) return text === "" ? [] : [withMarker({ type: "text", text }, block)];
+      throw unsupported(
+        param,
+        `Blocks of the type ${type.slice(0, 64)} are for Anthropic's own models only.`,
+      );
+    }
+  }
+}
+
+/** Nothing for a blank text, which says nothing and which many refuse. */
+export function toTextPart(block: Block): ContentPart[] {
+  const text = expectString(block.fields["text"], `${block.param}.text`);
+  return text.trim() === "" ? [] : [withMarker({ type: "text", text }, block)];
+}
+
+/** The marker up to which a prompt is cached. https://platform.claude.com/docs/en/build-with-claude/prompt-caching */
+export function withMarker<Part extends object>(part: Part, { fields, param }: Block): Part {
+  const marker = ifGiven(fields["cache_control"], `${param}.cache_control`, expectObject);
+  return marker === undefined ? part : { ...part, cache_control: marker };
+}

@@ -1,0 +1,70 @@
+import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { openReasoning } from "./sealed-reasoning.ts";
+import { joinTexts, toSaid } from "./to-chat-content.ts";
+
+/** Collects what a model said, thought and called, item by item, for one message of the assistant. */
+export class AssistantTurn {
+  #texts: string[] = [];
+  #refusals: string[] = [];
+  #thoughts: string[] = [];
+  #details: ReasoningDetail[] = [];
+  #calls: ToolCall[] = [];
+
+  say(content: unknown, param: string): void {
+    const { text, refusal } = toSaid(content, param);
+    if (text !== "") this.#texts.push(text);
+    if (refusal !== "") this.#refusals.push(refusal);
+  }
+
+  call(call: ToolCall): void {
+    this.#calls.push(call);
+  }
+
+  /**
+   * Thoughts whose places others have here come from another answer. Put together, their signatures would be wrong: only
+   * those of the last answer are kept, which its calls depend on.
+   */
+  think(item: Record<string, unknown>, param: string): void {
+    const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);
+    const details = sealed === undefined ? [] : openReasoning(sealed);
+    const taken = new Set(this.#details.map(({ index }) => index));
+    if (details.some(({ index }) => index !== undefined && taken.has(index))) this.#details = [];
+    for (const detail of details) this.#details.push(detail);
+    const summary = readTexts(item["summary"], `${param}.summary`);
+    this.#thoughts.push(summary === "" ? readTexts(item["content"], `${param}.content`) : summary);
+  }
+
+  /** Ends the turn. Thoughts alone are no message: upstreams refuse one that says nothing. */
+  moveTo(messages: ChatMessage[]): void {
+    const text = joinTexts(this.#texts);
+    const refusal = joinTexts(this.#refusals);
+    const thoughts = joinTexts(this.#thoughts);
+    const details = this.#details;
+    const calls = this.#calls;
+    if (text !== "" || refusal !== "" || calls.length > 0) {
+      messages.push({
+        role: "assistant",
+        content: text === "" ? null : text,
+        ...(refusal !== "" && { refusal }),
+        ...(thoughts !== "" && { reasoning_content: thoughts }),
+        ...(details.length > 0 && { reasoning_details: details }),
+        ...(calls.length > 0 && { tool_calls: calls }),
+      });
+    }
+    this.#texts = [];
+    this.#refusals = [];
+    this.#thoughts = [];
+    this.#details = [];
+    this.#calls = [];
+  }
+}
+
+function readTexts(value: unknown, param: string): string {
+  const parts = ifGiven(value, param, expectArray) ?? [];
+  const texts = parts.map((part, index) => {
+    const at = `${param}[${index}]`;
+    return expectString(expectObject(part, at)["text"], `${at}.text`);
+  });
+  return joinTexts(texts);
+}

@@ -1,0 +1,153 @@
+import { isObject } from "../../wire/chat-completion.ts";
+
+/**
+ * A tool that OpenAI's models know without being told, and the client runs: for all other models, a function. Nothing here
+ * throws: what comes in is what a client sends back or a model makes up, and whoever runs the tool will say what is wrong.
+ */
+export type BuiltInTool = {
+  description: string;
+  /** JSON Schema. */
+  parameters: Record<string, unknown>;
+  /** The type of a call among the items. */
+  callType: string;
+  idPrefix: string;
+  /** What a call that comes back would have had as the function's arguments. */
+  toArguments(item: Record<string, unknown>): object;
+  /** What a call has besides its type, id and status. */
+  formatCall(args: Record<string, unknown>): object;
+};
+
+export const builtInTypes = ["local_shell", "shell", "apply_patch", "tool_search"] as const;
+
+export type BuiltInType = (typeof builtInTypes)[number];
+
+export const builtInTools: Record<BuiltInType, BuiltInTool> = {
+  // https://platform.openai.com/docs/guides/tools-local-shell
+  local_shell: {
+    description: "Runs a command on the user's machine and returns what it prints.",
+    parameters: objectSchema(
+      {
+        command: { type: "array", items: { type: "string" }, description: "The program and its arguments." },
+        working_directory: { type: "string", description: "Where to run it." },
+        timeout_ms: { type: "integer", description: "How long it may take, in milliseconds." },
+      },
+      ["command"],
+    ),
+    callType: "local_shell_call",
+    idPrefix: "lsh",
+    toArguments: ({ action }) => {
+      const { command, working_directory, timeout_ms } = isObject(action) ? action : {};
+      return { command, ...given({ working_directory, timeout_ms }) };
+    },
+    formatCall: ({ command, working_directory, timeout_ms }) => ({
+      action: {
+        type: "exec",
+        command: toStrings(command),
+        env: {},
+        ...given({
+          working_directory: toText(working_directory),
+          timeout_ms: toInteger(timeout_ms),
+        }),
+      },
+    }),
+  },
+
+  // https://platform.openai.com/docs/guides/tools-shell
+  shell: {
+    description: "Runs shell commands on the user's machine and returns what they print.",
+    parameters: objectSchema(
+      {
+        commands: {
+          type: "array",
+          items: { type: "string" },
+          description: "Commands that do not need each other.",
+        },
+        timeout_ms: { type: "integer", description: "How long they may take, in milliseconds." },
+        max_output_length: { type: "integer", description: "The most characters of output to return." },
+      },
+      ["commands"],
+    ),
+    callType: "shell_call",
+    idPrefix: "sh",
+    toArguments: ({ action }) => {
+      const { commands, timeout_ms, max_output_length } = isObject(action) ? action : {};
+      return { commands, ...given({ timeout_ms, max_output_length }) };
+    },
+    formatCall: ({ commands, timeout_ms, max_output_length }) => ({
+      action: {
+        commands: toStrings(commands),
+        timeout_ms: toInteger(timeout_ms),
+        max_output_length: toInteger(max_output_length),
+      },
+      environment: { type: "local" },
+    }),
+  },
+
+  // https://platform.openai.com/docs/guides/tools-apply-patch
+  apply_patch: {
+    description: "Creates, changes or deletes one file of the user's.",
+    parameters: objectSchema(
+      {
+        type: { type: "string", enum: ["create_file", "update_file", "delete_file"] },
+        path: { type: "string" },
+        diff: {
+          type: "string",
+          description:
+            "The change in the V4A diff format: lines that begin with a space, + or -, after an @@ line that says where. For create_file, + lines only. Not for delete_file.",
+        },
+      },
+      ["type", "path"],
+    ),
+    callType: "apply_patch_call",
+    idPrefix: "apc",
+    toArguments: ({ operation }) => {
+      const { type, path, diff } = isObject(operation) ? operation : {};
+      return { type, path, ...given({ diff }) };
+    },
+    formatCall: ({ type, path, diff }) => ({
+      operation:
+        type === "delete_file"
+          ? { type, path: toText(path) ?? "" }
+          : {
+              type: type === "create_file" ? type : "update_file",
+              path: toText(path) ?? "",
+              diff: toText(diff) ?? "",
+            },
+    }),
+  },
+
+  // https://platform.openai.com/docs/guides/tools-tool-search
+  tool_search: {
+    description: "Finds further tools, which can be called from then on.",
+    parameters: objectSchema({ query: { type: "string" } }, ["query"]),
+    callType: "tool_search_call",
+    idPrefix: "tsc",
+    toArguments: ({ arguments: args }) => (isObject(args) ? args : {}),
+    formatCall: (args) => ({ execution: "client", arguments: args }),
+  },
+};
+
+function objectSchema(properties: object, required: string[]): Record<string, unknown> {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+function given(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
+  );
+}
+
+function toStrings(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return Array.isArray(value)
+    ? value.map((each) => (typeof each === "string" ? each : JSON.stringify(each)))
+    : [];
+}
+
+function toText(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function toInteger(value: unknown): number | null {
+  return Number.isSafeInteger(value) ? (value as number) : null;
+}

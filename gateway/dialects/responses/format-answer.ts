@@ -1,0 +1,42 @@
+import type { ChatAnswer } from "../../providers/provider.ts";
+import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
+import { echoRequest } from "./echo-request.ts";
+import { formatCall, formatMessage, formatPart, formatReasoning, idPrefixOf } from "./format-items.ts";
+import { formatLogprobs } from "./format-logprobs.ts";
+import { formatResponse, idSuffix, incompleteReasonOf } from "./format-response.ts";
+import { includes } from "./includes.ts";
+import { readSaid } from "./read-said.ts";
+import { ToolTable } from "./tool-table.ts";
+
+/** A whole answer. A response has only one choice; of an upstream that gives more, the first is taken. */
+export function formatAnswer(
+  { choices, usage }: ChatAnswer,
+  envelope: AnswerEnvelope,
+  { body }: DialectRequest,
+): object {
+  const table = new ToolTable(body);
+  const choice = choices.find(({ index }) => index === 0) ?? choices[0];
+  const incompleteReason = incompleteReasonOf(choice?.finish_reason ?? null);
+  const status = incompleteReason === null ? "completed" : "incomplete";
+  const { thoughts, details, text, refusal, calls } = readSaid(choice?.message ?? {});
+  const output: object[] = [];
+  const nextId = (prefix: string) => `${prefix}_${idSuffix(envelope.id)}_${output.length}`;
+
+  const kept = includes(body, "reasoning.encrypted_content") ? details : [];
+  if (thoughts !== "" || kept.length > 0) output.push(formatReasoning(nextId("rs"), thoughts, kept));
+  const logprobs = includes(body, "message.output_text.logprobs") ? formatLogprobs(choice?.logprobs) : [];
+  const parts = [
+    ...(text === "" ? [] : [formatPart("output_text", text, logprobs)]),
+    ...(refusal === "" ? [] : [formatPart("refusal", refusal, [])]),
+  ];
+  if (parts.length > 0) {
+    output.push(formatMessage(nextId("msg"), calls.length > 0 ? "completed" : status, parts));
+  }
+  for (const [index, { id, name, arguments: args }] of calls.entries()) {
+    const tool = table.find(name ?? "");
+    const callId = id ?? `call_${idSuffix(envelope.id)}_${index}`;
+    const call = { id: nextId(idPrefixOf(tool)), callId, tool, name: name ?? "" };
+    output.push(formatCall(call, index === calls.length - 1 ? status : "completed", args));
+  }
+  return formatResponse(envelope, echoRequest(body, table), { status, output, usage, incompleteReason });
+}

@@ -1,0 +1,92 @@
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { builtInTools } from "./built-in-tools.ts";
+import type { ItemStatus } from "./event-log.ts";
+import { FreeformInput } from "./freeform-input.ts";
+import { sealReasoning } from "./sealed-reasoning.ts";
+import type { NamedTool } from "./tool-table.ts";
+
+/** A part of a message: text, or a refusal. */
+export function formatPart(kind: PartKind, text: string, logprobs: readonly object[]): object {
+  return kind === "refusal" ? { type: kind, refusal: text } : { type: kind, annotations: [], logprobs, text };
+}
+
+export type PartKind = "output_text" | "refusal";
+
+export function formatMessage(
+  id: string,
+  status: ItemStatus | "in_progress",
+  content: readonly object[],
+): object {
+  return { id, type: "message", status, role: "assistant", content };
+}
+
+/** @param details empty where the client cannot bring them back */
+export function formatReasoning(id: string, thoughts: string, details: readonly ReasoningDetail[]): object {
+  return {
+    id,
+    type: "reasoning",
+    summary: thoughts === "" ? [] : [{ type: "summary_text", text: thoughts }],
+    ...(details.length > 0 && { encrypted_content: sealReasoning(details) }),
+  };
+}
+
+/** A call as the client knows the tool. */
+export type ItemCall = {
+  id: string;
+  callId: string;
+  /** Null for a tool that the client has not offered: the model has made it up, and the client will say so. */
+  tool: NamedTool | null;
+  /** The function's name, as the model said it. */
+  name: string;
+};
+
+/** @param argument the function's arguments, or the text of a custom tool's call */
+export function formatFlatCall(
+  { id, callId, tool, name }: ItemCall,
+  status: ItemStatus | "in_progress",
+  argument: string,
+): object {
+  const namespace = tool === null || tool.namespace === null ? {} : { namespace: tool.namespace };
+  const naming = { call_id: callId, ...namespace, name: tool?.name ?? name };
+  return tool?.kind === "custom"
+    ? { id, type: "custom_tool_call", status, ...naming, input: argument }
+    : { id, type: "function_call", status, ...naming, arguments: argument };
+}
+
+/** A call of any tool, from the function's whole arguments. */
+export function formatCall(call: ItemCall, status: ItemStatus, args: string): object {
+  const { kind } = call.tool ?? { kind: "function" };
+  if (kind === "function") return formatFlatCall(call, status, args);
+  if (kind === "custom") return formatFlatCall(call, status, readFreeformInput(args));
+  const { callType, formatCall: format } = builtInTools[kind];
+  return {
+    id: call.id,
+    type: callType,
+    // A patch has no third state.
+    status: kind === "apply_patch" && status === "incomplete" ? "in_progress" : status,
+    call_id: call.callId,
+    ...format(parseArguments(args)),
+  };
+}
+
+export function idPrefixOf(tool: NamedTool | null): string {
+  if (tool === null || tool.kind === "function") return "fc";
+  return tool.kind === "custom" ? "ctc" : builtInTools[tool.kind].idPrefix;
+}
+
+function readFreeformInput(args: string): string {
+  const input = new FreeformInput();
+  input.push(args);
+  return input.finish().text;
+}
+
+function parseArguments(args: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(args);
+    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
+      ? (parsed as Record<string, unknown>)
+      : {};
+  } catch {
+    return {};
+  }
+}

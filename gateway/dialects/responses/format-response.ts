@@ -1,0 +1,66 @@
+import { type ChatUsage, type FinishReason, readTokenUsage } from "../../wire/chat-completion.ts";
+import type { AnswerEnvelope } from "../dialect.ts";
+
+/** How far a response has come. */
+export type ResponseState = {
+  status: "in_progress" | "completed" | "incomplete" | "failed";
+  output: readonly object[];
+  /** Null while it is not known; said as none then where an end must have it. */
+  usage: ChatUsage | null;
+  incompleteReason?: IncompleteReason | null;
+  error?: { code: string; message: string };
+};
+
+export type IncompleteReason = "max_output_tokens" | "content_filter";
+
+/**
+ * The whole response. https://platform.openai.com/docs/api-reference/responses/object
+ * @param echo what it repeats of the request
+ */
+export function formatResponse(
+  { id, createdSeconds, slug }: AnswerEnvelope,
+  echo: object,
+  { status, output, usage, incompleteReason, error }: ResponseState,
+): object {
+  const isAtEnd = status === "completed" || status === "incomplete";
+  return {
+    id: `resp_${idSuffix(id)}`,
+    object: "response",
+    created_at: createdSeconds,
+    status,
+    background: false,
+    error: error ?? null,
+    incomplete_details: incompleteReason ? { reason: incompleteReason } : null,
+    model: slug,
+    output,
+    ...echo,
+    ...(isAtEnd && { usage: formatUsage(usage) }),
+  };
+}
+
+/** What the ids of an answer's parts are made from: the request's own id without its prefix. */
+export function idSuffix(requestId: string): string {
+  return requestId.replace(/^req_/, "");
+}
+
+export function incompleteReasonOf(finishReason: FinishReason | null): IncompleteReason | null {
+  if (finishReason === "length") return "max_output_tokens";
+  return finishReason === "content_filter" ? "content_filter" : null;
+}
+
+/** Clients count on every member, also where the upstream does not count. */
+function formatUsage(usage: ChatUsage | null): object {
+  const counts = readTokenUsage(usage);
+  const input = counts?.inputTokens ?? 0;
+  const output = counts?.outputTokens ?? 0;
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: counts?.cachedInputTokens ?? 0,
+      cache_write_tokens: counts?.cacheWriteInputTokens ?? 0,
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: counts?.reasoningTokens ?? 0 },
+    total_tokens: input + output,
+  };
+}

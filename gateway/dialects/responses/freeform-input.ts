@@ -1,0 +1,93 @@
+import { isObject } from "../../wire/chat-completion.ts";
+
+/**
+ * Reads the text of a custom tool's call out of the arguments of the function that it is here, `{"input":"…"}`, while they
+ * are still coming: a patch may take minutes, and a client that hears nothing gives up.
+ */
+export class FreeformInput {
+  #state: "before" | "within" | "after" | "unknown" = "before";
+  /** What has come and is not read yet: little, but in the state `unknown`, where it is all. */
+  #rest = "";
+  /** The first half of a character that JSON writes as two escapes. */
+  #half = "";
+  #read = "";
+
+  /** Returns what of the text is new. */
+  push(piece: string): string {
+    if (this.#state === "after") return "";
+    this.#rest += piece;
+    if (this.#state === "before") this.#begin();
+    return this.#state === "within" ? this.#readOn() : "";
+  }
+
+  /** The whole text, and what of it was not returned before. A model that was cut off has left the beginning of one. */
+  finish(): { text: string; unsaid: string } {
+    const unsaid =
+      this.#state === "before" || this.#state === "unknown" ? parseInput(this.#rest) : this.#half;
+    return { text: this.#read + unsaid, unsaid };
+  }
+
+  #begin(): void {
+    const opening = /^\s*\{\s*"input"\s*:\s*"/.exec(this.#rest);
+    if (opening) {
+      this.#rest = this.#rest.slice(opening[0].length);
+      this.#state = "within";
+    } else if (this.#rest.length > openingLengthMax) this.#state = "unknown";
+  }
+
+  #readOn(): string {
+    let text = this.#half;
+    let at = 0;
+    while (at < this.#rest.length) {
+      const next = this.#rest.slice(at).search(/["\\]/);
+      const end = next === -1 ? this.#rest.length : at + next;
+      text += this.#rest.slice(at, end);
+      at = end;
+      if (this.#rest[at] === '"') {
+        this.#state = "after";
+        break;
+      }
+      const escape = /^\\(?:u([\da-f]{4})|([^u]))/i.exec(this.#rest.slice(at, at + escapeLengthMax));
+      if (escape === null) {
+        if (this.#rest.length - at < escapeLengthMax) break;
+        // No JSON: a model's own idea of an escape. It is left as it is.
+        text += this.#rest.slice(at, ++at);
+        continue;
+      }
+      const [whole, code, character = ""] = escape;
+      text +=
+        code === undefined ? (escapes.get(character) ?? character) : String.fromCharCode(parseInt(code, 16));
+      at += whole.length;
+    }
+    this.#rest = this.#state === "after" ? "" : this.#rest.slice(at);
+    const isHalf = this.#state === "within" && /[\ud800-\udbff]$/.test(text);
+    this.#half = isHalf ? text.slice(-1) : "";
+    const said = isHalf ? text.slice(0, -1) : text;
+    this.#read += said;
+    return said;
+  }
+}
+
+/** Arguments of another form than was asked for: whatever can be the text in them. */
+function parseInput(args: string): string {
+  try {
+    const parsed: unknown = JSON.parse(args);
+    if (typeof parsed === "string") return parsed;
+    if (isObject(parsed) && typeof parsed["input"] === "string") return parsed["input"];
+  } catch {
+    // A model that has not written JSON may have written the text.
+  }
+  return args;
+}
+
+const escapes = new Map([
+  ["n", "\n"],
+  ["t", "\t"],
+  ["r", "\r"],
+  ["b", "\b"],
+  ["f", "\f"],
+]);
+
+/** As in `\u00e4`. */
+const escapeLengthMax = 6;
+const openingLengthMax = 64;

@@ -1,0 +1,110 @@
+import { GatewayError } from "../../errors.ts";
+import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
+import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import { isKey, scanMembers } from "../../wire/json-layout.ts";
+import type { NativeDialect, NativeEventReader } from "../dialect.ts";
+
+/** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
+export const nativeResponses: NativeDialect = {
+  readAnswer(bytes, slug) {
+    const { edits, usage, hasOutput } = scanResponse(bytes, 0, bytes.length, slug);
+    if (!hasOutput) throw badForm();
+    return { bytes: applyEdits(bytes, edits), usage };
+  },
+
+  eventNames: new Set([
+    "response.queued",
+    "response.created",
+    "response.in_progress",
+    "response.completed",
+    "response.incomplete",
+    "response.failed",
+    "error",
+  ]),
+
+  createReader: (slug) => new ResponseEventReader(slug),
+};
+
+class ResponseEventReader implements NativeEventReader {
+  usage: TokenUsage | null = null;
+  readonly #slug: string;
+
+  constructor(slug: string) {
+    this.#slug = slug;
+  }
+
+  read({ name, data }: UpstreamEvent): ReturnType<NativeEventReader["read"]> {
+    if (name === "error") return { data: null, ending: readError(JSON.parse(data)) };
+    const bytes = Buffer.from(data);
+    const edits: Edit[] = [];
+    const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
+      if (!isKey(bytes, keyStart, keyEnd, "response")) return;
+      const response = scanResponse(bytes, start, end, this.#slug);
+      edits.push(...response.edits);
+      this.usage = response.usage ?? this.usage;
+    });
+    if (result !== "complete" || edits.length === 0) throw badForm();
+    if (name === "response.failed") return { data: null, ending: readFailure(JSON.parse(data)) };
+    const isEnd = name === "response.completed" || name === "response.incomplete";
+    return { data: applyEdits(bytes, edits).toString("utf8"), ending: isEnd ? "done" : null };
+  }
+}
+
+type ScannedResponse = { edits: Edit[]; usage: TokenUsage | null; hasOutput: boolean };
+
+/** Walks over a response without building it: what is large in it is of no interest here. */
+function scanResponse(bytes: Buffer, from: number, to: number, slug: string): ScannedResponse {
+  const text = JSON.stringify(slug);
+  const scanned: ScannedResponse = { edits: [], usage: null, hasOutput: false };
+  const result = scanMembers(bytes, from, to, Infinity, (keyStart, keyEnd, start, end) => {
+    if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
+    else if (isKey(bytes, keyStart, keyEnd, "usage")) {
+      scanned.usage = readUsage(JSON.parse(bytes.toString("utf8", start, end)));
+    } else if (isKey(bytes, keyStart, keyEnd, "output")) scanned.hasOutput = bytes[start] === openBracket;
+  });
+  if (result !== "complete") throw badForm();
+  if (scanned.edits.length === 0) {
+    const first = bytes.indexOf("{", from) + 1;
+    scanned.edits.push({ start: first, end: first, text: `"model":${text},` });
+  }
+  return scanned;
+}
+
+function readUsage(usage: unknown): TokenUsage | null {
+  if (!isObject(usage)) return null;
+  return readTokenUsage({
+    prompt_tokens: usage["input_tokens"],
+    prompt_tokens_details: usage["input_tokens_details"],
+    completion_tokens: usage["output_tokens"],
+    completion_tokens_details: usage["output_tokens_details"],
+  });
+}
+
+function readFailure(event: unknown): GatewayError {
+  const response = isObject(event) ? event["response"] : null;
+  return toUpstreamError(isObject(response) ? response["error"] : null);
+}
+
+/** OpenAI's description has the members in the event itself, its server has them in `error`. */
+function readError(event: unknown): GatewayError {
+  return toUpstreamError(isObject(event) && isObject(event["error"]) ? event["error"] : event);
+}
+
+/** With the upstream's code: clients act on some, such as `context_length_exceeded`. */
+function toUpstreamError(error: unknown): GatewayError {
+  const { message, code } = isObject(error) ? error : {};
+  const text = typeof message === "string" && message !== "" ? message : unexplained;
+  const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);
+  return new GatewayError("upstream_error", text, {
+    ...(isCode && { upstream: { status: 502, type: "server_error", param: null, code } }),
+  });
+}
+
+const unexplained = "The model's provider reported an error in the middle of its answer.";
+
+function badForm(): GatewayError {
+  return new GatewayError("upstream_error", "The answer of the model's provider was not in OpenAI's form.");
+}
+
+const openBracket = 0x5b;

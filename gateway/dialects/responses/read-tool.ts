@@ -1,0 +1,158 @@
+import { isObject } from "../../wire/chat-completion.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
+import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../unsupported.ts";
+import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.ts";
+
+/** A tool that the model may call and the client runs, as a function. */
+export type ToolDefinition = {
+  /** What its calls are among the items. */
+  kind: "function" | "custom" | BuiltInType;
+  namespace: string | null;
+  name: string;
+  description: string | undefined;
+  parameters: Record<string, unknown> | undefined;
+  strict: boolean | undefined;
+};
+
+/** What is made of one of the client's tools. */
+export type ReadTool = {
+  /** As an answer repeats it; null for a tool that is left out. */
+  shown: Record<string, unknown> | null;
+  definitions: ToolDefinition[];
+};
+
+/**
+ * One of the client's tools. Those that OpenAI runs by itself (web search and the like) are left out, so that the model does
+ * without: Codex sends them always. https://platform.openai.com/docs/api-reference/responses/create
+ */
+export function readTool(value: unknown, param: string): ReadTool {
+  const tool = expectObject(value, param);
+  const type = expectString(tool["type"], `${param}.type`);
+  if (type === "function" || type === "custom") return readCallable(tool, type, param, null);
+  if (type === "namespace") return readNamespace(tool, param);
+  const builtIn = builtInTypes.find((each) => each === type);
+  return builtIn === undefined || isRunByOpenAi(builtIn, tool)
+    ? { shown: null, definitions: [] }
+    : readBuiltIn(tool, builtIn, param);
+}
+
+function readCallable(
+  tool: Record<string, unknown>,
+  type: "function" | "custom",
+  param: string,
+  namespace: string | null,
+): ReadTool {
+  const name = readName(tool["name"], `${param}.name`);
+  const description = ifGiven(tool["description"], `${param}.description`, expectString);
+  if (type === "custom") return readCustom(tool, { name, description, namespace }, param);
+  const parameters = ifGiven(tool["parameters"], `${param}.parameters`, expectObject);
+  const strict = ifGiven(tool["strict"], `${param}.strict`, expectBoolean);
+  return {
+    shown: {
+      type,
+      name,
+      description: description ?? null,
+      parameters: parameters ?? null,
+      strict: strict ?? null,
+    },
+    definitions: [{ kind: type, namespace, name, description, parameters, strict }],
+  };
+}
+
+type Naming = Pick<ToolDefinition, "name" | "description" | "namespace">;
+
+/** A tool that takes any text, or text that a grammar describes: a function whose only argument is that text. */
+function readCustom(
+  tool: Record<string, unknown>,
+  { name, description, namespace }: Naming,
+  param: string,
+): ReadTool {
+  const format = readFormat(tool["format"], `${param}.format`);
+  const rule =
+    format["type"] === "grammar"
+      ? ` It matches this ${format["syntax"]} grammar:\n${format["definition"]}`
+      : "";
+  const input = {
+    type: "string",
+    description: `What the tool takes, as it is: plain text, not JSON.${rule}`,
+  };
+  return {
+    shown: { type: "custom", name, ...(description !== undefined && { description }), format },
+    definitions: [
+      {
+        kind: "custom",
+        namespace,
+        name,
+        description,
+        parameters: {
+          type: "object",
+          properties: { input },
+          required: ["input"],
+          additionalProperties: false,
+        },
+        strict: undefined,
+      },
+    ],
+  };
+}
+
+function readFormat(value: unknown, param: string): Record<string, unknown> {
+  const format = ifGiven(value, param, expectObject) ?? { type: "text" };
+  const type = expectString(format["type"], `${param}.type`);
+  if (type === "text") return { type };
+  if (type !== "grammar") throw unsupported(`${param}.type`, "Use text or grammar.");
+  const syntax = expectString(format["syntax"], `${param}.syntax`);
+  if (syntax !== "lark" && syntax !== "regex") throw invalidValue(`${param}.syntax`, "must be lark or regex");
+  return { type, syntax, definition: expectString(format["definition"], `${param}.definition`) };
+}
+
+/** Said once, with the first of its tools: with every one it could be many kilobytes. */
+function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
+  const namespace = expectString(tool["name"], `${param}.name`);
+  if (namespace === "") throw invalidValue(`${param}.name`, "must not be empty");
+  const about = ifGiven(tool["description"], `${param}.description`, expectString) ?? "";
+  const members = expectArray(tool["tools"], `${param}.tools`).map((value, index) => {
+    const at = `${param}.tools[${index}]`;
+    const member = expectObject(value, at);
+    const { type } = member;
+    if (type === "function" || type === "custom") return readCallable(member, type, at, namespace);
+    throw unsupported(`${at}.type`, "A namespace holds functions and custom tools.");
+  });
+  const definitions = members.flatMap((member) => member.definitions);
+  const [first] = definitions;
+  if (first && about !== "") first.description = [about, first.description].filter(Boolean).join("\n\n");
+  const tools = members.map((member) => member.shown);
+  return {
+    shown: first ? { type: "namespace", name: namespace, description: about, tools } : null,
+    definitions,
+  };
+}
+
+function readBuiltIn(tool: Record<string, unknown>, type: BuiltInType, param: string): ReadTool {
+  const builtIn = builtInTools[type];
+  const definition = { kind: type, namespace: null, name: type, strict: undefined } as const;
+  if (type !== "tool_search") {
+    const { description, parameters } = builtIn;
+    const shown = type === "shell" ? { type, environment: { type: "local" } } : { type };
+    return { shown, definitions: [{ ...definition, description, parameters }] };
+  }
+  const description =
+    ifGiven(tool["description"], `${param}.description`, expectString) ?? builtIn.description;
+  const parameters = ifGiven(tool["parameters"], `${param}.parameters`, expectObject) ?? builtIn.parameters;
+  return {
+    shown: { type, execution: "client", description, parameters },
+    definitions: [{ ...definition, description, parameters }],
+  };
+}
+
+function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<string, unknown>): boolean {
+  if (type === "tool_search") return execution !== "client";
+  return type === "shell" && isObject(environment) && environment["type"] !== "local";
+}
+
+function readName(value: unknown, param: string): string {
+  const name = expectString(value, param);
+  if (!/^[\w-]{1,128}$/.test(name)) throw invalidValue(param, "must be 1 to 128 letters, digits, _ and -");
+  return name;
+}

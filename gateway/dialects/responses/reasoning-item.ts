@@ -1,0 +1,42 @@
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { EventLog, ItemPlace } from "./event-log.ts";
+import { formatReasoning } from "./format-items.ts";
+
+/** Thoughts that are being written, as the one part of a summary: that is what every client shows and brings back. */
+export class ReasoningItem {
+  readonly #events: EventLog;
+  readonly #place: ItemPlace;
+  #thoughts = "";
+
+  constructor(events: EventLog, place: ItemPlace) {
+    this.#events = events;
+    this.#place = place;
+    const item = formatReasoning(place.item_id, "", []);
+    events.emit("response.output_item.added", { output_index: place.output_index, item });
+  }
+
+  think(delta: string): void {
+    if (this.#thoughts === "") {
+      this.#emit("response.reasoning_summary_part.added", { part: { type: "summary_text", text: "" } });
+    }
+    this.#thoughts += delta;
+    this.#emit("response.reasoning_summary_text.delta", { delta });
+  }
+
+  /** Returns the item. @param details what the client has to bring back with it */
+  end(details: readonly ReasoningDetail[]): object {
+    const text = this.#thoughts;
+    if (text !== "") {
+      this.#emit("response.reasoning_summary_text.done", { text });
+      this.#emit("response.reasoning_summary_part.done", { part: { type: "summary_text", text } });
+    }
+    const { item_id: id, output_index } = this.#place;
+    const item = formatReasoning(id, text, details);
+    this.#events.emit("response.output_item.done", { output_index, item });
+    return item;
+  }
+
+  #emit(type: string, members: object): void {
+    this.#events.emit(type, { ...this.#place, summary_index: 0, ...members });
+  }
+}

@@ -1,0 +1,212 @@
+import { GatewayError } from "../../errors.ts";
+import type { ChatUsage, ChunkChoice, FinishReason, ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { AnswerEnvelope, DialectRequest, ShownError, StreamWriter } from "../dialect.ts";
+import { CallItem } from "./call-item.ts";
+import { echoRequest } from "./echo-request.ts";
+import { EventLog, type ItemPlace, type ItemStatus } from "./event-log.ts";
+import type { PartKind } from "./format-items.ts";
+import { formatLogprobs } from "./format-logprobs.ts";
+import { formatResponse, idSuffix, incompleteReasonOf, type ResponseState } from "./format-response.ts";
+import { includes } from "./includes.ts";
+import { MessageItem } from "./message-item.ts";
+import { readSaid, type SaidCall } from "./read-said.ts";
+import { ReasoningItem } from "./reasoning-item.ts";
+import { ReasoningCollector } from "./sealed-reasoning.ts";
+import { ToolTable } from "./tool-table.ts";
+
+/**
+ * Writes a response as the events of a stream. Its last events repeat all that was said, so that it has to be kept until
+ * then: up to a limit, beyond which `write` throws `upstream_error`.
+ */
+export class ResponseStreamWriter implements StreamWriter {
+  readonly #envelope: AnswerEnvelope;
+  readonly #answerCharactersMax: number;
+  readonly #table: ToolTable;
+  readonly #echo: object;
+  /** Null where the client cannot bring them back. */
+  readonly #details: ReasoningCollector | null;
+  readonly #wantsLogprobs: boolean;
+  readonly #events = new EventLog();
+  /** The items that are done, by their places. */
+  readonly #output: object[] = [];
+  #itemCount = 0;
+  #hasBegun = false;
+  #characters = 0;
+  /** Thoughts or a message that may go on. */
+  #open: ReasoningItem | MessageItem | null = null;
+  #openIndex = 0;
+  /** By the index that the upstream gives them. */
+  readonly #calls = new Map<number, CallItem>();
+  readonly #callsInOrder: CallItem[] = [];
+  #finishReason: FinishReason | null = null;
+
+  constructor(
+    envelope: AnswerEnvelope,
+    { body }: Pick<DialectRequest, "body">,
+    answerCharactersMax = 2 ** 24,
+  ) {
+    this.#envelope = envelope;
+    this.#answerCharactersMax = answerCharactersMax;
+    this.#table = new ToolTable(body);
+    this.#echo = echoRequest(body, this.#table);
+    this.#details = includes(body, "reasoning.encrypted_content") ? new ReasoningCollector() : null;
+    this.#wantsLogprobs = includes(body, "message.output_text.logprobs");
+  }
+
+  /** A response has only one choice; of an upstream that gives more, the first is taken. */
+  write({ index, delta, logprobs, finish_reason: finishReason }: ChunkChoice): string {
+    if (index > 0) return "";
+    this.#begin();
+    const { thoughts, details, text, refusal, calls } = readSaid(delta);
+    if (details.length > 0) this.#collect(details);
+    if (thoughts !== "") this.#think(thoughts);
+    if (text !== "") this.#say("output_text", text, this.#wantsLogprobs ? formatLogprobs(logprobs) : []);
+    if (refusal !== "") this.#say("refusal", refusal, []);
+    for (const call of calls) this.#call(call);
+    this.#finishReason = finishReason ?? this.#finishReason;
+    return this.#events.take();
+  }
+
+  finish(usage: ChatUsage | null): string {
+    this.#begin();
+    const incompleteReason = incompleteReasonOf(this.#finishReason);
+    const status = incompleteReason === null ? "completed" : "incomplete";
+    const lastCall = this.#callsInOrder.at(-1);
+    this.#endOpen(lastCall ? "completed" : status);
+    // Before the calls are done, as clients keep the items in the order in which they are.
+    this.#endThoughtsOfCalls();
+    for (const call of this.#callsInOrder) {
+      const { item, index } = call.end(call === lastCall ? status : "completed");
+      this.#output[index] = item;
+    }
+    this.#emitResponse(`response.${status}`, { status, output: this.#output, usage, incompleteReason });
+    return this.#events.take();
+  }
+
+  /**
+   * The end of a stream that has failed, as OpenAI itself tells it: its libraries look for the first of these events, Codex
+   * for the second. https://github.com/openai/openai-node/blob/master/src/core/streaming.ts,
+   * https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/sse/responses.rs
+   */
+  fail({ message, type, param, code }: ShownError): string {
+    // OpenAI's description has the members as they are, its server and its libraries have them in `error`.
+    this.#events.emit("error", { code, message, param, error: { type, code, message, param } });
+    const known = code !== null && codesWithMeaning.has(code) ? code : "server_error";
+    this.#emitResponse("response.failed", {
+      status: "failed",
+      output: [],
+      usage: null,
+      error: { code: known, message },
+    });
+    return this.#events.take();
+  }
+
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    const state = { status: "in_progress", output: [], usage: null } as const;
+    this.#emitResponse("response.created", state);
+    this.#emitResponse("response.in_progress", state);
+  }
+
+  #collect(details: readonly ReasoningDetail[]): void {
+    if (this.#details === null) return;
+    this.#count(JSON.stringify(details).length);
+    this.#details.add(details);
+  }
+
+  #think(delta: string): void {
+    this.#count(delta.length);
+    if (!(this.#open instanceof ReasoningItem)) {
+      this.#endOpen("completed");
+      this.#open = new ReasoningItem(this.#events, this.#placeOpen("rs"));
+    }
+    this.#open.think(delta);
+  }
+
+  #say(kind: PartKind, delta: string, logprobs: readonly object[]): void {
+    this.#count(logprobs.length === 0 ? delta.length : JSON.stringify(logprobs).length);
+    if (!(this.#open instanceof MessageItem)) {
+      this.#endOpen("completed");
+      this.#open = new MessageItem(this.#events, this.#placeOpen("msg"));
+    }
+    this.#open.say(kind, delta, logprobs);
+  }
+
+  /** Some upstreams give all calls the same index: a new id is a new call. */
+  #call({ index, id, name, arguments: args }: SaidCall): void {
+    let call = this.#calls.get(index);
+    if (call === undefined || (id !== null && id !== call.callId && name !== null)) {
+      this.#endOpen("completed");
+      call = this.#beginCall(id, name ?? "");
+      this.#calls.set(index, call);
+    }
+    this.#count(args.length);
+    call.push(args);
+  }
+
+  #beginCall(id: string | null, name: string): CallItem {
+    this.#count(itemCharacters);
+    const callId = id ?? `call_${idSuffix(this.#envelope.id)}_${this.#callsInOrder.length}`;
+    const tool = this.#table.find(name);
+    const call = new CallItem({ events: this.#events, placeItem: this.#placeItem, tool, name, callId });
+    this.#callsInOrder.push(call);
+    return call;
+  }
+
+  #endOpen(status: ItemStatus): void {
+    const open = this.#open;
+    if (open === null) return;
+    this.#output[this.#openIndex] =
+      open instanceof ReasoningItem ? open.end(this.#details?.take() ?? []) : open.end(status);
+    this.#open = null;
+  }
+
+  /** Some upstreams sign their calls, after the thoughts are told. */
+  #endThoughtsOfCalls(): void {
+    const details = this.#details?.take() ?? [];
+    if (details.length === 0) return;
+    const place = this.#placeItem("rs");
+    this.#output[place.output_index] = new ReasoningItem(this.#events, place).end(details);
+  }
+
+  #placeOpen(idPrefix: string): ItemPlace {
+    this.#count(itemCharacters);
+    const place = this.#placeItem(idPrefix);
+    this.#openIndex = place.output_index;
+    return place;
+  }
+
+  readonly #placeItem = (idPrefix: string): ItemPlace => {
+    const index = this.#itemCount++;
+    return { item_id: `${idPrefix}_${idSuffix(this.#envelope.id)}_${index}`, output_index: index };
+  };
+
+  #emitResponse(type: string, state: ResponseState): void {
+    this.#events.emit(type, { response: formatResponse(this.#envelope, this.#echo, state) });
+  }
+
+  #count(characters: number): void {
+    this.#characters += characters;
+    if (this.#characters <= this.#answerCharactersMax) return;
+    throw new GatewayError(
+      "upstream_error",
+      `The answer of the model's provider is longer than ${this.#answerCharactersMax} characters.`,
+    );
+  }
+}
+
+/** What an item counts for besides what it says. */
+const itemCharacters = 256;
+
+/** The codes that make a client do something; all others are the gateway's own, or no one's. */
+const codesWithMeaning = new Set([
+  "rate_limit_exceeded",
+  "invalid_prompt",
+  "context_length_exceeded",
+  "insufficient_quota",
+  "usage_not_included",
+  "cyber_policy",
+  "server_is_overloaded",
+  "slow_down",
+]);

@@ -1,0 +1,80 @@
+import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+
+/**
+ * Thoughts as a client that keeps nothing else brings them back: in `encrypted_content`, which OpenAI fills for its own
+ * models and clients return as it is. There is nothing secret in it, so that it needs no key.
+ */
+export function sealReasoning(details: readonly ReasoningDetail[]): string {
+  return `${prefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;
+}
+
+/** What was sealed here; nothing for what another has encrypted, which nobody else can read. */
+export function openReasoning(sealed: string): ReasoningDetail[] {
+  if (!sealed.startsWith(prefix)) return [];
+  try {
+    return readReasoningDetails(
+      JSON.parse(Buffer.from(sealed.slice(prefix.length), "base64").toString("utf8")),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** Member by member: upstreams and clients may have put anything there, nested as deeply as they like. */
+export function readReasoningDetails(details: unknown): ReasoningDetail[] {
+  return (Array.isArray(details) ? (details as unknown[]) : []).flatMap(toDetail);
+}
+
+function toDetail(value: unknown): ReasoningDetail[] {
+  if (!isObject(value)) return [];
+  const { type, format, index } = value;
+  if (!isType(type) || typeof format !== "string") return [];
+  const texts = (["id", "text", "signature", "data", "summary"] as const).flatMap((name) => {
+    const text = value[name];
+    return typeof text === "string" ? [[name, text] as const] : [];
+  });
+  return [{ type, format, ...(typeof index === "number" && { index }), ...Object.fromEntries(texts) }];
+}
+
+function isType(type: unknown): type is ReasoningDetail["type"] {
+  return type === "reasoning.text" || type === "reasoning.encrypted" || type === "reasoning.summary";
+}
+
+/** Collects the details of a stream, whose pieces are put together: sealed one by one they would be many times as long. */
+export class ReasoningCollector {
+  #details: ReasoningDetail[] = [];
+
+  add(pieces: readonly ReasoningDetail[]): void {
+    for (const piece of pieces) {
+      const last = this.#details.at(-1);
+      if (last && belongTogether(last, piece)) {
+        for (const name of ["text", "signature", "summary"] as const) {
+          const more = piece[name];
+          if (typeof more === "string") last[name] = (last[name] ?? "") + more;
+        }
+      } else this.#details.push({ ...piece });
+    }
+  }
+
+  /** What has come since the last time. */
+  take(): ReasoningDetail[] {
+    const details = this.#details;
+    this.#details = [];
+    return details;
+  }
+}
+
+function belongTogether(last: ReasoningDetail, piece: ReasoningDetail): boolean {
+  return (
+    piece.index !== undefined &&
+    piece.index === last.index &&
+    piece.type === last.type &&
+    piece.format === last.format &&
+    piece.id === last.id &&
+    piece.data === undefined &&
+    last.data === undefined
+  );
+}
+
+/** Says that it is ours, and which form it has. */
+const prefix = "gateway-reasoning-v1:";

@@ -1,0 +1,89 @@
+import type { ContentPart } from "../../wire/chat-completion.ts";
+import { invalidType } from "../../wire/parameter-errors.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../unsupported.ts";
+
+/**
+ * What people and tools say and show. Texts alone become one text: every upstream takes that, and not every one takes a
+ * list of parts.
+ */
+export function toChatContent(content: unknown, param: string): string | ContentPart[] {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw invalidType(param, "a string or an array of content parts", content);
+  const parts = content.map((part, index) => toChatPart(part, `${param}[${index}]`));
+  const texts = parts.flatMap(({ type, text }) => (type === "text" ? String(text) : []));
+  return texts.length === parts.length ? joinTexts(texts) : parts;
+}
+
+/** What a model has said before. */
+export function toSaid(content: unknown, param: string): { text: string; refusal: string } {
+  if (typeof content === "string") return { text: content, refusal: "" };
+  let text = "";
+  let refusal = "";
+  for (const [index, value] of expectArray(content, param).entries()) {
+    const at = `${param}[${index}]`;
+    const part = expectObject(value, at);
+    if (part["type"] === "refusal") refusal += expectString(part["refusal"], `${at}.refusal`);
+    else text += readText(part, at) ?? refuse(part, at);
+  }
+  return { text, refusal };
+}
+
+/** They were apart, and what they say may be about different things. */
+export function joinTexts(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join("\n\n");
+}
+
+function toChatPart(value: unknown, param: string): ContentPart {
+  const part = expectObject(value, param);
+  const text = readText(part, param);
+  if (text !== null) return { type: "text", text };
+  switch (part["type"]) {
+    case "input_image":
+      return toImagePart(part, param);
+    case "input_file":
+      return toFilePart(part, param);
+    case "input_audio":
+      return { type: "input_audio", input_audio: expectObject(part["input_audio"], `${param}.input_audio`) };
+    default:
+      return refuse(part, param);
+  }
+}
+
+/** Null for a part that is no text. */
+function readText(part: Record<string, unknown>, param: string): string | null {
+  const type = expectString(part["type"], `${param}.type`);
+  // What OpenAI's models write to one another. Refused, it would end a conversation that has gone on to another model.
+  if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable here.]";
+  return textTypes.has(type) ? expectString(part["text"], `${param}.text`) : null;
+}
+
+const textTypes = new Set(["input_text", "output_text", "text", "summary_text", "reasoning_text"]);
+
+function toImagePart(part: Record<string, unknown>, param: string): ContentPart {
+  refuseFileId(part, param);
+  const url = expectString(part["image_url"], `${param}.image_url`);
+  const detail = ifGiven(part["detail"], `${param}.detail`, expectString);
+  // Chat completions know no better one.
+  const known = detail === "original" ? "high" : detail;
+  return { type: "image_url", image_url: { url, ...(known !== undefined && { detail: known }) } };
+}
+
+/** An address stands where the bytes would: the translations to providers that can fetch files look for it there. */
+function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
+  refuseFileId(part, param);
+  const url = ifGiven(part["file_url"], `${param}.file_url`, expectString);
+  const data = url ?? expectString(part["file_data"], `${param}.file_data`);
+  const filename = ifGiven(part["filename"], `${param}.filename`, expectString);
+  return { type: "file", file: { file_data: data, ...(filename !== undefined && { filename }) } };
+}
+
+function refuseFileId(part: Record<string, unknown>, param: string): void {
+  if (ifGiven(part["file_id"], `${param}.file_id`, expectString) === undefined) return;
+  throw unsupported(`${param}.file_id`, "The gateway keeps no files: send the file itself.");
+}
+
+function refuse(part: Record<string, unknown>, param: string): never {
+  const type = String(part["type"]).slice(0, 64);
+  throw unsupported(`${param}.type`, `The model's provider takes no parts of the type ${type} here.`);
+}

@@ -1,0 +1,117 @@
+import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { invalidValue, missing } from "../../wire/parameter-errors.ts";
+import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../unsupported.ts";
+import { AssistantTurn } from "./assistant-turn.ts";
+import { toChatContent } from "./to-chat-content.ts";
+import { toToolCall } from "./to-tool-call.ts";
+import { toToolMessage } from "./to-tool-message.ts";
+import type { ToolTable } from "./tool-table.ts";
+
+/**
+ * A conversation as chat messages. What a model said, thought and called next to each other is one message of the
+ * assistant, as one answer.
+ */
+export function toChatMessages(body: Record<string, unknown>, table: ToolTable): ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  const instructions = ifGiven(body["instructions"], "instructions", expectString) ?? "";
+  if (instructions !== "") messages.push({ role: "system", content: instructions });
+  const { input } = body;
+  if (typeof input === "string") return [...messages, { role: "user", content: input }];
+
+  const items: unknown[] = Array.isArray(input) ? input : [];
+  const turn = new AssistantTurn();
+  for (const [index, value] of items.entries()) {
+    const param = `input[${index}]`;
+    const item = expectObject(value, param);
+    if (addToTurn(item, param, table, turn)) continue;
+    const message = toMessage(item, param, table);
+    if (message === null) continue;
+    turn.moveTo(messages);
+    messages.push(message);
+  }
+  turn.moveTo(messages);
+  if (messages.length === 0) throw invalidValue("input", "must say something");
+  return messages;
+}
+
+/** Returns false for what is not the assistant's. */
+function addToTurn(
+  item: Record<string, unknown>,
+  param: string,
+  table: ToolTable,
+  turn: AssistantTurn,
+): boolean {
+  if (isServed(item)) return true;
+  const call = toToolCall(item, param, table);
+  if (call) turn.call(call);
+  else if (item["type"] === "reasoning") turn.think(item, param);
+  else if (isMessage(item) && item["role"] === "assistant") turn.say(item["content"], `${param}.content`);
+  else return false;
+  return true;
+}
+
+function toMessage(item: Record<string, unknown>, param: string, table: ToolTable): ChatMessage | null {
+  if (isMessage(item)) return toPlainMessage(item, param);
+  const toolMessage = toToolMessage(item, param, table);
+  if (toolMessage) return toolMessage;
+  if (item["type"] === undefined) throw missing(`${param}.type`);
+  const type = expectString(item["type"], `${param}.type`);
+  // What one of Codex's agents tells another, which is a user to it.
+  if (type === "agent_message") {
+    return { role: "user", content: toChatContent(item["content"], `${param}.content`) };
+  }
+  if (withoutMeaningElsewhere.has(type)) return null;
+  throw unsupported(
+    param,
+    refusals.get(type) ?? `Items of the type ${type.slice(0, 64)} are not known here.`,
+  );
+}
+
+function isMessage(item: Record<string, unknown>): boolean {
+  return item["type"] === "message" || (item["type"] === undefined && item["role"] !== undefined);
+}
+
+function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessage {
+  if (item["role"] === undefined) throw missing(`${param}.role`);
+  const role = expectString(item["role"], `${param}.role`);
+  if (role !== "user" && role !== "system" && role !== "developer") {
+    throw invalidValue(`${param}.role`, "must be one of user, assistant, system, developer");
+  }
+  return { role, content: toChatContent(item["content"], `${param}.content`) };
+}
+
+/** A search that OpenAI ran by itself, whose tools are found among the request's anyway. */
+function isServed({ type, call_id: callId }: Record<string, unknown>): boolean {
+  return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
+}
+
+/**
+ * Traces of what OpenAI did by itself, from an earlier turn with another model. What they found is in what that model said
+ * then, so a conversation goes on without.
+ */
+const withoutMeaningElsewhere = new Set([
+  "web_search_call",
+  "file_search_call",
+  "code_interpreter_call",
+  "image_generation_call",
+  "mcp_list_tools",
+  "mcp_call",
+  "mcp_approval_request",
+  "mcp_approval_response",
+]);
+
+/** Without these, a conversation would lose what it is about. */
+const refusals = new Map([
+  [
+    "additional_tools",
+    "Codex sends its tools like this to models whose names it knows as OpenAI's newest, and only OpenAI's own API understands it. Choose another model, or connect this one under another name.",
+  ],
+  ["item_reference", "The gateway keeps no responses: send the item itself, and `store: false`."],
+  ["compaction", "Only OpenAI can read this summary of the conversation."],
+  ["compaction_summary", "Only OpenAI can read this summary of the conversation."],
+  ["context_compaction", "Only OpenAI can read this summary of the conversation."],
+  ["compaction_trigger", "Only OpenAI's own API sums conversations up."],
+  ["computer_call", "The model's provider has no such tool."],
+  ["computer_call_output", "The model's provider has no such tool."],
+]);

@@ -1,0 +1,50 @@
+import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { expectArray, expectString } from "../expect-type.ts";
+import { readTool } from "./read-tool.ts";
+import { toChatContent } from "./to-chat-content.ts";
+import type { ToolTable } from "./tool-table.ts";
+
+/** What a tool has given back, from its item; null for an item that is none. */
+export function toToolMessage(
+  item: Record<string, unknown>,
+  param: string,
+  table: ToolTable,
+): ChatMessage | null {
+  const { type, output, status } = item;
+  switch (type) {
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return toolMessage(item, param, toChatContent(output, `${param}.output`));
+    case "local_shell_call_output":
+      // Older clients have its call's id here.
+      return toolMessage(
+        { call_id: item["call_id"] ?? item["id"] },
+        param,
+        expectString(output, `${param}.output`),
+      );
+    case "shell_call_output":
+      return toolMessage(item, param, JSON.stringify(expectArray(output, `${param}.output`)));
+    case "apply_patch_call_output":
+      return toolMessage(item, param, JSON.stringify({ status, output }));
+    case "tool_search_output":
+      return toolMessage(item, param, describeFound(item["tools"], `${param}.tools`, table));
+    default:
+      return null;
+  }
+}
+
+function toolMessage(
+  item: Record<string, unknown>,
+  param: string,
+  content: NonNullable<ChatMessage["content"]>,
+): ChatMessage {
+  return { role: "tool", tool_call_id: expectString(item["call_id"], `${param}.call_id`), content };
+}
+
+/** The tools themselves are among the request's from there on. */
+function describeFound(value: unknown, param: string, table: ToolTable): string {
+  const names = expectArray(value, param).flatMap((tool, index) =>
+    readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),
+  );
+  return names.length === 0 ? "No tools were found." : `Can be called from now on: ${names.join(", ")}`;
+}

@@ -1,0 +1,37 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { TestCounts } from "./ava-config.ts";
+
+/**
+ * Runs ava to its end and counts its tests. What went wrong beside them is one failure more.
+ * @param config a configuration that sends its counts, as ava-config.ts does
+ */
+export async function runAva(
+  config: URL,
+  parameters: string[],
+  environment: Record<string, string>,
+): Promise<TestCounts> {
+  const entry = fileURLToPath(new URL("cli.js", import.meta.resolve("ava")));
+  const ava = fork(entry, ["--config", fileURLToPath(config), ...parameters], {
+    env: { ...process.env, ...environment },
+  });
+  // Told to stop, this process lets ava say which tests were running, and still reports.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => ava.kill("SIGINT"));
+
+  let counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
+  ava.on("message", (message) => {
+    counts = message as TestCounts;
+  });
+  // Not "exit", which may come before the last message.
+  const [code, signal] = await once(ava, "close");
+  if (counts.failed > 0 || (code === 0 && counts.passed > 0)) return counts;
+  console.error(code === 0 ? "No test ran." : `ava ended with ${signal ?? `exit code ${code}`}.`);
+  return { ...counts, failed: 1 };
+}
+
+/** Says it to programs in the last line, `N passed, N failed[, N skipped]`, and in the exit code. */
+export function reportCounts({ passed, failed, skipped }: TestCounts): void {
+  process.exitCode = failed === 0 ? 0 : 1;
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+}
