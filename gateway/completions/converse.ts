@@ -92,7 +92,7 @@ function toChatRequest<Request extends DialectRequest>(
   const { stream } = request;
   const body = { ...dialect.toChatRequest(request), stream };
   // The gateway asks for the usage by itself, and no byte of the client's can be passed on.
-  return { body, bytes: request.bytes, layout: null, stream, includeUsage: false };
+  return { body, bytes: request.bytes, layout: null, stream, isTranslated: true, includeUsage: false };
 }
 
 function withClientHeaders(endpoint: Endpoint, clientHeaders: ClientHeaders): Endpoint {

@@ -70,7 +70,8 @@ export class NativeEventStream implements StreamReading {
       const read = this.#reader.read({ name, data });
       if (!(read.ending instanceof GatewayError)) return read;
       const message = withoutSecrets(read.ending.message, this.#options.secret);
-      return { data: null, ending: new GatewayError(read.ending.code, message) };
+      const { code, upstream } = read.ending;
+      return { data: null, ending: new GatewayError(code, message, upstream ? { upstream } : {}) };
     } catch {
       return { data: null, ending: badAnswer("not in its provider's form") };
     }

@@ -1,5 +1,6 @@
 import type { ChatRequest } from "../dialects/chat/read-chat-request.ts";
 import type { ChatQuirks } from "../providers/provider.ts";
+import { toPlainChat } from "./to-plain-chat.ts";
 import { applyEdits, type Edit } from "../wire/apply-edits.ts";
 
 /**
@@ -10,6 +11,14 @@ import { applyEdits, type Edit } from "../wire/apply-edits.ts";
 export function spliceRequest(request: ChatRequest, upstreamModel: string, quirks: ChatQuirks): Buffer {
   const { bytes, layout } = request;
   const asksForUsage = request.stream && !request.includeUsage;
+  if (request.isTranslated) {
+    return reserialize(
+      { ...request, body: toPlainChat(request.body, quirks) },
+      upstreamModel,
+      asksForUsage,
+      quirks,
+    );
+  }
   if (layout === null || wantsOtherRoles(request, quirks) || hasBothLimits(request, quirks)) {
     return reserialize(request, upstreamModel, asksForUsage, quirks);
   }

@@ -76,6 +76,11 @@ export type ChatQuirks = {
   maxTokensName: "max_completion_tokens" | "max_tokens";
   /** What it calls the role of a developer's message. */
   developerRole: "developer" | "system";
+  /**
+   * What it takes beyond the form that all imitate: thoughts on the assistant's messages (`reasoning_content`,
+   * `reasoning_details`), `cache_control` marks, `verbosity`.
+   */
+  extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
 };
 
 export type ChatTranslation = {

@@ -7,7 +7,11 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
 
 const upstreamModel = 'upstream "model" \\ é';
-const openAi = { maxTokensName: "max_completion_tokens", developerRole: "developer" } as const;
+const openAi = {
+  maxTokensName: "max_completion_tokens",
+  developerRole: "developer",
+  extensions: [],
+} as const;
 const upstreamJson = JSON.stringify(upstreamModel);
 
 /** What the upstream gets for a request that a client wrote like this. */

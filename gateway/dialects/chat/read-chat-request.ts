@@ -19,6 +19,8 @@ export type ChatRequest = {
   /** Where in the bytes the members stand that may have to change; null when one that was read occurs twice. */
   layout: ChatRequestLayout | null;
   stream: boolean;
+  /** Whether the client speaks another dialect: then the bytes say something else. */
+  isTranslated: boolean;
   /** Whether the client asked for the chunk with the usage. */
   includeUsage: boolean;
 };
@@ -60,6 +62,7 @@ export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatReques
     bytes,
     layout: isDoubled ? null : layout,
     stream,
+    isTranslated: false,
     includeUsage: stream && request.stream_options?.include_usage === true,
   };
 }

@@ -4,7 +4,7 @@ import { FreeformInput } from "./freeform-input.ts";
 import type { NamedTool } from "./tool-table.ts";
 
 /** Gives an item its place, the next one. */
-export type PlaceItem = (idPrefix: string) => ItemPlace;
+type PlaceItem = (idPrefix: string) => ItemPlace;
 
 type CallItemOptions = {
   events: EventLog;

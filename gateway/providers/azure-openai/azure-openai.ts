@@ -38,7 +38,11 @@ export const azureOpenAi: NetworkProvider = {
   },
 };
 
-const quirks: ChatQuirks = { maxTokensName: "max_completion_tokens", developerRole: "developer" };
+const quirks: ChatQuirks = {
+  maxTokensName: "max_completion_tokens",
+  developerRole: "developer",
+  extensions: ["verbosity"],
+};
 
 /**
  * The resource that is meant, however much of the path Azure's pages had people copy with it. An `api-version` with a date

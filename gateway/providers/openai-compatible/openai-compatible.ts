@@ -16,6 +16,7 @@ export const openAiCompatible: NetworkProvider = {
     const quirks = {
       maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
       developerRole: preset?.developerRole ?? "developer",
+      extensions: preset?.extensions ?? [],
     };
     return {
       modelsEndpoint: endpointAt(settings, "/models", headers),

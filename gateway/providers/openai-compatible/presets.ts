@@ -18,7 +18,7 @@ export type OpenAiCompatiblePreset = Preset &
  * LM Studio (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669) and by most chat templates, which vLLM and
  * llama.cpp run.
  */
-const firstNames: ChatQuirks = { maxTokensName: "max_tokens", developerRole: "system" };
+const firstNames: Partial<ChatQuirks> = { maxTokensName: "max_tokens", developerRole: "system" };
 
 /** For upstreams that document `max_completion_tokens`, but not the developer's role. */
 const oldRoles: Partial<ChatQuirks> = { developerRole: "system" };
@@ -31,6 +31,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyPageUrl: "https://platform.openai.com/api-keys",
     keyVariable: "OPENAI_API_KEY",
     speaksResponses: true,
+    extensions: ["verbosity"],
   },
   {
     // https://api-docs.deepseek.com/api/create-chat-completion
@@ -40,6 +41,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyPageUrl: "https://platform.deepseek.com/api_keys",
     keyVariable: "DEEPSEEK_API_KEY",
     ...firstNames,
+    extensions: ["thoughts"],
   },
   {
     // https://docs.mistral.ai/api/
@@ -94,6 +96,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyPageUrl: "https://openrouter.ai/settings/keys",
     keyVariable: "OPENROUTER_API_KEY",
     ...oldRoles,
+    extensions: ["thoughts", "cache_control", "verbosity"],
   },
   {
     // https://platform.kimi.ai/docs/api/chat
@@ -103,6 +106,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyPageUrl: "https://platform.moonshot.ai/console/api-keys",
     keyVariable: "MOONSHOT_API_KEY",
     ...firstNames,
+    extensions: ["thoughts"],
   },
   {
     // https://docs.z.ai/api-reference/llm/chat-completion
@@ -112,6 +116,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyPageUrl: "https://z.ai/manage-apikey/apikey-list",
     keyVariable: "ZAI_API_KEY",
     ...firstNames,
+    extensions: ["thoughts"],
   },
   {
     // https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope
@@ -121,6 +126,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     keyPageUrl: "https://modelstudio.console.alibabacloud.com/",
     keyVariable: "DASHSCOPE_API_KEY",
     ...firstNames,
+    extensions: ["thoughts"],
   },
   {
     // https://inference-docs.cerebras.ai/resources/openai: "does not expose developer".

@@ -1,0 +1,98 @@
+import test from "ava";
+import OpenAI from "openai";
+import type { ShownError } from "../../../gateway/dialects/dialect.ts";
+import { responses } from "../../../gateway/dialects/responses/responses.ts";
+import { envelopeFor, readEvents, writeStream } from "./read-events.ts";
+import { loadResponseSchema } from "./response-schema.ts";
+import { chunk, piece, request } from "./sample-stream.ts";
+
+const schema = loadResponseSchema();
+const testWithSchema = schema === null ? test.skip : test;
+
+const broken: ShownError = {
+  status: 502,
+  message: "The answer of the model's provider was cut off: it ended before it was done.",
+  type: "server_error",
+  param: null,
+  code: "upstream_error",
+  requestId: "req_01kahs6zxm8qv2c9d4r7tn5wbe",
+};
+
+test("an error as a whole answer has OpenAI's form with all four members", (t) => {
+  const { message, type, param, code } = broken;
+  t.deepEqual(responses.formatError(broken), { error: { message, type, param, code } });
+});
+
+const choices = [
+  chunk({ reasoning_content: "Think." }),
+  chunk({ content: "Hello" }),
+  piece(0, '{"a"', { id: "call_1", name: "f" }),
+  piece(1, '{"input":"x', { id: "call_2", name: "c" }),
+];
+
+/** What a client has got when the stream breaks after so many deltas. */
+function brokenAfter(count: number, error: ShownError = broken): string {
+  const writer = responses.createStreamWriter(envelopeFor(request), request);
+  const written = choices.slice(0, count).map((choice) => writer.write(choice, null));
+  return written.join("") + responses.formatErrorEvent(error, writer);
+}
+
+test("wherever a stream breaks, it ends with an error and a failed response, under the next numbers", (t) => {
+  for (let count = 0; count <= choices.length; count++) {
+    const events = readEvents(brokenAfter(count));
+    t.deepEqual(
+      events.map((event) => event.sequence_number),
+      events.map((_, index) => index),
+    );
+    t.deepEqual(
+      events.slice(-2).map(({ type }) => type),
+      ["error", "response.failed"],
+    );
+    t.like(events.at(-1), {
+      response: {
+        id: "resp_01kahs6zxm8qv2c9d4r7tn5wbe",
+        status: "failed",
+        model: "a/b",
+        error: { code: "server_error", message: broken.message },
+      },
+    });
+    t.false(events.some(({ type }) => type === "response.completed" || type === "response.incomplete"));
+  }
+});
+
+testWithSchema(
+  "both events are some in OpenAI's own eyes, also where an upstream has written the stream",
+  (t) => {
+    for (const text of [brokenAfter(0), brokenAfter(3), responses.formatErrorEvent(broken, null)]) {
+      for (const event of readEvents(text)) t.deepEqual(schema?.faultsOfEvent(event), [], event.type);
+    }
+  },
+);
+
+test("a code that Codex acts on reaches it", (t) => {
+  for (const code of ["context_length_exceeded", "insufficient_quota", "rate_limit_exceeded"]) {
+    const text = responses.formatErrorEvent({ ...broken, code }, null);
+    t.like(readEvents(text).at(-1), { type: "response.failed", response: { error: { code } } });
+  }
+});
+
+test("OpenAI's library throws the error, with all that is known of it", async (t) => {
+  for (const text of [
+    brokenAfter(2),
+    writeStream(request, []).split("event: response.completed")[0] + responses.formatErrorEvent(broken, null),
+  ]) {
+    const headers = { "content-type": "text/event-stream" };
+    const client = new OpenAI({
+      apiKey: "x",
+      maxRetries: 0,
+      fetch: async () => new Response(text, { headers }),
+    });
+    const stream = await client.responses.create({ model: "a/b", input: "x", stream: true });
+    const error = await t.throwsAsync(async () => {
+      for await (const _ of stream);
+    });
+    t.true(error instanceof OpenAI.APIError);
+    t.is(error?.message, broken.message);
+    t.like(error, { type: "server_error", code: "upstream_error" });
+  }
+});

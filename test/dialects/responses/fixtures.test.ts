@@ -1,0 +1,57 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import test from "ava";
+import { responses } from "../../../gateway/dialects/responses/responses.ts";
+import type { ChatAnswer } from "../../../gateway/providers/provider.ts";
+import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
+import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
+import { loadResponseSchema } from "./response-schema.ts";
+
+/** What a fixture may hold; each pair is one translation and what must come of it. The events are in a file beside it. */
+type Fixture = {
+  request: { model: string };
+  chatRequest?: unknown;
+  chatAnswer?: ChatAnswer;
+  answer?: unknown;
+  chatChoices?: ChunkChoice[];
+  chatUsage?: ChatUsage | null;
+};
+
+const folder = path.resolve(import.meta.dirname, "../../fixtures/dialects/responses");
+const schema = loadResponseSchema();
+const testWithSchema = schema === null ? test.skip : test;
+
+for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
+  const fixture = JSON.parse(readFileSync(path.join(folder, file), "utf8")) as Fixture;
+  const name = path.basename(file, ".json");
+  const eventsFile = path.join(folder, `${name}.events.txt`);
+  const request = requestFrom(fixture.request);
+
+  test(`${name}: the request`, (t) => {
+    t.deepEqual(viaJson(responses.toChatRequest(request)), fixture.chatRequest);
+  });
+
+  if (fixture.chatAnswer !== undefined) {
+    const answer = viaJson(responses.formatAnswer(fixture.chatAnswer, envelopeFor(request), request));
+    test(`${name}: the answer`, (t) => {
+      t.deepEqual(answer, fixture.answer);
+    });
+    testWithSchema(`${name}: the answer is one in OpenAI's own eyes`, (t) => {
+      t.deepEqual(schema?.faultsOfAnswer(answer), []);
+    });
+  }
+  if (existsSync(eventsFile)) {
+    const events = writeStream(request, fixture.chatChoices ?? [], fixture.chatUsage ?? null);
+    test(`${name}: the stream`, (t) => {
+      t.is(events, readFileSync(eventsFile, "utf8"));
+    });
+    testWithSchema(`${name}: the stream's events are some in OpenAI's own eyes`, (t) => {
+      for (const event of readEvents(events)) t.deepEqual(schema?.faultsOfEvent(event), [], event.type);
+    });
+  }
+}
+
+/** As it would travel: without what is undefined. */
+function viaJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

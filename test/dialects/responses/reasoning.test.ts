@@ -1,0 +1,149 @@
+import test from "ava";
+import fc from "fast-check";
+import {
+  openReasoning,
+  ReasoningCollector,
+  sealReasoning,
+} from "../../../gateway/dialects/responses/sealed-reasoning.ts";
+import { responses } from "../../../gateway/dialects/responses/responses.ts";
+import type { ChunkChoice, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
+import { readEvents, requestFrom, writeStream } from "./read-events.ts";
+
+const text = fc.string({ unit: "binary", maxLength: 20 });
+const detail = fc.record(
+  {
+    type: fc.constantFrom<ReasoningDetail["type"][]>(
+      "reasoning.text",
+      "reasoning.encrypted",
+      "reasoning.summary",
+    ),
+    format: text,
+    id: text,
+    index: fc.nat(),
+    text,
+    signature: text,
+    data: text,
+    summary: text,
+  },
+  { requiredKeys: ["type", "format"] },
+);
+
+test("what is sealed opens again", (t) => {
+  fc.assert(
+    fc.property(fc.array(detail), (details) => {
+      // A lone half of a character has no bytes.
+      const sendable = JSON.parse(Buffer.from(JSON.stringify(details).toWellFormed()).toString("utf8"));
+      t.deepEqual(openReasoning(sealReasoning(sendable)), sendable);
+    }),
+  );
+});
+
+test("what others have sealed, and what was spoiled on the way, counts as nothing", (t) => {
+  const sealed = sealReasoning([{ type: "reasoning.text", format: "f", text: "a" }]);
+  const prefix = sealed.slice(0, sealed.indexOf(":") + 1);
+  for (const foreign of ["", "gAAAAABpH0pQ", sealed.slice(1), prefix, `${prefix}%%%`, sealed.slice(0, -9)]) {
+    t.deepEqual(openReasoning(foreign), []);
+  }
+  const deep = "[".repeat(200_000) + "]".repeat(200_000);
+  for (const json of ["{}", "null", "[1,null,[]]", '[{"type":"x","format":"f"}]', deep, `[{"a":${deep}}]`]) {
+    t.deepEqual(openReasoning(prefix + Buffer.from(json).toString("base64")), []);
+  }
+});
+
+test("only what belongs to a thought comes back with it", (t) => {
+  const json =
+    '[{"type":"reasoning.text","format":"f","index":1,"text":"a","signature":2,"evil":{"deep":[]}}]';
+  const prefix = sealReasoning([]).split(":")[0];
+  t.deepEqual(openReasoning(`${prefix}:${Buffer.from(json).toString("base64")}`), [
+    { type: "reasoning.text", format: "f", index: 1, text: "a" },
+  ]);
+});
+
+test("the pieces of a stream are put together, thought by thought", (t) => {
+  const collector = new ReasoningCollector();
+  const piece = (index: number, more: object) =>
+    ({ type: "reasoning.text", format: "f", index, ...more }) as ReasoningDetail;
+  collector.add([piece(0, { text: "a" }), piece(0, { text: "b" })]);
+  collector.add([piece(0, { signature: "s" }), piece(1, { text: "c" })]);
+  collector.add([{ type: "reasoning.encrypted", format: "f", index: 2, data: "x" }]);
+  collector.add([{ type: "reasoning.encrypted", format: "f", index: 2, data: "y" }]);
+  t.deepEqual(collector.take(), [
+    piece(0, { text: "ab", signature: "s" }),
+    piece(1, { text: "c" }),
+    { type: "reasoning.encrypted", format: "f", index: 2, data: "x" },
+    { type: "reasoning.encrypted", format: "f", index: 2, data: "y" },
+  ]);
+  t.deepEqual(collector.take(), []);
+});
+
+const asked = { model: "a/b", include: ["reasoning.encrypted_content"] };
+const claude = (index: number, more: object): ChunkChoice => ({
+  index: 0,
+  delta: { reasoning_details: [{ type: "reasoning.text", format: "anthropic-claude-v1", index, ...more }] },
+  finish_reason: null,
+});
+
+/** The answer's items as the client gets them, in the order in which they are done. */
+function itemsOf(choices: ChunkChoice[], request: object): unknown[] {
+  return readEvents(writeStream(requestFrom({ ...request, input: "x" }), choices)).flatMap(({ type, item }) =>
+    type === "response.output_item.done" ? [item] : [],
+  );
+}
+
+test("thoughts with signatures survive a round by a client that keeps nothing but the items", (t) => {
+  const call: ChunkChoice = {
+    index: 0,
+    delta: {
+      tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+    },
+    finish_reason: null,
+  };
+  const items = itemsOf(
+    [
+      { index: 0, delta: { reasoning_content: "First." }, finish_reason: null },
+      claude(0, { text: "First.", signature: "s0" }),
+      { index: 0, delta: { content: "Now." }, finish_reason: null },
+      { index: 0, delta: { reasoning_content: "Second." }, finish_reason: null },
+      claude(2, { text: "Second." }),
+      claude(2, { signature: "s2" }),
+      call,
+      claude(4, { signature: "late" }),
+    ],
+    asked,
+  );
+  const output = { type: "function_call_output", call_id: "c", output: "ok" };
+  const { messages } = responses.toChatRequest(requestFrom({ ...asked, input: [...items, output] }));
+  t.deepEqual(messages, [
+    {
+      role: "assistant",
+      content: "Now.",
+      reasoning_content: "First.\n\nSecond.",
+      reasoning_details: [
+        { type: "reasoning.text", format: "anthropic-claude-v1", index: 0, text: "First.", signature: "s0" },
+        { type: "reasoning.text", format: "anthropic-claude-v1", index: 2, text: "Second.", signature: "s2" },
+        { type: "reasoning.text", format: "anthropic-claude-v1", index: 4, signature: "late" },
+      ],
+      tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+    },
+    { role: "tool", tool_call_id: "c", content: "ok" },
+  ]);
+});
+
+test("who does not ask for them gets the thoughts without what only a machine can read", (t) => {
+  const choices = [claude(0, { text: "a", signature: "s" })];
+  t.deepEqual(itemsOf(choices, { model: "a/b" }), []);
+  t.is(itemsOf(choices, asked).length, 1);
+});
+
+test("of two answers next to each other, only the last one's thoughts are brought back", (t) => {
+  const answer = (said: string) => {
+    const text: ChunkChoice = { index: 0, delta: { content: said }, finish_reason: "stop" };
+    return itemsOf([claude(0, { text: `about ${said}`, signature: "s" }), text], asked);
+  };
+  const { messages } = responses.toChatRequest(
+    requestFrom({ ...asked, input: [...answer("a"), ...answer("b")] }),
+  );
+  t.is(messages.length, 1);
+  t.is(messages[0]?.content, "a\n\nb");
+  t.like(messages[0]?.["reasoning_details"], [{ text: "about b" }]);
+});

@@ -1,0 +1,34 @@
+import type { ChunkChoice, ChunkDelta, FinishReason } from "../../../gateway/wire/chat-completion.ts";
+import { requestFrom } from "./read-events.ts";
+
+/** A request with one tool of each kind, that wants to know everything. */
+export const request = requestFrom({
+  model: "a/b",
+  input: "x",
+  stream: true,
+  include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
+  tools: [
+    { type: "function", name: "f", parameters: {} },
+    { type: "custom", name: "c" },
+    { type: "shell" },
+    { type: "namespace", name: "n", description: "", tools: [{ type: "function", name: "f" }] },
+  ],
+});
+
+export const chunk = (delta: object, finish_reason: FinishReason | null = null): ChunkChoice => ({
+  index: 0,
+  delta: delta as ChunkDelta,
+  finish_reason,
+});
+
+/** A piece of a call; the first one has its id and name. */
+export const piece = (index: number, args: string, begin?: { id: string; name: string }) =>
+  chunk({
+    tool_calls: [
+      {
+        index,
+        ...(begin && { id: begin.id, type: "function" }),
+        function: { ...(begin && { name: begin.name }), arguments: args },
+      },
+    ],
+  });

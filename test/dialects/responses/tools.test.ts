@@ -1,0 +1,124 @@
+import test from "ava";
+import { responses } from "../../../gateway/dialects/responses/responses.ts";
+import { isObject } from "../../../gateway/wire/chat-completion.ts";
+import { envelopeFor, requestFrom } from "./read-events.ts";
+
+type Tool = { function: { name: string; description?: string } };
+
+function chatToolsOf(request: object): Tool[] {
+  return responses.toChatRequest(requestFrom({ model: "x/y", input: "x", ...request }))["tools"] as Tool[];
+}
+
+/** The call that comes of a model's calling one of the chat tools by its name. */
+function callOf(request: object, name: string, args = "{}"): Record<string, unknown> | undefined {
+  const read = requestFrom({ model: "x/y", input: "x", ...request });
+  const tool_calls = [{ id: "call_1", type: "function" as const, function: { name, arguments: args } }];
+  const message = { role: "assistant" as const, content: null, refusal: null, tool_calls };
+  const answer = responses.formatAnswer(
+    { choices: [{ index: 0, message, logprobs: null, finish_reason: "tool_calls" }], usage: null },
+    envelopeFor(read),
+    read,
+  );
+  const output: unknown[] = isObject(answer) && Array.isArray(answer["output"]) ? answer["output"] : [];
+  return output.find(isObject);
+}
+
+const long = "a_function_whose_name_is_as_long_as_the_responses_api_allows_but_chat_completions_do_not";
+
+test("every tool has a name of its own that chat completions allow, and is found by it again", (t) => {
+  const tools = [
+    { type: "function", name: "web__run" },
+    { type: "namespace", name: "web", description: "", tools: [{ type: "function", name: "run" }] },
+    { type: "custom", name: "web__run" },
+    {
+      type: "namespace",
+      name: "mcp__docs.example.com__",
+      description: "",
+      tools: [
+        { type: "function", name: long },
+        { type: "function", name: `${long}_2` },
+      ],
+    },
+    { type: "function", name: long },
+    { type: "function", name: "web__run" },
+  ];
+  const names = chatToolsOf({ tools }).map((tool) => tool.function.name);
+  t.is(names.length, 6);
+  t.is(new Set(names).size, 6);
+  for (const name of names) t.regex(name, /^[\w-]{1,64}$/);
+  const found = names.map((name) => callOf({ tools }, name));
+  t.deepEqual(
+    found.map((call) => [call?.["type"], call?.["namespace"], call?.["name"]]),
+    [
+      ["function_call", undefined, "web__run"],
+      ["function_call", "web", "run"],
+      ["custom_tool_call", undefined, "web__run"],
+      ["function_call", "mcp__docs.example.com__", long],
+      ["function_call", "mcp__docs.example.com__", `${long}_2`],
+      ["function_call", undefined, long],
+    ],
+  );
+});
+
+test("a tool keeps its name in later turns, with more tools behind it, and after it went away", (t) => {
+  const namespace = {
+    type: "namespace",
+    name: "mcp__docs__",
+    description: "",
+    tools: [{ type: "function", name: long }],
+  };
+  const [first] = chatToolsOf({ tools: [namespace] });
+  const call = { type: "function_call", call_id: "c", namespace: "mcp__docs__", name: long, arguments: "{}" };
+  for (const tools of [[namespace, { type: "function", name: "more" }], []]) {
+    const { messages } = responses.toChatRequest(requestFrom({ model: "x/y", input: [call], tools }));
+    t.like(messages[0], { tool_calls: [{ function: { name: first?.function.name } }] });
+  }
+});
+
+test("a namespace is described once", (t) => {
+  const tools = [
+    {
+      type: "namespace",
+      name: "n",
+      description: "About n.",
+      tools: [
+        { type: "function", name: "a", description: "A." },
+        { type: "custom", name: "b", description: "B." },
+      ],
+    },
+  ];
+  t.deepEqual(
+    chatToolsOf({ tools }).map((tool) => tool.function.description),
+    ["About n.\n\nA.", "B."],
+  );
+});
+
+test("nothing about tools is said where none are left", (t) => {
+  const settings = { tool_choice: "auto", parallel_tool_calls: true };
+  for (const tools of [undefined, null, [], [{ type: "web_search" }, { type: "something_new", name: "x" }]]) {
+    const chat = responses.toChatRequest(requestFrom({ model: "x/y", input: "x", tools, ...settings }));
+    t.false("tools" in chat || "tool_choice" in chat || "parallel_tool_calls" in chat);
+  }
+});
+
+test("a model that fills the arguments in its own way is understood as far as can be", (t) => {
+  const tools = [
+    { type: "custom", name: "patch" },
+    { type: "local_shell" },
+    { type: "shell" },
+    { type: "apply_patch" },
+  ];
+  const inputs = ['{"input":"a"}', '"a"', "a", '{"input":1}', '{"text":"a"}', "", '{ "x": 1, "input": "a" }'];
+  t.deepEqual(
+    inputs.map((args) => callOf({ tools }, "patch", args)?.["input"]),
+    ["a", "a", "a", '{"input":1}', '{"text":"a"}', "", "a"],
+  );
+  t.like(callOf({ tools }, "local_shell", '{"command":"ls"}'), { action: { command: ["ls"] } });
+  t.like(callOf({ tools }, "local_shell", '{"command":['), { action: { command: [] } });
+  t.like(callOf({ tools }, "shell", '{"commands":[1,"ls"],"timeout_ms":"5"}'), {
+    action: { commands: ["1", "ls"], timeout_ms: null },
+  });
+  t.like(callOf({ tools }, "apply_patch", '{"type":"rename_file"}'), {
+    operation: { type: "update_file", path: "", diff: "" },
+  });
+});
