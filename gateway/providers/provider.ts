@@ -105,7 +105,7 @@ export type ChatStreamReader = {
    * Throws `upstreamReported(…)` for an event that reports an error, and may throw anything for one that is none.
    */
   read(event: UpstreamEvent): ChunkChoice[];
-  /** The counts as far as they are known. */
+  /** The counts as far as they are known. Asked for with every delta, so it must be at hand. */
   readonly usage: ChatUsage | null;
   /**
    * `unfinished`: the end of the connection would be a break. `finished`: every choice has its finish reason, but counts may

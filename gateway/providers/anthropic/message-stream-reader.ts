@@ -13,6 +13,7 @@ export class MessageStreamReader implements ChatStreamReader {
   /** What the first event said was used, and what the last one said. */
   #usageAtStart: unknown = null;
   #usageAtEnd: unknown = null;
+  #usage: ChatUsage | null = null;
   /** The tool calls that have begun and not ended, by the index of their block. */
   readonly #openCalls = new Map<unknown, OpenCall>();
   #callCount = 0;
@@ -22,7 +23,7 @@ export class MessageStreamReader implements ChatStreamReader {
   }
 
   get usage(): ChatUsage | null {
-    return readUsage(this.#usageAtStart, this.#usageAtEnd);
+    return this.#usage;
   }
 
   read({ name, data }: UpstreamEvent): ChunkChoice[] {
@@ -32,6 +33,7 @@ export class MessageStreamReader implements ChatStreamReader {
     switch (event["type"]) {
       case "message_start":
         this.#usageAtStart = fieldsOf(event["message"])["usage"];
+        this.#usage = readUsage(this.#usageAtStart, this.#usageAtEnd);
         return [];
       case "content_block_start":
         return this.#readBlockStart(event["index"], fieldsOf(event["content_block"]));
@@ -41,6 +43,7 @@ export class MessageStreamReader implements ChatStreamReader {
         return this.#readBlockStop(event["index"]);
       case "message_delta":
         this.#usageAtEnd = event["usage"] ?? this.#usageAtEnd;
+        this.#usage = readUsage(this.#usageAtStart, this.#usageAtEnd);
         return this.#readFinish(fieldsOf(event["delta"]));
       case "message_stop":
         if (this.#state === "unfinished") throw new TypeError("a message that ends without a reason");

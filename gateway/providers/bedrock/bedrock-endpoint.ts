@@ -1,6 +1,6 @@
-import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
 import type { Endpoint } from "../provider.ts";
+import { NodeSha256 } from "./node-sha256.ts";
 import type { BedrockCredential } from "./bedrock-credential.ts";
 
 type BedrockEndpointOptions = {
@@ -52,7 +52,7 @@ type SignatureOptions = {
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 function signatureFor({ host, path, region, credential }: SignatureOptions): NonNullable<Endpoint["sign"]> {
-  const signer = new SignatureV4({ service: "bedrock", region, credentials: credential, sha256: Sha256 });
+  const signer = new SignatureV4({ service: "bedrock", region, credentials: credential, sha256: NodeSha256 });
   return async ({ method, body, date }) => {
     const sent = { host, "content-type": contentType };
     const request = {

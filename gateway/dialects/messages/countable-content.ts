@@ -1,0 +1,100 @@
+import { isObject } from "../../wire/chat-completion.ts";
+import { currentTools } from "./current-tools.ts";
+
+/**
+ * What of a request has to be counted: texts, and tokens for all that is none. Nothing is checked: what cannot be read does
+ * not count.
+ */
+export function collectCountable(body: Record<string, unknown>): Countable {
+  const countable: Countable = { texts: [], tokens: 0 };
+  addContent(countable, body["system"]);
+  for (const message of listOf(body["messages"])) {
+    countable.tokens += messageTokens;
+    if (isObject(message)) addContent(countable, message["content"]);
+  }
+  const tools = currentTools(body);
+  for (const { tool } of tools) addTool(countable, tool);
+  if (tools.length > 0) countable.tokens += toolPreambleTokens;
+  return countable;
+}
+
+export type Countable = { texts: string[]; tokens: number };
+
+function addContent(countable: Countable, content: unknown): void {
+  if (typeof content === "string") countable.texts.push(content);
+  for (const block of listOf(content)) if (isObject(block)) addBlock(countable, block);
+}
+
+function addBlock(countable: Countable, block: Record<string, unknown>): void {
+  switch (block["type"]) {
+    case "image":
+      countable.tokens += imageTokens;
+      break;
+    case "document":
+      addText(countable, block["title"]);
+      addText(countable, block["context"]);
+      addSource(countable, block["source"]);
+      break;
+    case "tool_use":
+      addText(countable, block["name"]);
+      addJson(countable, block["input"]);
+      break;
+    // Thoughts of earlier turns are not shown to the model again.
+    case "thinking":
+    case "redacted_thinking":
+      break;
+    default:
+      addText(countable, block["text"]);
+      addText(countable, block["tool_name"]);
+      addContent(countable, block["content"]);
+  }
+}
+
+function addSource(countable: Countable, source: unknown): void {
+  const { type, data, content } = isObject(source) ? source : {};
+  if (type === "text") addText(countable, data);
+  else if (type === "content") addContent(countable, content);
+  else {
+    const bytes = typeof data === "string" ? data.length * 0.75 : 0;
+    countable.tokens += Math.max(1, Math.round(bytes / pageBytes)) * pageTokens;
+  }
+}
+
+/** A tool's schema is shown to the model, in one form or another. */
+function addTool(countable: Countable, tool: unknown): void {
+  if (!isObject(tool)) return;
+  addText(countable, tool["name"]);
+  addText(countable, tool["description"]);
+  addJson(countable, tool["input_schema"]);
+}
+
+function addJson(countable: Countable, value: unknown): void {
+  if (value !== undefined) countable.texts.push(JSON.stringify(value));
+}
+
+function addText(countable: Countable, text: unknown): void {
+  if (typeof text === "string") countable.texts.push(text);
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
+const messageTokens = 3;
+
+/** The most that a Claude before 4.7 takes for one. https://platform.claude.com/docs/en/build-with-claude/vision */
+const imageTokens = 1_600;
+
+/**
+ * A page has 1,500 to 3,000 tokens; how many bytes it has nobody knows.
+ * https://platform.claude.com/docs/en/build-with-claude/pdf-support#estimate-your-costs
+ */
+const pageTokens = 2_250;
+const pageBytes = 50_000;
+
+/**
+ * Anthropic puts some 350 to 530 tokens before the tools. Claude Code takes 500 off again wherever it has tools counted one
+ * by one (2.1.329, tried), and would show nothing for most of them.
+ */
+const toolPreambleTokens = 500;

@@ -1,0 +1,31 @@
+import { isObject } from "../../wire/chat-completion.ts";
+import type { DialectRequest } from "../dialect.ts";
+import { sealPrefix } from "./sealed-detail.ts";
+
+/**
+ * A request for Anthropic without the thoughts that another upstream has had earlier in the conversation, and which this
+ * dialect has sealed: Anthropic refuses what it has not signed. Claude Code drops them by itself when the model changes,
+ * others do not. The request itself where there are none, which is nearly always.
+ */
+export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
+  if (!request.bytes.includes(`"${sealPrefix}`)) return request;
+  const { messages } = request.body;
+  const rest = (Array.isArray(messages) ? (messages as unknown[]) : []).flatMap(withoutSealed);
+  return { ...request, body: { ...request.body, messages: rest }, modelRange: null };
+}
+
+/** A turn that was nothing but thoughts goes too: it must not be empty. */
+function withoutSealed(message: unknown): unknown[] {
+  const { content } = isObject(message) ? message : {};
+  if (!isObject(message) || !Array.isArray(content)) return [message];
+  const rest = (content as unknown[]).filter((block) => !isSealed(block));
+  if (rest.length === content.length) return [message];
+  return rest.length > 0 ? [{ ...message, content: rest }] : [];
+}
+
+function isSealed(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  const seal = block["type"] === "thinking" ? block["signature"] : block["data"];
+  const isThought = block["type"] === "thinking" || block["type"] === "redacted_thinking";
+  return isThought && typeof seal === "string" && seal.startsWith(sealPrefix);
+}
