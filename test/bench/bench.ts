@@ -3,7 +3,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import type { BareProxy } from "./bare-proxy.ts";
-import { type BenchmarkCase, openAiCases, vendorCases } from "./cases.ts";
+import { type BenchmarkCase, dialectCases, openAiCases, vendorCases } from "./cases.ts";
 import type { GatewayProcess, RecordCounts } from "./gateway-process.ts";
 import type { LoadGenerator } from "./load-generator.ts";
 import { startProcess } from "./measured-process.ts";
@@ -42,7 +42,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
 
     const results: Result[] = [];
     // OpenAI's form stays among itself, as in most gateways.
-    for (const cases of [openAiCases, vendorCases]) {
+    for (const cases of [openAiCases, [...vendorCases, ...dialectCases]]) {
       // All of them run before one is measured: what V8 makes of the code depends on all that has gone through it.
       for (const benchmarkCase of cases) {
         await runner.check(benchmarkCase);

@@ -1,3 +1,4 @@
+import { chatPath, messagesPath } from "./chat-request.ts";
 import { cannedAnswer, cannedEvents } from "./canned-answers.ts";
 import { type CannedUpstream, openAiUpstream, vendorUpstreams } from "./canned-upstreams.ts";
 
@@ -6,6 +7,8 @@ export type BenchmarkCase = {
   name: string;
   slug: string;
   stream: boolean;
+  /** Where the gateway answers it. The request is one that chat completions and messages both understand. */
+  clientPath: typeof chatPath | typeof messagesPath;
   /** Where the upstream answers it. */
   upstreamPath: string;
   requestsPerRound: number;
@@ -50,11 +53,21 @@ export const vendorCases: BenchmarkCase[] = vendorUpstreams.flatMap((upstream) =
   streamOf(upstream),
 ]);
 
+/** Clients of another dialect: relayed as it is, and translated twice. */
+export const dialectCases: BenchmarkCase[] = vendorUpstreams
+  .filter(({ kind }) => kind === "anthropic" || kind === "gemini")
+  .map((upstream) => ({
+    ...streamOf(upstream),
+    name: `messages to ${upstream.kind}, 50-chunk stream`,
+    clientPath: messagesPath,
+  }));
+
 function answerOf({ kind, slug, path, answer }: CannedUpstream): BenchmarkCase {
   return {
     name: `${kind}, 1 KB answer`,
     slug,
     stream: false,
+    clientPath: chatPath,
     upstreamPath: path,
     requestsPerRound: 1_000,
     warmUpRounds: 3,

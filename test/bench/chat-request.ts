@@ -40,4 +40,7 @@ type ChatRequestOptions = { host: string; path: string; key: string; model: stri
 /** Where OpenAI answers such a request, and so does the gateway. */
 export const chatPath = "/v1/chat/completions";
 
+/** The same for Anthropic's messages. */
+export const messagesPath = "/v1/messages";
+
 const question = "And afterwards, where do people from there go to eat when it rains, which it will? ";

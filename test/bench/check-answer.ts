@@ -1,10 +1,12 @@
 import { deepStrictEqual as equal } from "node:assert";
 import { answerText, streamedText } from "./canned-answers.ts";
 import type { BenchmarkCase } from "./cases.ts";
+import { messagesPath } from "./chat-request.ts";
 
 /** Says what an answer through the gateway must be, independently of any bytes. Throws where it is not so. */
 export function checkAnswer(benchmarkCase: BenchmarkCase, answer: string): void {
-  if (benchmarkCase.stream) checkStream(benchmarkCase, answer);
+  if (benchmarkCase.clientPath === messagesPath) checkMessageStream(benchmarkCase, answer);
+  else if (benchmarkCase.stream) checkStream(benchmarkCase, answer);
   else checkCompletion(benchmarkCase, answer);
 }
 
@@ -31,6 +33,17 @@ function checkStream({ name, slug }: BenchmarkCase, answer: string): void {
     equal(usage ?? null, null, `${name}: the usage`);
   }
 }
+
+function checkMessageStream({ name, slug }: BenchmarkCase, answer: string): void {
+  const events = [...answer.matchAll(/^data: (.*)$/gm)].map(
+    ([, data = ""]) => JSON.parse(data) as MessageEvent,
+  );
+  equal(events.at(-1)?.type, "message_stop", `${name}: the last event`);
+  equal(events[0]?.message?.model, slug, `${name}: the model`);
+  equal(events.map(({ delta }) => delta?.text).filter(Boolean), streamedText, `${name}: the text`);
+}
+
+type MessageEvent = { type: string; message?: { model: unknown }; delta?: { text?: unknown } };
 
 type Completion = {
   model: unknown;

@@ -1,6 +1,6 @@
 import type { BareProxy } from "./bare-proxy.ts";
 import type { BenchmarkCase } from "./cases.ts";
-import { chatPath, chatRequest } from "./chat-request.ts";
+import { chatRequest } from "./chat-request.ts";
 import { checkAnswer } from "./check-answer.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 import type { LoadGenerator } from "./load-generator.ts";
@@ -71,9 +71,9 @@ export class RoundRunner {
     return proxy === "bare" ? bare.ask("cpu") : gateway.ask("cpu");
   }
 
-  #requestOf(proxy: Proxy, { slug, stream, upstreamPath }: BenchmarkCase): string {
+  #requestOf(proxy: Proxy, { slug, stream, clientPath, upstreamPath }: BenchmarkCase): string {
     const { ports, key } = this.#options;
-    const path = proxy === "bare" ? upstreamPath : chatPath;
+    const path = proxy === "bare" ? upstreamPath : clientPath;
     return chatRequest({ host: `127.0.0.1:${ports[proxy]}`, path, key, model: slug, stream });
   }
 }
