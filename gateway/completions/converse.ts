@@ -95,7 +95,7 @@ function toChatRequest<Request extends DialectRequest>(
   return { body, bytes: request.bytes, layout: null, stream, isTranslated: true, includeUsage: false };
 }
 
-function withClientHeaders(endpoint: Endpoint, clientHeaders: ClientHeaders): Endpoint {
+export function withClientHeaders(endpoint: Endpoint, clientHeaders: ClientHeaders): Endpoint {
   const names = Object.keys(clientHeaders);
   if (names.length === 0) return endpoint;
   const headers = endpoint.headers.flatMap((name, index) =>

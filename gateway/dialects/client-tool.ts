@@ -1,48 +1,48 @@
 /**
- * Which coding tool makes a request, as far as its headers tell; null where they do not. Seen in real requests of November
- * 2026, but for those marked as read in the tool's source or documentation.
+ * Which coding tool makes a request, as far as its headers tell; null where they do not. A label for people to sort their
+ * usage by, which anyone can put on anything.
  * @param headers names in lower case
  */
 export function findClientTool(headers: ClientHeaders): ClientTool | null {
-  const userAgent = textOf(headers["user-agent"]);
-  for (const [tool, pattern] of byUserAgent) if (pattern.test(userAgent)) return tool;
-  for (const [tool, name, pattern] of byOtherHeader) if (pattern.test(textOf(headers[name]))) return tool;
+  for (const [tool, name, pattern] of signs) {
+    const value = headers[name];
+    if (typeof value === "string" && value.length <= headerLengthMax && pattern.test(value)) return tool;
+  }
   return null;
 }
 
-export type ClientTool = (typeof byUserAgent)[number][0] | (typeof byOtherHeader)[number][0];
+export type ClientTool = (typeof signs)[number][0];
 
 type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-function textOf(value: string | string[] | undefined): string {
-  return typeof value === "string" ? value : "";
-}
+/**
+ * The first that fits counts. Tools that are made of another, or of a library that others use too, come with its user agent
+ * as well, so their other headers are looked at before and after. Most were seen in requests of November 2026; those marked
+ * were read in the tools' own code, or in that of others who tell them apart.
+ */
+const signs = [
+  ["kilo-code", "x-title", /^Kilo Code$/],
+  ["cline", "x-title", /^Cline$/], // read
+  ["roo-code", "x-title", /^Roo Code$/], // read
 
-const byUserAgent = [
-  ["claude-code", /^claude-(cli|code)\//],
-  // Its terminal, `codex exec`, and what it called itself before; its desktop app and its extensions (read).
-  ["codex", /^codex[_-]|^Codex( |\/)/],
-  ["opencode", /^opencode\//],
-  ["kilo-code", /^Kilo-Code\//],
-  ["qwen-code", /^QwenCode\//],
-  ["pi", /^pi \(/],
-  ["kimi-code", /^kimi-code-cli\//],
-  ["gemini-cli", /^GeminiCLI/],
-  ["continue", /^ls\/JS /],
-  // Nothing but the library that it is made with, in the runtime that few others use.
-  ["cline", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//],
-  // Read.
-  ["crush", /^(Charm[ -])?Crush\//i],
-  ["goose", /^goose\//i],
-  ["zed", /^Zed\//],
-  ["aider", /^aider\//i],
-  ["droid", /^factory-cli\//],
-] as const;
+  ["claude-code", "user-agent", /^claude-(cli|code)\//],
+  // `codex_exec`, `codex-tui`, and its older and other names, such as `codex_cli_rs` and `codex_vscode` (read).
+  ["codex", "user-agent", /^codex[_-][a-z_]+\//],
+  ["opencode", "user-agent", /^opencode2?\//],
+  ["kilo-code", "user-agent", /^(Kilo-Code|kilo)\//],
+  ["qwen-code", "user-agent", /^QwenCode\//],
+  ["pi", "user-agent", /^pi( \(|\/)/],
+  ["kimi-code", "user-agent", /^kimi-code-[a-z]+\//],
+  ["gemini-cli", "user-agent", /^GeminiCLI[-/]/],
+  ["continue", "user-agent", /^ls\/JS /],
+  ["crush", "user-agent", /^Charm-Crush\//], // read
+  ["droid", "user-agent", /^factory-cli\//], // read
+  ["roo-code", "user-agent", /^(RooCode|roo-code)\//], // read
+  ["zed", "user-agent", /^Zed\//], // read
 
-/** Of tools that have nothing of their own in their user agent. */
-const byOtherHeader = [
   ["copilot", "x-initiator", /^(user|agent)$/],
-  // Read.
-  ["cline", "http-referer", /^https:\/\/cline\.bot\b/],
-  ["kilo-code", "http-referer", /^https:\/\/kilocode\.ai\b/],
+  // The library that it is made with, and the runtime, which few others use.
+  ["cline", "user-agent", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//],
 ] as const;
+
+const headerLengthMax = 1_024;

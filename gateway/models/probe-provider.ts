@@ -39,7 +39,10 @@ export async function probeProvider(
 async function ask(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
   const { modelsEndpoint } = api;
   try {
-    return readAnswer(api, await collectAnswer(upstreams, modelsEndpoint, timeouts, listBytesMax));
+    return readAnswer(
+      api,
+      await collectAnswer(upstreams, modelsEndpoint, { timeouts, bytesMax: listBytesMax }),
+    );
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return explainFailure(error, modelsEndpoint.origin);

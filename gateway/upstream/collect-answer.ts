@@ -5,19 +5,27 @@ import type { Upstreams } from "./upstreams.ts";
 
 export type CollectedAnswer = { status: number; headers: UpstreamHeaders; body: Buffer };
 
-/** Fetches an upstream's whole answer to a GET request, for what is not on the way of a completion. Throws a `GatewayError`. */
+type CollectOptions = {
+  timeouts: UpstreamTimeouts;
+  bytesMax: number;
+  /** For a POST request; without it, it is a GET request. */
+  body?: Buffer;
+  /** Ends the call when nobody wants the answer any more. */
+  signal?: AbortSignal;
+};
+
+/** Fetches an upstream's whole answer, for what is not on the way of a completion. Throws a `GatewayError`. */
 export function collectAnswer(
   upstreams: Upstreams,
   endpoint: Endpoint,
-  timeouts: UpstreamTimeouts,
-  bytesMax: number,
+  { timeouts, bytesMax, body, signal }: CollectOptions,
 ): Promise<CollectedAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let status = 0;
     let headers: UpstreamHeaders = {};
-    const call = upstreams.call(endpoint, null, timeouts, {
+    const call = upstreams.call(endpoint, body ?? null, timeouts, {
       onHeaders(answerStatus, answerHeaders) {
         status = answerStatus;
         headers = answerHeaders;
@@ -31,6 +39,10 @@ export function collectAnswer(
       },
       onEnd: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
       onError: reject,
+    });
+    signal?.addEventListener("abort", () => {
+      call.abort();
+      reject(new GatewayError("upstream_error", "Nobody waits for the answer any more."));
     });
   });
 }

@@ -6,24 +6,20 @@ import { modelEndpoint, type ModelEndpointOptions } from "./model-endpoint.ts";
 
 /** An endpoint for clients that speak another dialect than chat completions. */
 export function dialectEndpoint(options: ModelEndpointOptions, dialect: Dialect): RequestHandler {
-  const headerNames = passedHeaders[dialect.endpointName] ?? [];
+  const pick = dialect.endpointName === "messages" ? pickMessagesHeaders : () => ({});
   return modelEndpoint(
     options,
     dialect.endpointName,
     (completeOptions, exchange, body, headers) =>
-      converse(completeOptions, exchange, body, dialect, pickHeaders(headers, headerNames)),
+      converse(completeOptions, exchange, body, dialect, pick(headers)),
     dialect,
   );
 }
 
-/** What a native upstream gets of the client's headers; all else stays here. */
-const passedHeaders: Record<string, string[]> = {
-  messages: ["anthropic-version", "anthropic-beta"],
-};
-
-function pickHeaders(headers: IncomingHttpHeaders, names: string[]): ClientHeaders {
+/** What an upstream that speaks Anthropic's form gets of the client's headers; all else stays here. */
+export function pickMessagesHeaders(headers: IncomingHttpHeaders): ClientHeaders {
   const picked: ClientHeaders = {};
-  for (const name of names) {
+  for (const name of ["anthropic-version", "anthropic-beta"]) {
     const value = headers[name];
     if (typeof value === "string") picked[name] = value;
   }

@@ -25,10 +25,11 @@ export type EndpointContext = {
 export function endpoint(
   { runtime, limits }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
-  dialect: Dialect | null = null,
+  dialectOf: Dialect | null | ((request: IncomingMessage) => Dialect | null) = null,
 ): RequestHandler {
   return async (request, response) => {
     const id = createId("req", runtime);
+    const dialect = typeof dialectOf === "function" ? dialectOf(request) : dialectOf;
     const reply = new HttpReply(response, id, limits.clientStallTimeoutMs, dialect);
     try {
       await handle({ request, response, id, reply });

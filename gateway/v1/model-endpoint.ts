@@ -4,6 +4,7 @@ import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
 import type { CompleteOptions } from "../completions/complete-options.ts";
 import { Exchange } from "../completions/exchange.ts";
 import type { OpenExchanges } from "../completions/open-exchanges.ts";
+import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
@@ -35,7 +36,7 @@ export function modelEndpoint(
         id,
         key,
         endpoint: name,
-        clientTool: null,
+        clientTool: findClientTool(request.headers),
         reply,
         runtime,
         recorder,

@@ -1,5 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
 import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { messages } from "../dialects/messages/messages.ts";
+import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
 import type { Catalogue, CatalogueModel } from "../models/catalogue.ts";
 import { listModels, resolveRoute } from "../models/resolve-route.ts";
 import { parseSlug } from "../models/slug.ts";
@@ -7,23 +11,38 @@ import { endpoint, type EndpointOptions, keyOf } from "./endpoint.ts";
 
 export type ModelsOptions = AuthenticateKeyOptions & EndpointOptions & { catalogue: Catalogue };
 
-/** `GET /v1/models`: the models the key may use. */
+/** `GET /v1/models`: the models the key may use; in Anthropic's form, in pages, for clients that say they speak it. */
 export function modelList(options: ModelsOptions): RequestHandler {
-  return endpoint(options, async ({ request, reply }) => {
-    const key = await keyOf(options, request);
-    const data = listModels(options.catalogue, key).map(toModel);
-    reply.sendJson(Buffer.from(JSON.stringify({ object: "list", data })), []);
-  });
+  const handle: Handle = async ({ request, reply }) => {
+    const models = listModels(options.catalogue, await keyOf(options, request));
+    const list = anthropicDialect(request)
+      ? formatModelList(models, queryOf(request))
+      : { object: "list", data: models.map(toModel) };
+    reply.sendJson(Buffer.from(JSON.stringify(list)), []);
+  };
+  return endpoint(options, handle, anthropicDialect);
 }
 
 /** `GET /v1/models/{slug}`, with the slug's slash plain or encoded. */
 export function modelDetail(options: ModelsOptions): RequestHandler {
-  return endpoint(options, async ({ request, reply }) => {
+  const handle: Handle = async ({ request, reply }) => {
     const key = await keyOf(options, request);
     const { slug } = request.params;
     const model = resolveRoute(options.catalogue, key, Array.isArray(slug) ? slug.join("/") : String(slug));
-    reply.sendJson(Buffer.from(JSON.stringify(toModel(model))), []);
-  });
+    const detail = anthropicDialect(request) ? formatModel(model) : toModel(model);
+    reply.sendJson(Buffer.from(JSON.stringify(detail)), []);
+  };
+  return endpoint(options, handle, anthropicDialect);
+}
+
+type Handle = Parameters<typeof endpoint>[1];
+
+function anthropicDialect({ headers }: IncomingMessage): Dialect | null {
+  return headers["anthropic-version"] === undefined ? null : messages;
+}
+
+function queryOf({ url = "" }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(url.split("?")[1] ?? ""));
 }
 
 /** https://platform.openai.com/docs/api-reference/models/object */

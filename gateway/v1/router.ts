@@ -5,6 +5,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
+import { countTokensEndpoint } from "./count-tokens.ts";
 import { dialectEndpoint } from "./dialect-endpoint.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
@@ -22,6 +23,7 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/chat/completions", modelEndpoint(options, "chat/completions", complete));
   post("/v1/embeddings", modelEndpoint(options, "embeddings", embed));
   post("/v1/messages", dialectEndpoint(options, messages), messages);
+  post("/v1/messages/count_tokens", countTokensEndpoint(options), messages);
   post("/v1/responses", dialectEndpoint(options, responses), responses);
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));

@@ -8,26 +8,19 @@ const canary = fileURLToPath(new URL("../../node_modules/compatcanary/src/cli.js
 
 type Report = { results: { id: string; status: string; summary: string }[] };
 
-test("compatcanary, a scanner of OpenAI-style APIs, finds nothing wrong with chat completions", async (t) => {
-  const gateway = await startTestGateway(t);
-  const key = await createKey(gateway);
+// `modern` is responses, `chat` is chat completions.
+for (const profile of ["modern", "chat"]) {
+  test(`compatcanary, a scanner of OpenAI-style APIs, finds nothing wrong by its profile ${profile}`, async (t) => {
+    const gateway = await startTestGateway(t);
+    const key = await createKey(gateway);
+    const target = ["--base-url", `${gateway.url}/v1`, "--model", "demo/echo"];
+    const scan = ["scan", ...target, "--profile", profile, "--format", "json"];
+    const { stdout } = await promisify(execFile)(process.execPath, [canary, ...scan], {
+      env: { ...process.env, OPENAI_API_KEY: key.value },
+    });
 
-  const scan = [
-    "scan",
-    "--base-url",
-    `${gateway.url}/v1`,
-    "--model",
-    "demo/echo",
-    "--profile",
-    "chat",
-    "--format",
-    "json",
-  ];
-  const { stdout } = await promisify(execFile)(process.execPath, [canary, ...scan], {
-    env: { ...process.env, OPENAI_API_KEY: key.value },
+    const { results } = JSON.parse(stdout) as Report;
+    t.true(results.length >= 5);
+    for (const result of results) t.is(result.status, "pass", `${result.id}: ${result.summary}`);
   });
-
-  const { results } = JSON.parse(stdout) as Report;
-  t.true(results.length >= 5);
-  for (const result of results) t.is(result.status, "pass", `${result.id}: ${result.summary}`);
-});
+}

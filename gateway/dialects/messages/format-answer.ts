@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatAnswer } from "../../providers/provider.ts";
 import { isObject } from "../../wire/chat-completion.ts";
+import { scanMembers } from "../../wire/json-layout.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";
 import { shortenedNames } from "./function-name.ts";
@@ -84,13 +85,16 @@ function formatCalls(
  * Arguments that are no JSON object come from a model that was cut off; they are wrapped as Anthropic advises.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
-function parseArguments(text: string): Record<string, unknown> {
+function parseArguments(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    const input: unknown = JSON.parse(text);
-    if (isObject(input)) return input;
+    const bytes = Buffer.from(text);
+    if (scanMembers(bytes, 0, bytes.length, depthMax, () => {}) === "complete") return JSON.parse(text);
   } catch {
     // Wrapped below.
   }
   return { INVALID_JSON: text };
 }
+
+/** What is nested without end could be read, and then not be written again. */
+const depthMax = 128;

@@ -73,9 +73,18 @@ function readCall(value: unknown): CalledPiece[] {
       index: typeof index === "number" ? index : null,
       id: textOf(id),
       name: textOf(name),
-      arguments: isObject(args) ? JSON.stringify(args) : textOf(args),
+      arguments: isObject(args) ? formatJson(args) : textOf(args),
     },
   ];
+}
+
+/** What is nested without end can be read, but not be written. */
+function formatJson(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "";
+  }
 }
 
 function listOf(value: unknown): unknown[] {

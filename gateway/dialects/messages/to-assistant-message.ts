@@ -1,5 +1,6 @@
 import type { ChatMessage, ContentPart, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
 import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { plainContent, plainText } from "./plain-content.ts";
 import { describeBlock } from "./describe-block.ts";
 import { toFunctionName } from "./function-name.ts";
 import type { Block } from "./to-blocks.ts";
@@ -78,7 +79,5 @@ function readThought(
 /** One text, which everyone takes, unless a cache marker or the place of a thought would be lost. */
 function toContent(said: ContentPart[], hasCalls: boolean, hasPlaces: boolean): ChatMessage["content"] {
   if (said.length === 0) return hasCalls ? null : "";
-  const isMarked = said.some((part) => part["cache_control"] !== undefined);
-  if (isMarked || (hasPlaces && said.length > 1)) return said;
-  return said.map(({ text }) => String(text)).join("\n\n");
+  return hasPlaces ? plainContent(said) : plainText(said);
 }

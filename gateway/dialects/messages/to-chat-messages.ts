@@ -3,7 +3,7 @@ import { type Block, toBlocks } from "./to-blocks.ts";
 import { toAssistantMessage } from "./to-assistant-message.ts";
 import { toTextPart } from "./to-content-parts.ts";
 import { toUserMessages } from "./to-user-messages.ts";
-import { plainContent } from "./plain-content.ts";
+import { plainText } from "./plain-content.ts";
 
 /**
  * The conversation. Turns of the same role that follow one another are one, as they are to Anthropic.
@@ -29,7 +29,7 @@ export function toChatMessages(body: Record<string, unknown>, unavailable: reado
   }
   if (unavailable.length > 0) system.push({ type: "text", text: sayUnavailable(unavailable) });
   return [
-    ...(system.length > 0 ? [{ role: "system" as const, content: plainContent(system) }] : []),
+    ...(system.length > 0 ? [{ role: "system" as const, content: plainText(system) }] : []),
     ...turns.flatMap(({ role, blocks }) =>
       role === "assistant" ? toAssistantMessage(blocks) : toUserMessages(blocks),
     ),

@@ -1,5 +1,6 @@
 import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
 import { expectString } from "../expect-type.ts";
+import { plainText } from "./plain-content.ts";
 import { type Block, toBlocks } from "./to-blocks.ts";
 import { toContentParts, withMarker } from "./to-content-parts.ts";
 import { fromToolUseId } from "./tool-use-id.ts";
@@ -12,15 +13,9 @@ export function toToolMessage(block: Block): ChatMessage {
   const message: ChatMessage = {
     role: "tool",
     tool_call_id: fromToolUseId(expectString(id, `${param}.tool_use_id`)),
-    content: toContent(isError === true ? markError(parts) : parts),
+    content: plainText(isError === true ? markError(parts) : parts),
   };
   return withMarker(message, block);
-}
-
-/** One text as far as it goes: parts in a tool's message are refused by many. */
-function toContent(parts: ContentPart[]): string | ContentPart[] {
-  const isText = parts.every((part) => part.type === "text" && part["cache_control"] === undefined);
-  return isText ? parts.map(({ text }) => String(text)).join("\n") : parts;
 }
 
 /** Chat completions have no field for it. */
