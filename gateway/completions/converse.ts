@@ -19,11 +19,11 @@ export type ClientHeaders = Record<string, string>;
  * The way of every request in another dialect than chat completions: to an upstream that speaks it as it came, to all
  * others as a chat completion. Throws a `GatewayError` for a request that cannot be made.
  */
-export function converse<Request extends DialectRequest>(
+export function converse(
   options: CompleteOptions,
   exchange: Exchange,
   bytes: Buffer,
-  dialect: Dialect<Request>,
+  dialect: Dialect,
   clientHeaders: ClientHeaders,
 ): void {
   const request = dialect.readRequest(bytes, options.limits.requestJsonDepthMax);
@@ -42,7 +42,7 @@ export function converse<Request extends DialectRequest>(
     const { target } = way;
     const endpoint = target.reach === "network" ? target.dialects[dialect.endpointName] : undefined;
     if (endpoint) {
-      const call = { options, exchange, request, slug };
+      const call = { options, exchange, request: dialect.native.toNativeRequest(request), slug };
       return prepareNative(call, dialect, withClientHeaders(endpoint, clientHeaders), way);
     }
     chatRequest ??= toChatRequest(dialect, request);
@@ -85,10 +85,7 @@ export function spliceModel(
   return applyEdits(bytes, [{ ...modelRange, text: JSON.stringify(upstreamModel) }]);
 }
 
-function toChatRequest<Request extends DialectRequest>(
-  dialect: Dialect<Request>,
-  request: Request,
-): ChatRequest {
+function toChatRequest(dialect: Dialect, request: DialectRequest): ChatRequest {
   const { stream } = request;
   const body = { ...dialect.toChatRequest(request), stream };
   // The gateway asks for the usage by itself, and no byte of the client's can be passed on.

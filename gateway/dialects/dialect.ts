@@ -7,19 +7,19 @@ import type { UpstreamEvent } from "../wire/event-decoder.ts";
  * A form in which clients ask and are answered, other than chat completions: pure functions. Where the upstream speaks it
  * itself, everything passes as it came (`native`); everywhere else it is translated to a chat completion and back.
  */
-export type Dialect<Request extends DialectRequest = DialectRequest> = {
+export type Dialect = {
   /** As it comes after `/v1/`, and in usage records. */
   endpointName: DialectEndpointName;
   /** Strict about what the gateway reads, silent about the rest. Throws as `readChatRequest` does. */
-  readRequest(bytes: Buffer, jsonDepthMax: number): Request;
+  readRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest;
   /**
    * The request as a chat completion; its `model` is set by the caller, and its `stream` and `stream_options` too. Throws
    * `unsupported_parameter` for what chat completions have no words for and what would change the answer.
    */
-  toChatRequest(request: Request): ChatRequestBody;
+  toChatRequest(request: DialectRequest): ChatRequestBody;
   /** The whole answer. */
-  formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: Request): object;
-  createStreamWriter(envelope: AnswerEnvelope, request: Request): StreamWriter;
+  formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: DialectRequest): object;
+  createStreamWriter(envelope: AnswerEnvelope, request: DialectRequest): StreamWriter;
   native: NativeDialect;
   /** An error as a whole answer. */
   formatError(error: ShownError): object;
@@ -47,7 +47,10 @@ export type AnswerEnvelope = {
 
 /** Writes one stream: the events that a client gets, with their line ends. */
 export type StreamWriter = {
-  /** @param usage what is known of it so far */
+  /**
+   * Throws a `GatewayError` for what cannot be written any more.
+   * @param usage what is known of it so far
+   */
   write(choice: ChunkChoice, usage: ChatUsage | null): string;
   /** What is left when the upstream has said all, up to the last event. */
   finish(usage: ChatUsage | null): string;
@@ -55,6 +58,8 @@ export type StreamWriter = {
 
 /** How an upstream's own answer in this dialect is read on its way through, and the slug put where the model's name is. */
 export type NativeDialect = {
+  /** The request as its own upstream takes it: without what only this gateway understands. Mostly the same. */
+  toNativeRequest(request: DialectRequest): DialectRequest;
   readAnswer(bytes: Buffer, slug: string): { bytes: Buffer; usage: TokenUsage | null };
   /** The names of the events that have to be looked at; all others pass as they are. */
   eventNames: ReadonlySet<string>;

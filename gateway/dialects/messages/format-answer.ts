@@ -21,7 +21,9 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const said = readAssistantMessage(choice["message"]);
   const calls = formatCalls(said, envelope, body);
   const texts = [said.text, said.refusal].filter((text) => text !== "");
-  const content = [...texts.map((text) => ({ type: "text", text })), ...formatSealed(said), ...calls];
+  // As in a stream: no seal stands after the last text.
+  const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(said) : [];
+  const content = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
   if (showsThoughts(body)) putThoughts(content, said);
   const hasCalls = calls.length > 0;
   return formatMessage(envelope, {

@@ -22,6 +22,8 @@ export class MessageStreamWriter implements StreamWriter {
   /** The tool calls, by the index that the upstream gives them. */
   readonly #calls = new Map<number, { id: string; block: CallBlock }>();
   #callCount = 0;
+  /** Seals that came after the text, for whatever comes next. */
+  #lateSeals: RedactedBlock[] = [];
   /** Whether the thoughts' text is in the details; null while there was none. */
   #thinksInDetails: boolean | null = null;
   #hasBegun = false;
@@ -42,7 +44,7 @@ export class MessageStreamWriter implements StreamWriter {
     if (text !== "") events += this.#say(text);
     if (refusal !== "") events += this.#refuse(refusal);
     for (const detail of details) {
-      if (detail.type === "reasoning.encrypted") events += this.#add(new RedactedBlock(detail));
+      if (detail.type === "reasoning.encrypted") events += this.#seal(new RedactedBlock(detail));
     }
     for (const call of calls) events += this.#call(call);
     return events;
@@ -95,6 +97,16 @@ export class MessageStreamWriter implements StreamWriter {
     return this.#add(this.#refusal, { type: "text_delta", text });
   }
 
+  /**
+   * Gemini signs its text at the end. Claude Code shows only the last block of an answer, so that a seal has no place after
+   * the text, and it is only wanted back where a tool was called.
+   */
+  #seal(block: RedactedBlock): string {
+    if (!(this.#last instanceof TextBlock)) return this.#add(block);
+    this.#lateSeals.push(block);
+    return "";
+  }
+
   #add(block: StreamedBlock, delta: object | null = null): string {
     this.#last = block;
     return this.#blocks.write(block, delta);
@@ -106,10 +118,12 @@ export class MessageStreamWriter implements StreamWriter {
     const known = this.#calls.get(place);
     const isNext = known === undefined || (name !== "" && id !== "" && id !== known.id);
     const block = isNext ? this.#createCall(id, name) : known.block;
+    const seals = this.#lateSeals.map((seal) => this.#add(seal)).join("");
+    this.#lateSeals = [];
     if (isNext) this.#calls.set(place, { id, block });
     // After its end, space says nothing.
-    else if (args === "" || (block.canEnd() && args.trim() === "")) return "";
-    return this.#add(block, args === "" ? null : block.addArguments(args));
+    else if (args === "" || (block.canEnd() && args.trim() === "")) return seals;
+    return seals + this.#add(block, args === "" ? null : block.addArguments(args));
   }
 
   #createCall(id: string, name: string): CallBlock {

@@ -4,10 +4,12 @@ import { isObject, type TokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import type { NativeDialect, NativeEventReader } from "../dialect.ts";
+import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
 import { readNativeUsage } from "./read-native-usage.ts";
 
 /** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
 export const nativeMessages: NativeDialect = {
+  toNativeRequest: withoutSealedThoughts,
   readAnswer(bytes, slug) {
     const { edits, usage, hasContent } = scanMessage(bytes, 0, bytes.length, slug);
     if (!hasContent) throw badForm();

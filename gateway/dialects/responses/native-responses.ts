@@ -3,10 +3,12 @@ import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
 import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
+import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
 import type { NativeDialect, NativeEventReader } from "../dialect.ts";
 
 /** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
 export const nativeResponses: NativeDialect = {
+  toNativeRequest: withoutSealedReasoning,
   readAnswer(bytes, slug) {
     const { edits, usage, hasOutput } = scanResponse(bytes, 0, bytes.length, slug);
     if (!hasOutput) throw badForm();

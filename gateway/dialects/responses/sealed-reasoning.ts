@@ -5,15 +5,15 @@ import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
  * models and clients return as it is. There is nothing secret in it, so that it needs no key.
  */
 export function sealReasoning(details: readonly ReasoningDetail[]): string {
-  return `${prefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;
+  return `${sealPrefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;
 }
 
 /** What was sealed here; nothing for what another has encrypted, which nobody else can read. */
 export function openReasoning(sealed: string): ReasoningDetail[] {
-  if (!sealed.startsWith(prefix)) return [];
+  if (!sealed.startsWith(sealPrefix)) return [];
   try {
     return readReasoningDetails(
-      JSON.parse(Buffer.from(sealed.slice(prefix.length), "base64").toString("utf8")),
+      JSON.parse(Buffer.from(sealed.slice(sealPrefix.length), "base64").toString("utf8")),
     );
   } catch {
     return [];
@@ -77,4 +77,4 @@ function belongTogether(last: ReasoningDetail, piece: ReasoningDetail): boolean 
 }
 
 /** Says that it is ours, and which form it has. */
-const prefix = "gateway-reasoning-v1:";
+export const sealPrefix = "gateway-reasoning-v1:";
