@@ -1,0 +1,51 @@
+import type { ExecutionContext } from "ava";
+import {
+  type Answer,
+  type Asked,
+  createNativeUpstream,
+  type NativeUpstream,
+} from "../helpers/native-upstreams/native-upstream.ts";
+import { createKey, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import type { GatewayAccess } from "./coding-tool.ts";
+import type { ToolUpstream } from "./tool-upstreams.ts";
+
+/** Connects the upstream as somebody would do it in the console, under its own name, with a key for its model. */
+export async function connectToolUpstream(
+  t: Pick<ExecutionContext, "teardown">,
+  gateway: TestGateway,
+  { provider: name, preset, form }: ToolUpstream,
+): Promise<ToolConnection> {
+  const connection = { script: noScript };
+  const upstream = await createNativeUpstream(t, form, (asked) => connection.script(asked));
+  const { kind, baseUrl, apiKey, model: upstreamModel } = upstream;
+  const provider = await gateway.admin.providers.create.mutate({ name, kind, preset, baseUrl, apiKey });
+  const model = `${name}/${upstreamModel}`;
+  await gateway.admin.models.create.mutate({ slug: model, providerId: provider.id, upstreamModel });
+  const key = await createKey(gateway, [model]);
+  const seen = new Set<string>();
+  const newRecords = async () => {
+    const records = (await usageOf(gateway, key.id)).filter(({ id }) => !seen.has(id));
+    for (const { id } of records) seen.add(id);
+    return records;
+  };
+  return Object.assign(connection, {
+    upstream,
+    access: { url: gateway.url, apiKey: key.value, model },
+    newRecords,
+    gatewayLog: gateway.log,
+  });
+}
+
+export type ToolConnection = {
+  /** What the upstream's model says; each test sets its own. */
+  script: (asked: Asked) => Answer;
+  upstream: NativeUpstream;
+  access: GatewayAccess;
+  /** The usage records since it was last called. */
+  newRecords(): ReturnType<typeof usageOf>;
+  gatewayLog: string[];
+};
+
+const noScript: ToolConnection["script"] = () => {
+  throw new Error("No test has given a script.");
+};

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { endMarked, markName } from "./end-marked.ts";
+
+/** Runs a program to its end, or until its time is over, and then ends all that it has left behind. */
+export async function runProgram(
+  command: string,
+  parameters: string[],
+  { folder, environment, timeoutMs }: ProgramSettings,
+): Promise<ProgramResult> {
+  const started = performance.now();
+  const mark = randomUUID();
+  const program = spawn("sh", ["-c", guard, "sh", command, ...parameters], {
+    cwd: folder,
+    env: { ...environment, [markName]: mark },
+    detached: true,
+  });
+  const output = { stdout: "", stderr: "" };
+  program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  const closed = once(program, "close");
+  // Without a shell, that is an error in the place of both events.
+  closed.catch(() => {});
+  const timer = setTimeout(() => endGroup(program.pid), timeoutMs);
+  try {
+    const [code] = (await once(program, "exit")) as [number | null];
+    const tookMs = performance.now() - started;
+    endGroup(program.pid);
+    await endMarked(mark);
+    // A process that got away would keep its end of the pipes.
+    await Promise.race([closed, sleep(2_000, undefined, { ref: false })]);
+    return { ...output, code, isTooLate: tookMs >= timeoutMs, tookMs };
+  } finally {
+    clearTimeout(timer);
+    program.stdout.destroy();
+    program.stderr.destroy();
+  }
+}
+
+export type ProgramSettings = { folder: string; environment: NodeJS.ProcessEnv; timeoutMs: number };
+
+export type ProgramResult = {
+  /** Null if a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  isTooLate: boolean;
+  tookMs: number;
+};
+
+/** Its input ends when this process does, by whichever signal, and then everything in its process group ends. */
+const guard = `
+exec 3<&0
+"$@" </dev/null 3<&- &
+program=$!
+{ cat <&3; kill -KILL 0; } >/dev/null 2>&1 &
+wait $program
+`;
+
+/** The program and all that it started, but for what went into a group of its own. */
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing is left of it.
+  }
+}

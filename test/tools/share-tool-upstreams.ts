@@ -1,0 +1,21 @@
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import type { TestGateway } from "../helpers/test-gateway.ts";
+import { connectToolUpstream, type ToolConnection } from "./connect-tool-upstream.ts";
+import type { ToolUpstream } from "./tool-upstreams.ts";
+
+/** Each upstream is connected once for a file whose tests run one after the other; nothing has been asked of it yet. */
+export function shareToolUpstreams(
+  gateway: () => TestGateway,
+): (upstream: ToolUpstream) => Promise<ToolConnection> {
+  const owner = sharedByFile();
+  const connections = new Map<ToolUpstream, Promise<ToolConnection>>();
+  return async (upstream) => {
+    const connecting = connections.get(upstream) ?? connectToolUpstream(owner, gateway(), upstream);
+    connections.set(upstream, connecting);
+    const connection = await connecting;
+    const { asked, refusals, abandoned } = connection.upstream;
+    for (const list of [asked, refusals, abandoned, connection.gatewayLog]) list.length = 0;
+    await connection.newRecords();
+    return connection;
+  };
+}

@@ -1,0 +1,55 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { createRefusingProxy } from "./refusing-proxy.ts";
+import type { CodingTool, GatewayAccess } from "./coding-tool.ts";
+
+/** A machine of somebody's who has just set the tool up, as far as the tool can see: a home folder and a project. */
+export async function createToolHome(
+  t: Pick<ExecutionContext, "teardown">,
+  tool: CodingTool,
+  access: GatewayAccess,
+): Promise<ToolHome> {
+  const folder = await createTestFolder(t);
+  const proxy = await createRefusingProxy(t);
+  const home = path.join(folder, "home");
+  const project = path.join(home, "project");
+  const temporary = path.join(folder, "tmp");
+  for (const each of [project, temporary]) await mkdir(each, { recursive: true });
+  for (const [name, content] of Object.entries(tool.files?.(access) ?? {})) {
+    const file = path.join(home, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content, { mode: 0o600 });
+  }
+  const environment = {
+    // The Node that runs the tests runs the tools that want one.
+    PATH: [path.dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(path.delimiter),
+    HOME: home,
+    XDG_CONFIG_HOME: path.join(home, ".config"),
+    XDG_DATA_HOME: path.join(home, ".local/share"),
+    XDG_STATE_HOME: path.join(home, ".local/state"),
+    XDG_CACHE_HOME: path.join(home, ".cache"),
+    TMPDIR: temporary,
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+    NO_COLOR: "1",
+    ...networkVariables(proxy.url),
+    ...tool.environment?.(access),
+  };
+  return { project, environment, wanted: proxy.wanted };
+}
+
+export type ToolHome = {
+  project: string;
+  environment: Record<string, string>;
+  /** What the tool wanted to reach besides the gateway, and could not. */
+  wanted: string[];
+};
+
+/** Nothing but the gateway is reached: all else has to go by way of the proxy. */
+function networkVariables(proxyUrl: string): Record<string, string> {
+  const variables = { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, NO_PROXY: "127.0.0.1" };
+  const lowerCase = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);
+  return { ...variables, ...Object.fromEntries(lowerCase), DO_NOT_TRACK: "1" };
+}

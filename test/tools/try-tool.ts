@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import { plainUsage } from "../scenarios/step.ts";
+import { codingModel } from "./coding-model.ts";
+import type { CodingTool } from "./coding-tool.ts";
+import type { ToolConnection } from "./connect-tool-upstream.ts";
+import { installTool } from "./install-tool.ts";
+import { type ProgramResult, runProgram } from "./run-program.ts";
+import { createToolHome } from "./tool-home.ts";
+
+/** Runs a tool as somebody would, with one prompt, and looks for the upstream's answer in what it prints. */
+export async function tryTool(t: ExecutionContext, { tool, connection, isToolUsed }: Trial): Promise<void> {
+  const { access, upstream } = connection;
+  const installed = await installTool(tool);
+  if ("said" in installed) return t.fail(installed.said);
+  const { project, environment, wanted } = await createToolHome(t, tool, access);
+  const run = (parameters: string[]) =>
+    runProgram(installed.command, parameters, { folder: project, environment, timeoutMs: 60_000 });
+  const word = randomBytes(6).toString("hex");
+  const file = path.join(project, "notes.txt");
+  await writeFile(file, `The word of the day is ${word}.\n`);
+  const call = tool.readFile(file);
+  const prompt = isToolUsed ? "Which word is in notes.txt?" : "say hi";
+  connection.script = codingModel({
+    prompt,
+    reader: call.name,
+    calls: isToolUsed ? [call] : [],
+    conclude: (results) => ["The word ", "is ", isToolUsed ? wordIn(results) : word, "."],
+  });
+
+  if (tool.setUp) check(t, await run(tool.setUp(access)), "", []);
+  const result = await run(tool.run(prompt));
+  if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
+  t.deepEqual(upstream.refusals, []);
+  check(t, result, `The word is ${word}.`, connection.gatewayLog);
+  const records = await connection.newRecords();
+  // What it asks on the side it may not wait for.
+  t.deepEqual(
+    records.filter(({ status }) => status === "FAILED"),
+    [],
+  );
+  const counted = records.filter(({ status }) => status === "SUCCEEDED");
+  t.true(counted.length > (isToolUsed ? 1 : 0), JSON.stringify(records));
+  const { input: inputTokens, cached: cachedInputTokens, output: outputTokens } = plainUsage;
+  for (const record of counted) t.like(record, { inputTokens, cachedInputTokens, outputTokens });
+}
+
+export type Trial = {
+  tool: CodingTool;
+  connection: ToolConnection;
+  /** Whether the upstream's model has the tool read a file. */
+  isToolUsed: boolean;
+};
+
+/** As the model finds it in what the tool read. */
+function wordIn(results: string): string {
+  return /of the day is (\w+)/.exec(results)?.[1] ?? `not in ${results}`;
+}
+
+function check(t: ExecutionContext, result: ProgramResult, expected: string, gatewayLog: string[]): void {
+  const { code, stdout, stderr, isTooLate } = result;
+  const mistakes = gatewayLog.filter((line) => (JSON.parse(line) as { level: number }).level >= 50);
+  const said = [stdout, stderr, ...mistakes].join("\n");
+  t.false(isTooLate, `It did not end in time:\n${said}`);
+  t.is(code, 0, said);
+  t.true(stdout.includes(expected), said);
+}
