@@ -41,7 +41,7 @@ type Chat = NetworkTarget["chat"];
 
 function prepareNative(call: ChatCall, way: Way, chat: Chat & { form: "native" }): Attempt {
   const { endpoint, quirks } = chat;
-  const bytes = spliceRequest(call.request, way.upstreamModel.name, quirks);
+  const bytes = spliceRequest(call.request, way.upstreamModel, quirks);
   return {
     events: relayChat(call, endpoint.secret),
     begin: (events) => call.options.upstreams.call(endpoint, bytes, way.timeouts, events),

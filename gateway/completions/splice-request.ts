@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../dialects/chat/read-chat-request.ts";
-import type { ChatQuirks } from "../providers/provider.ts";
+import type { ChatQuirks, UpstreamModel } from "../providers/provider.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 import { applyEdits, type Edit } from "../wire/apply-edits.ts";
 
@@ -8,12 +8,16 @@ import { applyEdits, type Edit } from "../wire/apply-edits.ts";
  * for a stream, the chunk with the usage is asked for. So big integers, floats, the order of keys and fields nobody here
  * knows arrive as they were written.
  */
-export function spliceRequest(request: ChatRequest, upstreamModel: string, quirks: ChatQuirks): Buffer {
+export function spliceRequest(
+  request: ChatRequest,
+  upstreamModel: UpstreamModel,
+  quirks: ChatQuirks,
+): Buffer {
   const { bytes, layout } = request;
   const asksForUsage = request.stream && !request.includeUsage;
   if (request.isTranslated) {
     return reserialize(
-      { ...request, body: toPlainChat(request.body, quirks) },
+      { ...request, body: toPlainChat(request.body, upstreamModel, quirks) },
       upstreamModel,
       asksForUsage,
       quirks,
@@ -24,7 +28,7 @@ export function spliceRequest(request: ChatRequest, upstreamModel: string, quirk
   }
 
   const { model, streamOptions, maxCompletionTokensKey } = layout;
-  const edits: Edit[] = [{ ...model, text: JSON.stringify(upstreamModel) }];
+  const edits: Edit[] = [{ ...model, text: JSON.stringify(upstreamModel.name) }];
   if (maxCompletionTokensKey && quirks.maxTokensName !== "max_completion_tokens") {
     edits.push({ ...maxCompletionTokensKey, text: quirks.maxTokensName });
   }
@@ -47,14 +51,14 @@ export function spliceRequest(request: ChatRequest, upstreamModel: string, quirk
  */
 function reserialize(
   request: ChatRequest,
-  upstreamModel: string,
+  upstreamModel: UpstreamModel,
   asksForUsage: boolean,
   quirks: ChatQuirks,
 ): Buffer {
   const { max_completion_tokens: maxTokens, ...rest } = request.body;
   const body = {
     ...rest,
-    model: upstreamModel,
+    model: upstreamModel.name,
     ...(maxTokens !== undefined && { [quirks.maxTokensName]: maxTokens }),
     ...(wantsOtherRoles(request, quirks) && {
       messages: request.body.messages.map((message) =>

@@ -1,4 +1,4 @@
-import type { ChatQuirks } from "../providers/provider.ts";
+import type { ChatQuirks, UpstreamModel } from "../providers/provider.ts";
 import {
   type ChatMessage,
   type ChatRequestBody,
@@ -10,8 +10,12 @@ import {
  * A request that was translated from another dialect, as an upstream that speaks chat completions takes it: strict ones
  * refuse what goes beyond OpenAI's form, of which translations make use. A client's own chat completions pass as they are.
  */
-export function toPlainChat(body: ChatRequestBody, { extensions }: ChatQuirks): ChatRequestBody {
-  const { verbosity, ...rest } = body;
+export function toPlainChat(
+  body: ChatRequestBody,
+  { canReason }: Pick<UpstreamModel, "canReason">,
+  { extensions }: ChatQuirks,
+): ChatRequestBody {
+  const { verbosity, reasoning_effort: effort, ...rest } = body;
   const messages = withImagesApart(body.messages).map((message) => {
     const kept = extensions.includes("thoughts") ? message : withoutThoughts(message);
     return extensions.includes("cache_control") ? kept : (withoutCacheControl(kept) as ChatMessage);
@@ -19,6 +23,8 @@ export function toPlainChat(body: ChatRequestBody, { extensions }: ChatQuirks): 
   const plain: ChatRequestBody = { ...rest, messages };
   if (body["tools"] !== undefined && !extensions.includes("cache_control"))
     plain["tools"] = withoutCacheControl(body["tools"]);
+  // Claude Code and Codex always say how much to think.
+  if (effort !== undefined && canReason !== false) plain["reasoning_effort"] = effort;
   if (verbosity !== undefined && extensions.includes("verbosity")) plain["verbosity"] = verbosity;
   return plain;
 }

@@ -8,6 +8,7 @@ import type { LocalProvider, UpstreamApi, UpstreamModel } from "../providers/pro
 import { findProvider } from "../providers/registry.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 import { openCredential } from "./credential.ts";
+import { findModelFacts } from "./known-models/model-facts.ts";
 import type { Target, Way } from "./way.ts";
 
 type ConnectedProviderOptions = { secretBox: SecretBox; limits: Limits; log: Log };
@@ -39,7 +40,11 @@ export class ConnectedProvider {
   /** The ways to a model of this provider, one for each credential. */
   waysTo(model: ModelRow): Way[] {
     const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
-    const upstreamModel = { name: model.upstreamModel, outputTokensMax: model.outputTokensMax };
+    const upstreamModel = {
+      name: model.upstreamModel,
+      outputTokensMax: model.outputTokensMax,
+      canReason: findModelFacts(model.upstreamModel)?.capabilities.includes("reasoning"),
+    };
     return this.#connections.map(({ credentialId, weight, partner }) => ({
       providerId: this.#row.id,
       providerName: this.#row.name,

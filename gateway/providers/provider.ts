@@ -63,6 +63,8 @@ export type UpstreamModel = {
   name: string;
   /** The most tokens that it can answer with; null where nobody said. */
   outputTokensMax: number | null;
+  /** Whether it can think before it answers; undefined where nobody knows. */
+  canReason?: boolean | undefined;
 };
 
 /** Chat completions: by the client's own bytes where the upstream speaks that form itself, else by a translation. */

@@ -6,13 +6,13 @@ import { readChatRequest } from "../../gateway/dialects/chat/read-chat-request.t
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
 
-const upstreamModel = 'upstream "model" \\ é';
+const upstreamModel = { name: 'upstream "model" \\ é', outputTokensMax: null };
 const openAi = {
   maxTokensName: "max_completion_tokens",
   developerRole: "developer",
   extensions: [],
 } as const;
-const upstreamJson = JSON.stringify(upstreamModel);
+const upstreamJson = JSON.stringify(upstreamModel.name);
 
 /** What the upstream gets for a request that a client wrote like this. */
 function splice(text: string): string {
@@ -52,7 +52,7 @@ test("the upstream reads what the client said, but for the model and, in a strea
   const property = fc.property(requestMembers(), fc.integer(), (members, seed) => {
     const text = spellObject(members, seededRandom(seed));
     const said = JSON.parse(text);
-    const expected = { ...said, model: upstreamModel };
+    const expected = { ...said, model: upstreamModel.name };
     if (said.stream === true) expected.stream_options = { ...said.stream_options, include_usage: true };
     assert.deepEqual(JSON.parse(splice(text)), expected);
   });
@@ -125,7 +125,7 @@ for (const doubled of [
     const text = splice(doubled);
     t.deepEqual(JSON.parse(text), {
       ...said,
-      model: upstreamModel,
+      model: upstreamModel.name,
       ...(isStream && { stream_options: { ...said.stream_options, include_usage: true } }),
     });
     for (const name of ["model", "stream", "stream_options"]) t.true(text.split(`"${name}":`).length <= 2);

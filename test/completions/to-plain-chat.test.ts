@@ -36,7 +36,7 @@ const request: ChatRequestBody = {
 };
 
 test("a strict upstream gets nothing beyond the form that all imitate", (t) => {
-  const plain = toPlainChat(request, quirks([]));
+  const plain = toPlainChat(request, {}, quirks([]));
   t.false("verbosity" in plain);
   t.notRegex(JSON.stringify(plain.messages), /cache_control|reasoning_/);
   t.deepEqual(plain["tools"], [
@@ -45,14 +45,14 @@ test("a strict upstream gets nothing beyond the form that all imitate", (t) => {
 });
 
 test("an upstream that knows more gets it", (t) => {
-  const plain = toPlainChat(request, quirks(["thoughts", "cache_control", "verbosity"]));
+  const plain = toPlainChat(request, {}, quirks(["thoughts", "cache_control", "verbosity"]));
   t.is(plain["verbosity"], "low");
   t.deepEqual(plain["tools"], request["tools"]);
   t.deepEqual(plain.messages.slice(0, 3), request.messages.slice(0, 3));
 });
 
 test("pictures that tools returned follow all results of the turn", (t) => {
-  const { messages } = toPlainChat(request, quirks([]));
+  const { messages } = toPlainChat(request, {}, quirks([]));
   t.deepEqual(
     messages.map(({ role }) => role),
     ["system", "user", "assistant", "tool", "tool", "user", "user"],
@@ -61,6 +61,17 @@ test("pictures that tools returned follow all results of the turn", (t) => {
   t.is(messages[4]?.content, "See the picture below.");
   const said = { type: "text", text: "This is what the tool returned:" };
   t.deepEqual(messages[5]?.content, [said, image, said, image]);
-  const last = toPlainChat({ ...request, messages: request.messages.slice(0, -1) }, quirks([]));
+  const last = toPlainChat({ ...request, messages: request.messages.slice(0, -1) }, {}, quirks([]));
   t.is(last.messages.at(-1)?.role, "user");
+});
+
+test("a model that cannot think is not told how much to", (t) => {
+  const effort = { ...request, reasoning_effort: "high" };
+  for (const [canReason, expected] of [
+    [true, "high"],
+    [undefined, "high"],
+    [false, undefined],
+  ] as const) {
+    t.is(toPlainChat(effort, { canReason }, quirks([]))["reasoning_effort"], expected);
+  }
 });

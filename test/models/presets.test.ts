@@ -52,12 +52,16 @@ test("OpenAI gets its own names, upstreams that would refuse or ignore them get 
     return chat.form === "native" ? chat.quirks : null;
   };
   const own = { maxTokensName: "max_completion_tokens", developerRole: "developer" };
-  t.deepEqual(quirksOf("openai"), own);
-  t.deepEqual(quirksOf(null), own, "nothing is known about it");
+  t.deepEqual(quirksOf("openai"), { ...own, extensions: ["verbosity"] });
+  t.deepEqual(quirksOf(null), { ...own, extensions: [] }, "nothing is known about it");
   for (const preset of ["mistral", "deepseek", "ollama", "vllm", "lm-studio", "llama-cpp", "qwen"]) {
-    t.deepEqual(quirksOf(preset), { maxTokensName: "max_tokens", developerRole: "system" }, preset);
+    t.like(quirksOf(preset), { maxTokensName: "max_tokens", developerRole: "system" }, preset);
+  }
+  // These want the thoughts of earlier turns back; Groq and Mistral refuse them.
+  for (const preset of ["deepseek", "moonshot", "zai", "qwen", "openrouter"]) {
+    t.true(quirksOf(preset)?.extensions.includes("thoughts"), preset);
   }
   for (const preset of ["groq", "openrouter", "cerebras"]) {
-    t.deepEqual(quirksOf(preset), { ...own, developerRole: "system" }, preset);
+    t.like(quirksOf(preset), { ...own, developerRole: "system" }, preset);
   }
 });

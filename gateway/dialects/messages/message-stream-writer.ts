@@ -7,6 +7,7 @@ import { formatUsage } from "./format-usage.ts";
 import { shortenedNames } from "./function-name.ts";
 import { type CalledPiece, readAssistantMessage } from "./read-assistant-message.ts";
 import { CallBlock, RedactedBlock, TextBlock, ThoughtBlock } from "./streamed-blocks.ts";
+import { anthropicFormat } from "./to-reasoning-detail.ts";
 import { toStopDetails, toStopReason } from "./to-stop-reason.ts";
 import { toToolUseId } from "./tool-use-id.ts";
 
@@ -44,7 +45,8 @@ export class MessageStreamWriter implements StreamWriter {
     if (text !== "") events += this.#say(text);
     if (refusal !== "") events += this.#refuse(refusal);
     for (const detail of details) {
-      if (detail.type === "reasoning.encrypted") events += this.#seal(new RedactedBlock(detail));
+      const isShown = this.#showsThoughts || detail.format !== anthropicFormat;
+      if (detail.type === "reasoning.encrypted" && isShown) events += this.#seal(new RedactedBlock(detail));
     }
     for (const call of calls) events += this.#call(call);
     return events;

@@ -21,19 +21,15 @@ export const nativeMessages: NativeDialect = {
 
 /** https://platform.claude.com/docs/en/build-with-claude/streaming */
 class MessageEventReader implements NativeEventReader {
+  /** Asked for with every piece of a stream, so it is at hand. */
+  usage: TokenUsage | null = null;
   readonly #slug: string;
-  /** What the first event said was used, and what the last one said. */
   #usageAtStart: unknown = null;
-  #usageAtEnd: unknown = null;
   #hasBegun = false;
   #hasStopReason = false;
 
   constructor(slug: string) {
     this.#slug = slug;
-  }
-
-  get usage(): TokenUsage | null {
-    return readNativeUsage(this.#usageAtStart, this.#usageAtEnd);
   }
 
   read({ name, data }: UpstreamEvent): ReturnType<NativeEventReader["read"]> {
@@ -52,7 +48,7 @@ class MessageEventReader implements NativeEventReader {
   }
 
   #readDelta({ delta, usage }: Record<string, unknown>): void {
-    this.#usageAtEnd = usage ?? this.#usageAtEnd;
+    this.usage = readNativeUsage(this.#usageAtStart, usage) ?? this.usage;
     this.#hasStopReason ||= isObject(delta) && typeof delta["stop_reason"] === "string";
   }
 
@@ -63,6 +59,7 @@ class MessageEventReader implements NativeEventReader {
       const message = scanMessage(bytes, start, end, this.#slug);
       edits = edits.concat(message.edits);
       this.#usageAtStart = message.usage;
+      this.usage = readNativeUsage(message.usage);
     });
     if (result !== "complete" || edits.length === 0) throw badForm();
     this.#hasBegun = true;

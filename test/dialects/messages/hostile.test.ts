@@ -1,0 +1,91 @@
+import test from "ava";
+import fc from "fast-check";
+import { messages } from "../../../gateway/dialects/messages/messages.ts";
+import { collectCountable } from "../../../gateway/dialects/messages/countable-content.ts";
+import { withoutSealedThoughts } from "../../../gateway/dialects/messages/without-sealed-thoughts.ts";
+import type { ChatAnswer } from "../../../gateway/providers/provider.ts";
+import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
+import { GatewayError } from "../../../gateway/errors.ts";
+import { anyBody, anyJson, anyPiece } from "./any-shape.ts";
+import { envelope, requestFrom } from "./messages-dialect.ts";
+
+test("any request is translated or refused with a reason", (t) => {
+  fc.assert(
+    fc.property(anyBody, (body) => {
+      const request = requestFrom(body);
+      try {
+        messages.toChatRequest(request);
+      } catch (error) {
+        if (!(error instanceof GatewayError)) throw error;
+        if (error.param === null) throw new Error("It does not say where.", { cause: error });
+      }
+      collectCountable(request.body);
+      withoutSealedThoughts(request);
+      messages.createStreamWriter(envelope, request).finish(null);
+    }),
+    { numRuns: 2_000 },
+  );
+  t.pass();
+});
+
+test("any answer is written or refused with a reason", (t) => {
+  fc.assert(
+    fc.property(fc.array(anyPiece, { maxLength: 6 }), anyJson, anyJson, (deltas, finishReason, usage) => {
+      const request = requestFrom({});
+      for (const delta of deltas) {
+        throwsOnlyGatewayErrors(() =>
+          messages.formatAnswer(
+            {
+              choices: [{ index: 0, message: delta, finish_reason: finishReason }],
+              usage,
+            } as unknown as ChatAnswer,
+            envelope,
+            request,
+          ),
+        );
+      }
+      throwsOnlyGatewayErrors(() => {
+        const writer = messages.createStreamWriter(envelope, request);
+        for (const delta of deltas) {
+          writer.write(
+            { index: 0, delta, finish_reason: finishReason } as unknown as ChunkChoice,
+            usage as ChatUsage,
+          );
+        }
+        writer.finish(usage as ChatUsage);
+      });
+    }),
+    { numRuns: 2_000 },
+  );
+  t.pass();
+});
+
+test("an answer without a choice is none", (t) => {
+  const request = requestFrom({});
+  for (const choices of [[], [null], ["x"]]) {
+    const answer = { choices, usage: null } as unknown as ChatAnswer;
+    t.throws(() => messages.formatAnswer(answer, envelope, request), { instanceOf: GatewayError });
+  }
+});
+
+test("more blocks than a call may have arguments", (t) => {
+  const texts = Array.from({ length: 200_000 }, () => ({ type: "text", text: "a" }));
+  const request = requestFrom({
+    system: texts,
+    messages: [
+      { role: "system", content: texts },
+      { role: "user", content: texts },
+      { role: "user", content: texts },
+      { role: "assistant", content: texts },
+    ],
+  });
+  t.notThrows(() => messages.toChatRequest(request));
+});
+
+function throwsOnlyGatewayErrors(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { messages } from "../../../gateway/dialects/messages/messages.ts";
+import type { AnswerEnvelope, DialectRequest } from "../../../gateway/dialects/dialect.ts";
+import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
+
+export const envelope: AnswerEnvelope = {
+  id: "req_01kahs6zxm8qv2c9d4r7tn5wbe",
+  createdSeconds: 1_795_000_000,
+  slug: "openai/gpt-5-mini",
+};
+
+/** A request as it is read from the wire, with what every request must have. */
+export function requestFrom(body: object): DialectRequest {
+  const whole = {
+    model: envelope.slug,
+    max_tokens: 1024,
+    messages: [{ role: "user", content: "Hi" }],
+    ...body,
+  };
+  return messages.readRequest(Buffer.from(JSON.stringify(whole)), 128);
+}
+
+/** The chat completion request for a body, as it would travel. */
+export function toChat(body: object): Record<string, unknown> {
+  return viaJson(messages.toChatRequest(requestFrom(body))) as Record<string, unknown>;
+}
+
+export function toChatMessages(...conversation: object[]): unknown {
+  return toChat({ messages: conversation })["messages"];
+}
+
+/** The stream that a client gets, up to its end. */
+export function writeStream(choices: ChunkChoice[], usage: ChatUsage | null, body: object = {}): string {
+  const writer = messages.createStreamWriter(envelope, requestFrom(body));
+  return choices.map((choice) => writer.write(choice, null)).join("") + writer.finish(usage);
+}
+
+export function says(delta: object, finishReason: ChunkChoice["finish_reason"] = null): ChunkChoice {
+  return { index: 0, delta, finish_reason: finishReason };
+}
+
+export type StreamedEvent = Record<string, unknown> & { type: string };
+
+/** The events of a stream; each has a name, which its data repeats. */
+export function readEvents(text: string): StreamedEvent[] {
+  return text
+    .split("\n\n")
+    .filter((event) => event !== "")
+    .map((event) => {
+      const [, name, data = ""] = /^event: (\w+)\ndata: (.*)$/.exec(event) ?? [];
+      const parsed = JSON.parse(data) as StreamedEvent;
+      if (parsed.type !== name) throw new Error(`The event ${name} says that it is ${parsed.type}.`);
+      return parsed;
+    });
+}
+
+export function viaJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,91 @@
+import test from "ava";
+import fc from "fast-check";
+import { GatewayError } from "../../../gateway/errors.ts";
+import { messages } from "../../../gateway/dialects/messages/messages.ts";
+
+const { native } = messages;
+const slug = "anthropic/claude";
+
+test("a whole answer keeps its bytes, but for the name of the model", (t) => {
+  const text =
+    '{ "id":"msg_1", "model" : "claude-opus-4-6","content":[{"type":"text","text":"\\"model\\":\\"x\\" \\ud83e\\udd14"}],\n"usage":{"input_tokens":5,"cache_read_input_tokens":7,"output_tokens":12345678901234567890} }';
+  const { bytes, usage } = native.readAnswer(Buffer.from(text), slug);
+  t.is(bytes.toString(), text.replace('"claude-opus-4-6"', '"anthropic/claude"'));
+  t.deepEqual(usage, {
+    inputTokens: 12,
+    outputTokens: null,
+    cachedInputTokens: 7,
+    cacheWriteInputTokens: null,
+    reasoningTokens: null,
+  });
+});
+
+test("a name that is missing is added, and one that is there twice is no way around it", (t) => {
+  const read = (text: string) => native.readAnswer(Buffer.from(text), slug).bytes.toString();
+  t.is(read('{"content":[]}'), '{"model":"anthropic/claude","content":[]}');
+  t.is(
+    read('{"model":1,"content":[],"mod\\u0065l":"b"}'),
+    '{"model":"anthropic/claude","content":[],"mod\\u0065l":"anthropic/claude"}',
+  );
+});
+
+for (const text of [
+  "",
+  "[]",
+  "{}",
+  '{"content":1}',
+  '{"content":[]',
+  '{"content":[],"usage":{]}',
+  "<html>",
+]) {
+  test(`no answer: ${text}`, (t) => {
+    t.throws(() => native.readAnswer(Buffer.from(text), slug));
+  });
+}
+
+const start =
+  '{"type":"message_start","message":{"id":"msg_1","model":"m","usage":{"input_tokens":1,"output_tokens":1}}}';
+const delta = '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}';
+
+test("only a stream that has begun and has a reason to end has ended", (t) => {
+  const read = (...events: [string, string][]) => {
+    const reader = native.createReader(slug);
+    return events.map(([name, data]) => reader.read({ name, data }).ending).at(-1);
+  };
+  t.is(read(["message_start", start], ["message_delta", delta], ["message_stop", "{}"]), "done");
+  t.throws(() => read(["message_stop", "{}"]));
+  t.throws(() => read(["message_start", start], ["message_stop", "{}"]));
+  t.throws(() => read(["message_delta", delta], ["message_stop", "{}"]));
+});
+
+test("counts stay what they were where the end says less", (t) => {
+  const reader = native.createReader(slug);
+  t.is(reader.usage, null);
+  reader.read({ name: "message_start", data: start });
+  t.like(reader.usage, { inputTokens: 1, outputTokens: 1 });
+  reader.read({ name: "message_delta", data: delta });
+  t.like(reader.usage, { inputTokens: 1, outputTokens: 9 });
+});
+
+test("an error is told with the upstream's words, if it has any", (t) => {
+  const read = (data: string) => native.createReader(slug).read({ name: "error", data }).ending;
+  const error = read('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
+  t.true(error instanceof GatewayError && error.code === "upstream_error" && error.message === "Overloaded");
+  for (const data of ['{"error":{}}', '{"error":"x"}', "{}"]) {
+    const other = read(data);
+    t.true(other instanceof GatewayError && other.message.includes("reported an error"));
+  }
+});
+
+test("any event is read or refused, and changes nothing but the name", (t) => {
+  fc.assert(
+    fc.property(fc.json(), fc.json(), (usage, content) => {
+      const data = `{"message":{"content":${content},"model":"m","usage":${usage}},"type":"message_start"}`;
+      const reader = native.createReader(slug);
+      const read = reader.read({ name: "message_start", data });
+      if (read.data !== data.replace('"model":"m"', `"model":"${slug}"`)) throw new Error(String(read.data));
+      void reader.usage;
+    }),
+  );
+  t.pass();
+});

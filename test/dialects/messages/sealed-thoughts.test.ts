@@ -1,0 +1,142 @@
+import test from "ava";
+import { messages } from "../../../gateway/dialects/messages/messages.ts";
+import { sealPrefix } from "../../../gateway/dialects/messages/sealed-detail.ts";
+import { withoutSealedThoughts } from "../../../gateway/dialects/messages/without-sealed-thoughts.ts";
+import {
+  envelope,
+  readEvents,
+  requestFrom,
+  says,
+  toChatMessages,
+  viaJson,
+  writeStream,
+} from "./messages-dialect.ts";
+import { putTogether } from "./put-together.ts";
+import { buildVia, content, results, tools } from "./vendor-forms.ts";
+
+const foreignDetails = [
+  {
+    type: "reasoning.encrypted" as const,
+    format: "google-gemini-v1",
+    id: "call_1",
+    index: 0,
+    data: "CvcBAdHtim9P4Vw",
+  },
+];
+const foreignCall = { id: "call_1", type: "function" as const, function: { name: "f", arguments: "{}" } };
+
+test("Gemini's signatures come back to it", (t) => {
+  const chat = {
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant" as const,
+          content: null,
+          refusal: null,
+          reasoning_details: foreignDetails,
+          tool_calls: [foreignCall],
+        },
+        logprobs: null,
+        finish_reason: "tool_calls" as const,
+      },
+    ],
+    usage: null,
+  };
+  const whole = viaJson(messages.formatAnswer(chat, envelope, requestFrom({}))) as { content: object[] };
+  const streamed = putTogether(
+    readEvents(
+      writeStream(
+        [
+          says(
+            { reasoning_details: foreignDetails, tool_calls: [{ ...foreignCall, index: 0 }] },
+            "tool_calls",
+          ),
+        ],
+        null,
+      ),
+    ),
+  );
+  for (const said of [whole.content, streamed.content]) {
+    const request = buildVia("gemini", "gemini-3-pro-preview", {
+      tools,
+      messages: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: said },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "1" }] },
+      ],
+    });
+    t.true(JSON.stringify(request["contents"]).includes('"thoughtSignature":"CvcBAdHtim9P4Vw"'));
+  }
+});
+
+test("thoughts of any format come back as they were, in a stream too", (t) => {
+  const details = [
+    {
+      type: "reasoning.text" as const,
+      format: "bedrock-converse-v1",
+      index: 0,
+      text: "One two",
+      signature: "abc",
+    },
+    { type: "reasoning.summary" as const, format: "openai-responses-v1", index: 1, summary: "Three" },
+  ];
+  const pieces = [
+    says({
+      reasoning_details: [{ type: "reasoning.text", format: "bedrock-converse-v1", index: 0, text: "One" }],
+    }),
+    says({
+      reasoning_details: [{ type: "reasoning.text", format: "bedrock-converse-v1", index: 0, text: " two" }],
+    }),
+    says({
+      reasoning_details: [
+        { type: "reasoning.text", format: "bedrock-converse-v1", index: 0, signature: "abc" },
+      ],
+    }),
+    says({
+      reasoning_details: [
+        { type: "reasoning.summary", format: "openai-responses-v1", index: 1, summary: "Three" },
+      ],
+    }),
+    says({ content: "Hi" }, "stop"),
+  ];
+  const { content: said } = putTogether(readEvents(writeStream(pieces, null)));
+  const [, turn] = toChatMessages(
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: said },
+  ) as Record<string, unknown>[];
+  t.deepEqual(turn, {
+    role: "assistant",
+    content: "Hi",
+    reasoning_content: "One two\n\nThree",
+    reasoning_details: details,
+  });
+});
+
+test("Anthropic gets no thought that it has not signed", (t) => {
+  const sealed = [
+    { type: "thinking", thinking: "Mine.", signature: `${sealPrefix}e30` },
+    { type: "redacted_thinking", data: `${sealPrefix}e30` },
+  ];
+  const conversation = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: [...sealed, ...content] },
+    { role: "user", content: results },
+  ];
+  const request = requestFrom({
+    messages: [...conversation, { role: "assistant", content: sealed }, { role: "user", content: "Hi" }],
+  });
+  const clean = withoutSealedThoughts(request);
+  t.is(clean.modelRange, null);
+  t.deepEqual(clean.body["messages"], [
+    conversation[0],
+    { role: "assistant", content },
+    conversation[2],
+    { role: "user", content: "Hi" },
+  ]);
+
+  const untouched = requestFrom({ messages: conversation.slice(0, 1) });
+  t.is(withoutSealedThoughts(untouched), untouched);
+  const mentioned = requestFrom({ messages: [{ role: "user", content: `${sealPrefix} is text` }] });
+  t.deepEqual(withoutSealedThoughts(mentioned).body, mentioned.body);
+});

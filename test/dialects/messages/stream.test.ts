@@ -1,0 +1,210 @@
+import test from "ava";
+import fc from "fast-check";
+import { GatewayError } from "../../../gateway/errors.ts";
+import { messages } from "../../../gateway/dialects/messages/messages.ts";
+import type { ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
+import { envelope, readEvents, requestFrom, says, writeStream } from "./messages-dialect.ts";
+import { putTogether } from "./put-together.ts";
+
+const call = (index: number, args: string, first?: { id: string; name: string }) =>
+  says({
+    tool_calls: [
+      {
+        index,
+        ...(first && { id: first.id, type: "function" }),
+        function: { ...(first && { name: first.name }), arguments: args },
+      },
+    ],
+  });
+
+test("the stream begins with the first word of the upstream", (t) => {
+  const writer = messages.createStreamWriter(envelope, requestFrom({}));
+  const [start, ...rest] = readEvents(writer.write(says({ role: "assistant" }), null));
+  t.is(start?.type, "message_start");
+  t.deepEqual(rest, []);
+});
+
+test("without its end, no stream looks like one that has ended", (t) => {
+  const choices = [
+    says({ role: "assistant" }),
+    says({ content: "Hi" }),
+    call(0, "{}", { id: "a", name: "f" }),
+    says({}, "tool_calls"),
+  ];
+  const writer = messages.createStreamWriter(envelope, requestFrom({}));
+  const events = readEvents(choices.map((choice) => writer.write(choice, null)).join(""));
+  t.false(events.some(({ type }) => type === "message_delta" || type === "message_stop"));
+});
+
+test("an upstream that says nothing at all", (t) => {
+  t.deepEqual(
+    readEvents(writeStream([], null)).map(({ type }) => type),
+    ["message_start", "message_delta", "message_stop"],
+  );
+});
+
+test("a second answer is not told", (t) => {
+  const other = { ...says({ content: "no" }), index: 1 };
+  t.deepEqual(putTogether(readEvents(writeStream([says({ content: "yes" }), other], null))).content, [
+    { type: "text", text: "yes" },
+  ]);
+});
+
+test("counts are told at the beginning as far as they are known, and at the end", (t) => {
+  const writer = messages.createStreamWriter(envelope, requestFrom({}));
+  const early = {
+    prompt_tokens: 10,
+    completion_tokens: 1,
+    total_tokens: 11,
+    prompt_tokens_details: { cached_tokens: 4 },
+  };
+  const events = readEvents(
+    writer.write(says({ content: "a" }), early) + writer.finish({ ...early, completion_tokens: 7 }),
+  );
+  const start = events[0]?.["message"] as { usage: object };
+  t.like(start.usage, { input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 1 });
+  t.like(putTogether(events).usage, { input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 7 });
+});
+
+test("a call goes on its way piece by piece while it is the only one", (t) => {
+  const writer = messages.createStreamWriter(envelope, requestFrom({}));
+  writer.write(call(0, "", { id: "a", name: "f" }), null);
+  t.regex(writer.write(call(0, '{"a"'), null), /input_json_delta/);
+  t.is(writer.write(call(0, ""), null), "");
+});
+
+test("a call without arguments has an empty object", (t) => {
+  const events = readEvents(writeStream([call(0, "", { id: "a", name: "f" }), says({}, "tool_calls")], null));
+  t.deepEqual(putTogether(events).content, [{ type: "tool_use", id: "a", name: "f", input: {} }]);
+});
+
+test("calls that all have the same index, and calls without one", (t) => {
+  const same = [call(0, '{"n":1}', { id: "a", name: "f" }), call(0, '{"n":2}', { id: "b", name: "f" })];
+  const none = [
+    { id: "a", function: { name: "f", arguments: '{"n":1}' } },
+    { id: "b", function: { name: "f", arguments: '{"n":' } },
+    { function: { arguments: "2}" } },
+  ].map((each) => says({ tool_calls: [each] } as object));
+  for (const choices of [same, none]) {
+    const { content } = putTogether(readEvents(writeStream(choices, null)));
+    t.deepEqual(content, [
+      { type: "tool_use", id: "a", name: "f", input: { n: 1 } },
+      { type: "tool_use", id: "b", name: "f", input: { n: 2 } },
+    ]);
+  }
+});
+
+test("a call without an id gets one that no other call of the conversation has", (t) => {
+  const choices = [call(0, "{}", { id: "", name: "f" }), call(1, "{}", { id: "", name: "f" })];
+  const ids = putTogether(readEvents(writeStream(choices, null))).content.map(({ id }) => id);
+  t.deepEqual(ids, ["toolu_01kahs6zxm8qv2c9d4r7tn5wbe_0", "toolu_01kahs6zxm8qv2c9d4r7tn5wbe_1"]);
+});
+
+test("stop after a call is a call all the same, and tool_calls without one is none", (t) => {
+  const stopReason = (...choices: ChunkChoice[]) =>
+    putTogether(readEvents(writeStream(choices, null))).stop_reason;
+  t.is(stopReason(call(0, "{}", { id: "a", name: "f" }), says({}, "stop")), "tool_use");
+  t.is(stopReason(says({ content: "a" }), says({}, "tool_calls")), "end_turn");
+  t.is(stopReason(says({ content: "a" }), says({}, "length")), "max_tokens");
+  t.is(stopReason(says({ content: "a" }), says({}, "content_filter")), "refusal");
+});
+
+/** How an upstream may mix the pieces of its calls. */
+const mixedCalls = fc
+  .array(
+    fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.constantFrom("}", '"', "\\", "{"))), {
+      maxKeys: 3,
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .chain((inputs) => {
+    const pieces = inputs.flatMap((input, index) => {
+      const text = JSON.stringify(input);
+      return Array.from({ length: Math.ceil(text.length / 3) }, (_, at) => ({
+        index,
+        text: text.slice(at * 3, at * 3 + 3),
+      }));
+    });
+    return fc.tuple(
+      fc.constant(inputs),
+      fc.shuffledSubarray(
+        pieces.map(({ index }) => index),
+        { minLength: pieces.length },
+      ),
+      fc.constant(pieces),
+    );
+  });
+
+test("calls whose pieces are mixed in any way", (t) => {
+  fc.assert(
+    fc.property(mixedCalls, ([inputs, order, pieces]) => {
+      const begins = inputs.map((_, index) => call(index, "", { id: `c${index}`, name: "f" }));
+      const rest = order.map((index) => {
+        const at = pieces.findIndex((piece) => piece.index === index);
+        const [piece] = pieces.slice(at, at + 1);
+        pieces = pieces.filter((_, place) => place !== at);
+        return call(index, piece?.text ?? "");
+      });
+      const { content } = putTogether(readEvents(writeStream([...begins, ...rest], null)));
+      const found = content.map(({ input }) => JSON.stringify(input));
+      if (found.join() !== inputs.map((input) => JSON.stringify(input)).join()) throw new Error(found.join());
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});
+
+test("what an upstream may mix has a limit", (t) => {
+  const writer = messages.createStreamWriter(envelope, requestFrom({}));
+  writer.write(call(0, '{"a":', { id: "a", name: "f" }), null);
+  writer.write(call(1, "{", { id: "b", name: "f" }), null);
+  const error = t.throws(
+    () => {
+      for (let count = 0; count < 20_000; count++) writer.write(call(1, " "), null);
+    },
+    { instanceOf: GatewayError },
+  );
+  t.is(error?.code, "upstream_error");
+});
+
+test("a call without a name, and one that goes on after its end, are errors of the upstream", (t) => {
+  t.throws(() => writeStream([call(0, "{}", { id: "a", name: "" })], null), { instanceOf: GatewayError });
+  const overlong = [call(0, "{}", { id: "a", name: "f" }), says({ content: "x" }), call(0, '{"b":1}')];
+  t.throws(() => writeStream(overlong, null), { instanceOf: GatewayError });
+  t.notThrows(() => writeStream([...overlong.slice(0, 2), call(0, " \n")], null));
+});
+
+test("thoughts that come with their own text and with details are told once", (t) => {
+  const detail = (text: string) => ({ type: "reasoning.text" as const, format: "unknown", index: 0, text });
+  const choices = [
+    says({ reasoning_content: "One", reasoning_details: [detail("One")] }),
+    says({ reasoning_content: " two", reasoning_details: [detail(" two")] }),
+    says({ content: "Hi" }, "stop"),
+  ];
+  const [thought, text] = putTogether(readEvents(writeStream(choices, null))).content;
+  t.like(thought, { type: "thinking", thinking: "One two" });
+  t.deepEqual(text, { type: "text", text: "Hi" });
+});
+
+test("who wants no thoughts gets none, but what another upstream wants back with a call", (t) => {
+  const body = { thinking: { type: "disabled" } };
+  const encrypted = (format: string) => ({
+    type: "reasoning.encrypted" as const,
+    format,
+    index: 0,
+    data: "abc",
+  });
+  const choices = [
+    says({ reasoning_content: "Hm.", reasoning_details: [encrypted("anthropic-claude-v1")] }),
+    says({ content: "Hi", reasoning_details: [encrypted("google-gemini-v1")] }),
+  ];
+  const typesOf = (...all: ChunkChoice[]) =>
+    putTogether(readEvents(writeStream(all, null, body))).content.map(({ type }) => type);
+  t.deepEqual(typesOf(...choices, call(0, "{}", { id: "a", name: "f" })), [
+    "text",
+    "redacted_thinking",
+    "tool_use",
+  ]);
+  // Claude Code shows only the last block of an answer.
+  t.deepEqual(typesOf(...choices), ["text"]);
+});
