@@ -15,7 +15,7 @@ export function toPlainChat(
   { canReason }: Pick<UpstreamModel, "canReason">,
   { extensions }: ChatQuirks,
 ): ChatRequestBody {
-  const { verbosity, reasoning_effort: effort, ...rest } = body;
+  const { verbosity, reasoning_effort: effort, cache_control: mark, ...rest } = body;
   const messages = withImagesApart(body.messages).map((message) => {
     const kept = extensions.includes("thoughts") ? message : withoutThoughts(message);
     return extensions.includes("cache_control") ? kept : (withoutCacheControl(kept) as ChatMessage);
@@ -23,6 +23,7 @@ export function toPlainChat(
   const plain: ChatRequestBody = { ...rest, messages };
   if (body["tools"] !== undefined && !extensions.includes("cache_control"))
     plain["tools"] = withoutCacheControl(body["tools"]);
+  if (mark !== undefined && extensions.includes("cache_control")) plain["cache_control"] = mark;
   // Claude Code and Codex always say how much to think.
   if (effort !== undefined && canReason !== false) plain["reasoning_effort"] = effort;
   if (verbosity !== undefined && extensions.includes("verbosity")) plain["verbosity"] = verbosity;

@@ -1,5 +1,5 @@
 import { type ChatRequestBody, isObject } from "../wire/chat-completion.ts";
-import { unsupported } from "./unsupported.ts";
+import { unsupported } from "../wire/unsupported.ts";
 
 /** A parameter that an upstream has nothing like, unless its value is as good as none. */
 export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];

@@ -2,7 +2,7 @@ import type { Dialect, ShownError, StreamWriter } from "../dialects/dialect.ts";
 import type { ErrorCode, GatewayError } from "../errors.ts";
 
 /** An error as `/v1` shows it, in OpenAI's form with all four members. */
-export type ErrorBody = {
+type ErrorBody = {
   error: { message: string; type: string; param: string | null; code: string | null };
 };
 

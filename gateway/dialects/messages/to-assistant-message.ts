@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { plainContent, plainText } from "./plain-content.ts";
 import { describeBlock } from "./describe-block.ts";
 import { toFunctionName } from "./function-name.ts";

@@ -1,4 +1,4 @@
-import { expectObject, expectString } from "../expect-type.ts";
+import { expectObject, expectString } from "../../wire/expect-type.ts";
 
 /** A content block, and where it stands in the request. */
 export type Block = { type: string; fields: Record<string, unknown>; param: string };

@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { toChatTools } from "./to-chat-tools.ts";
 import { toReasoningEffort } from "./to-reasoning-effort.ts";

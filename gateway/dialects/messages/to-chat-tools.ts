@@ -1,6 +1,6 @@
 import { isObject } from "../../wire/chat-completion.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectBoolean, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { findTypedTool } from "./typed-tools.ts";
 import { type CurrentTool, currentTools } from "./current-tools.ts";
 import { toFunctionName } from "./function-name.ts";

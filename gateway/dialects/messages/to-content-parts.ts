@@ -1,6 +1,6 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { describeBlock } from "./describe-block.ts";
 import type { Block } from "./to-blocks.ts";
 import { toDocumentParts, toImagePart } from "./to-media-part.ts";

@@ -1,7 +1,7 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { type Block, toBlocks } from "./to-blocks.ts";
 
 /** https://platform.claude.com/docs/en/build-with-claude/vision */

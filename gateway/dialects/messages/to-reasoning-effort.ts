@@ -1,5 +1,5 @@
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 
 /**
  * How much the model shall think, in OpenAI's names, which are Anthropic's too: as `output_config.effort` says, or else as

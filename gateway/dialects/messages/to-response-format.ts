@@ -1,6 +1,6 @@
 import { isObject } from "../../wire/chat-completion.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 
 /**
  * The schema of the answer. `output_format` is what it was called in beta.

@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
-import { expectString } from "../expect-type.ts";
+import { expectString } from "../../wire/expect-type.ts";
 import { plainText } from "./plain-content.ts";
 import { type Block, toBlocks } from "./to-blocks.ts";
 import { toContentParts, withMarker } from "./to-content-parts.ts";

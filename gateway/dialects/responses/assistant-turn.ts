@@ -1,5 +1,5 @@
 import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { openReasoning } from "./sealed-reasoning.ts";
 import { joinTexts, toSaid } from "./to-chat-content.ts";
 

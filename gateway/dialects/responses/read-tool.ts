@@ -1,7 +1,7 @@
 import { isObject } from "../../wire/chat-completion.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.ts";
 
 /** A tool that the model may call and the client runs, as a function. */

@@ -1,7 +1,7 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
 import { invalidType } from "../../wire/parameter-errors.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 
 /**
  * What people and tools say and show. Texts alone become one text: every upstream takes that, and not every one takes a

@@ -1,7 +1,7 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { invalidValue, missing } from "../../wire/parameter-errors.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { AssistantTurn } from "./assistant-turn.ts";
 import { toChatContent } from "./to-chat-content.ts";
 import { toToolCall } from "./to-tool-call.ts";

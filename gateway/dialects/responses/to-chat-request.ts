@@ -1,8 +1,8 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { expectBoolean, expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { includes } from "./includes.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { toChatTools } from "./to-chat-tools.ts";

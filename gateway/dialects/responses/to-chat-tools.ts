@@ -1,6 +1,6 @@
 import { invalidValue } from "../../wire/parameter-errors.ts";
-import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../expect-type.ts";
-import { unsupported } from "../unsupported.ts";
+import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { builtInTypes } from "./built-in-tools.ts";
 import type { ToolDefinition } from "./read-tool.ts";
 import type { NamedTool, ToolTable } from "./tool-table.ts";

@@ -1,5 +1,5 @@
 import type { ToolCall } from "../../wire/chat-completion.ts";
-import { expectString, ifGiven } from "../expect-type.ts";
+import { expectString, ifGiven } from "../../wire/expect-type.ts";
 import { builtInTools, builtInTypes } from "./built-in-tools.ts";
 import type { ToolTable } from "./tool-table.ts";
 

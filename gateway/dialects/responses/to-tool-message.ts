@@ -1,5 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { expectArray, expectString } from "../expect-type.ts";
+import { expectArray, expectString } from "../../wire/expect-type.ts";
 import { readTool } from "./read-tool.ts";
 import { toChatContent } from "./to-chat-content.ts";
 import type { ToolTable } from "./tool-table.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../wire/chat-completion.ts";
-import { expectArray, ifGiven } from "../expect-type.ts";
+import { expectArray, ifGiven } from "../../wire/expect-type.ts";
 import { readTool, type ToolDefinition } from "./read-tool.ts";
 
 /** A tool with the name under which chat completions know it. */

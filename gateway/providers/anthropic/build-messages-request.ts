@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
 import { findClaudeTraits } from "./claude-traits.ts";
-import { expectObject, ifGiven } from "../expect-type.ts";
+import { expectObject, ifGiven } from "../../wire/expect-type.ts";
 import type { AnthropicMessage, MessagesRequest } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 import { refuseInexpressible } from "./refuse-inexpressible.ts";

@@ -1,6 +1,6 @@
 import { type ChatMessage, type ContentPart, isObject } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectString } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectString } from "../../wire/expect-type.ts";
 import { invalidType } from "../../wire/parameter-errors.ts";
 import type { ContentBlock, TextBlock } from "./messages-request.ts";
 import { toCacheControl } from "./to-cache-control.ts";

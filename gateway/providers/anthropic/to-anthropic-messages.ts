@@ -1,6 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectString } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectString } from "../../wire/expect-type.ts";
 import type { AnthropicMessage, TextBlock, ToolResultBlock } from "./messages-request.ts";
 import { toAnthropicContent, toTextBlocks } from "./to-anthropic-content.ts";
 import { toAssistantBlocks } from "./to-assistant-blocks.ts";

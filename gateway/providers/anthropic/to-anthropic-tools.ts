@@ -1,6 +1,6 @@
 import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 import type { AnthropicMessage, AnthropicTool, ToolChoice } from "./messages-request.ts";
 import { toCacheControl } from "./to-cache-control.ts";

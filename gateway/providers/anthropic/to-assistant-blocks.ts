@@ -1,6 +1,6 @@
 import { type ChatMessage, isObject } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import type { ContentBlock, ToolUseBlock } from "./messages-request.ts";
 import { toThoughts } from "./reasoning-details.ts";
 import { toTextBlocks } from "./to-anthropic-content.ts";

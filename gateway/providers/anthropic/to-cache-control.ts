@@ -1,4 +1,4 @@
-import { expectObject, ifGiven } from "../expect-type.ts";
+import { expectObject, ifGiven } from "../../wire/expect-type.ts";
 import type { CacheControl, ContentBlock } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 

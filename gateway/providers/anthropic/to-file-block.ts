@@ -1,6 +1,6 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { DocumentBlock, ImageBlock } from "./messages-request.ts";
 import { parseDataUrl } from "../parse-data-url.ts";

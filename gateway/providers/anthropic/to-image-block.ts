@@ -1,6 +1,6 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectObject, expectString } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectObject, expectString } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { Base64Source, ImageBlock, UrlSource } from "./messages-request.ts";
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";

@@ -1,5 +1,5 @@
-import { unsupported } from "../unsupported.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import type { OutputFormat, TextBlock } from "./messages-request.ts";
 import { toStrictSchema } from "./to-strict-schema.ts";
 

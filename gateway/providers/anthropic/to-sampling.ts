@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import type { ClaudeTraits } from "./claude-traits.ts";
-import { expectNumber, ifGiven } from "../expect-type.ts";
+import { expectNumber, ifGiven } from "../../wire/expect-type.ts";
 import type { MessagesRequest, Thinking } from "./messages-request.ts";
 
 type Sampling = Pick<MessagesRequest, "temperature" | "top_p" | "top_k">;

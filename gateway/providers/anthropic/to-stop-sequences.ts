@@ -1,5 +1,5 @@
-import { unsupported } from "../unsupported.ts";
-import { expectString } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectString } from "../../wire/expect-type.ts";
 
 export function toStopSequences(stop: unknown): string[] | undefined {
   if (stop === undefined || stop === null) return undefined;

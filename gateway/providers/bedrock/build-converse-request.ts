@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
 import type { ConverseRequest } from "./converse-request.ts";
-import { expectNumber, expectString, ifGiven } from "../expect-type.ts";
+import { expectNumber, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { findModelFamily } from "./model-family.ts";
 import { refuseInexpressible } from "./refuse-inexpressible.ts";
 import { toConverseMessages } from "./to-converse-messages.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../wire/chat-completion.ts";
 import { dimensionsOf, type EmbeddingsForm, expectVector, textsOf } from "./embeddings-form.ts";
-import { expectString, ifGiven } from "../expect-type.ts";
+import { expectString, ifGiven } from "../../wire/expect-type.ts";
 
 /**
  * Cohere's own parameter `input_type`, which says what the embeddings are for, may be sent along.

@@ -1,7 +1,7 @@
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import type { EmbeddingsAnswer } from "../provider.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectNumber, expectString, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectNumber, expectString, ifGiven } from "../../wire/expect-type.ts";
 
 /** How one family of models is asked for embeddings. */
 export type EmbeddingsForm = {

@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/chat-completion.ts";
-import { expectArray, expectObject, expectString } from "../expect-type.ts";
+import { expectArray, expectObject, expectString } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 
 /** Whether a tool may or must be called, and which of them; `names` is null for any. */

@@ -1,8 +1,8 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { scanMembers } from "../../wire/json-layout.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import type { ContentBlock } from "./converse-request.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 import { type Conversation, toTextBlocks, unlessBlank } from "./to-content-blocks.ts";

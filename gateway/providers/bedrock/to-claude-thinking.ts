@@ -1,7 +1,7 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { claudeBudgetTokens, type ClaudeEffort } from "../claude-budget.ts";
 import type { ConverseMessage } from "./converse-request.ts";
-import { expectObject, ifGiven } from "../expect-type.ts";
+import { expectObject, ifGiven } from "../../wire/expect-type.ts";
 import type { Effort, Situation, ThinkingRules } from "./thinking-rules.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { cachePointAfter } from "./cache-point.ts";
 import type { CachePointBlock, MediaBlock, TextBlock } from "./converse-request.ts";
 import type { DocumentNames } from "./document-names.ts";
-import { expectObject, expectString } from "../expect-type.ts";
+import { expectObject, expectString } from "../../wire/expect-type.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { toAudioBlock, toFileBlock, toPictureBlock } from "./to-media-block.ts";
 

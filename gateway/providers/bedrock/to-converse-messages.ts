@@ -1,5 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import type { ContentBlock, ConverseMessage, SystemBlock } from "./converse-request.ts";
 import { DocumentNames } from "./document-names.ts";
 import type { ModelFamily } from "./model-family.ts";

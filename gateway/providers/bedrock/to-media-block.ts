@@ -1,8 +1,8 @@
 import { parseDataUrl } from "../parse-data-url.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import type { MediaBlock } from "./converse-request.ts";
 import type { DocumentNames } from "./document-names.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import {
   documentFormatOf,

@@ -1,6 +1,6 @@
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import type { OutputConfig } from "./converse-request.ts";
-import { expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 export type OutputFormat = {

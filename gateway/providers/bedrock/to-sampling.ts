@@ -1,6 +1,6 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
-import { expectNumber, ifGiven } from "../expect-type.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { expectNumber, ifGiven } from "../../wire/expect-type.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 export type Sampling = {

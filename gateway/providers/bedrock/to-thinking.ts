@@ -1,5 +1,5 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { expectString, ifGiven } from "../expect-type.ts";
+import { expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { type Effort, efforts, type Situation, type ThinkingRules } from "./thinking-rules.ts";
 import { toClaudeThinking } from "./to-claude-thinking.ts";

@@ -1,5 +1,5 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import type { ConverseMessage, ToolConfig } from "./converse-request.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelFamily } from "./model-family.ts";

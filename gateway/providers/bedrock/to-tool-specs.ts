@@ -1,8 +1,8 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { cachePointAfter } from "./cache-point.ts";
 import type { ConverseMessage, ToolConfig, ToolSpec } from "./converse-request.ts";
-import { expectArray, expectObject, expectString, ifGiven } from "../expect-type.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { expectString } from "../expect-type.ts";
+import { expectString } from "../../wire/expect-type.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**

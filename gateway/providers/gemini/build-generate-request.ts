@@ -1,6 +1,6 @@
 import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { generationConfig } from "./generation-config.ts";
 import { googleOptions } from "./google-options.ts";
 import { modelTraits } from "./model-traits.ts";

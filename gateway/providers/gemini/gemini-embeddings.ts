@@ -1,6 +1,6 @@
 import { type EmbeddingsRequestBody, isObject } from "../../wire/chat-completion.ts";
 import type { EmbeddingsAnswer, EmbeddingsApi, Endpoint, UpstreamModel } from "../provider.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { bareModelName } from "./model-path.ts";
 

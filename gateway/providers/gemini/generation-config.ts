@@ -1,5 +1,5 @@
 import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelTraits } from "./model-traits.ts";
 import { thinkingConfig } from "./thinking-config.ts";

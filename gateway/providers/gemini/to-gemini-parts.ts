@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { mediaTypeOf } from "./media-type-of.ts";
 import { parseDataUrl } from "../parse-data-url.ts";

@@ -1,5 +1,5 @@
 import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
-import { unsupported } from "../unsupported.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 
 /** The functions that may be called, and whether one must be. https://ai.google.dev/gemini-api/docs/function-calling */

@@ -1,11 +1,16 @@
-import { isObject } from "../wire/chat-completion.ts";
-import { invalidType } from "../wire/parameter-errors.ts";
+import { isObject } from "./chat-completion.ts";
+import { invalidType } from "./parameter-errors.ts";
 
 /** Each of these gives a part of the request back as what it must be, or throws `invalid_type`. */
 type ExpectType<T> = (value: unknown, param: string) => T;
 
 export const expectString: ExpectType<string> = (value, param) => {
   if (typeof value !== "string") throw invalidType(param, "a string", value);
+  return value;
+};
+
+export const expectNumber: ExpectType<number> = (value, param) => {
+  if (typeof value !== "number") throw invalidType(param, "a number", value);
   return value;
 };
 
