@@ -8,15 +8,19 @@ import { sealPrefix } from "./sealed-reasoning.ts";
  * always.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
-  if (!request.bytes.includes(`"${sealPrefix}`)) return request;
-  const { input } = request.body;
-  if (!Array.isArray(input)) return request;
-  const rest = (input as unknown[]).filter((item) => !isSealed(item));
-  return { ...request, body: { ...request.body, input: rest }, modelRange: null };
+  const { bytes, body } = request;
+  if (!bytes.includes(`"${sealPrefix}`) && !bytes.includes('"rs_')) return request;
+  if (!Array.isArray(body["input"])) return request;
+  const input = body["input"] as unknown[];
+  const rest = input.filter((item) => !isOurs(item));
+  if (rest.length === input.length) return request;
+  return { ...request, body: { ...body, input: rest }, modelRange: null };
 }
 
-function isSealed(item: unknown): boolean {
+/** Thoughts that were only text have no seal, but an id that was made here: OpenAI's own has no second underscore. */
+function isOurs(item: unknown): boolean {
   if (!isObject(item) || item["type"] !== "reasoning") return false;
-  const sealed = item["encrypted_content"];
-  return typeof sealed === "string" && sealed.startsWith(sealPrefix);
+  const { encrypted_content: sealed, id } = item;
+  if (typeof sealed === "string") return sealed.startsWith(sealPrefix);
+  return typeof id === "string" && /^rs_[0-9a-z]{26}_\d+$/.test(id);
 }
