@@ -7,11 +7,20 @@ export function assertError(
   answer: Answer,
   { status, headers = {}, ...members }: ErrorRow,
 ): string {
+  assertErrorHead(t, answer, { status, headers });
+  return assertErrorBody(t, JSON.parse(answer.text), members);
+}
+
+/** Checks what is the same whatever form the body has. */
+export function assertErrorHead(
+  t: Assertions,
+  answer: Answer,
+  { status, headers = {} }: Pick<ErrorRow, "status" | "headers">,
+): void {
   t.is(answer.status, status, answer.text);
   t.is(answer.headers.get("content-type"), "application/json; charset=utf-8");
   t.regex(answer.headers.get("x-request-id") ?? "none", /^req_[0-9a-z]{26}$/);
   for (const [name, value] of Object.entries(headers)) t.is(answer.headers.get(name), value, name);
-  return assertErrorBody(t, JSON.parse(answer.text), members);
 }
 
 /** Checks that the form has its four members and no others; returns the message. */

@@ -7,11 +7,12 @@ import { createKey, type TestGateway } from "./test-gateway.ts";
 export async function connectUpstream(
   gateway: TestGateway,
   upstream: { url: string },
-  { name = "test", ...timeouts }: UpstreamSettings = {},
+  { name = "test", kind = "openai-compatible", preset, ...timeouts }: UpstreamSettings = {},
 ): Promise<{ id: string; value: string; model: string; modelId: string }> {
   const provider = await gateway.admin.providers.create.mutate({
     name,
-    kind: "openai-compatible",
+    kind,
+    preset,
     baseUrl: `${upstream.url}/v1`,
     apiKey: upstreamSecret,
     timeouts,
@@ -27,6 +28,8 @@ export async function connectUpstream(
 
 type UpstreamSettings = {
   name?: string;
+  kind?: "openai-compatible" | "anthropic";
+  preset?: string;
   firstByteTimeoutMs?: number;
   idleTimeoutMs?: number;
   totalTimeoutMs?: number;

@@ -1,15 +1,26 @@
 import type { TestGateway } from "./test-gateway.ts";
 
 /** Sends a chat completion request; a body that is text goes as it stands. */
-export async function postChat(
+export function postChat(
   gateway: Pick<TestGateway, "url">,
   keyValue: string,
   body: unknown,
 ): Promise<Answer> {
-  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+  return postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${keyValue}` }, body);
+}
+
+/** The same for any path, with the client's own headers. */
+export async function postTo(
+  gateway: Pick<TestGateway, "url">,
+  path: string,
+  headers: Record<string, string>,
+  body: unknown,
+): Promise<Answer> {
+  const isRaw = typeof body === "string" || body instanceof Uint8Array;
+  const response = await fetch(gateway.url + path, {
     method: "POST",
-    headers: { authorization: `Bearer ${keyValue}`, "content-type": "application/json" },
-    body: typeof body === "string" ? body : JSON.stringify(body),
+    headers: { "content-type": "application/json", ...headers },
+    body: isRaw ? (body as NonNullable<RequestInit["body"]>) : JSON.stringify(body),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }

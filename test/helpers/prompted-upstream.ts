@@ -3,8 +3,8 @@ import type { ExecutionContext } from "ava";
 import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scripted-upstream.ts";
 
 /**
- * One upstream for a whole file, which does for each test what that test said: the last message's content is the name of
- * the script. So tests that run at once share a gateway and stay apart.
+ * One upstream for a whole file, which does for each test what that test said: what was said last is the name of the
+ * script. So tests that run at once share a gateway and stay apart.
  */
 export async function createPromptedUpstream(
   t: Pick<ExecutionContext, "teardown">,
@@ -25,6 +25,6 @@ export async function createPromptedUpstream(
 export type PromptScript = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
 
 function promptOf({ body }: SeenRequest): string {
-  const { messages } = JSON.parse(body) as { messages: { content: string }[] };
-  return messages.at(-1)?.content ?? "";
+  const { input, messages } = JSON.parse(body) as { input?: string; messages?: { content: string }[] };
+  return input ?? messages?.at(-1)?.content ?? "";
 }

@@ -23,6 +23,7 @@ import {
 /** Vercel's AI SDK, which runs the tools itself. It has no place for `reasoning_details`. */
 export const aiSdkClient: ScenarioClient = {
   name: "ai",
+  dialect: "chat",
   returnsDetails: false,
 
   async converse(request, options) {

@@ -14,23 +14,29 @@ import type { Vendor } from "./vendors.ts";
 export async function connectVendor(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,
-  { form }: Vendor,
+  { form, preset, thinksByBudget }: Vendor,
   script: Script,
 ): Promise<Connection> {
   const upstream = await createNativeUpstream(t, form, script);
   const { kind, baseUrl, apiKey, model: upstreamModel } = upstream;
   const name = `${kind}-${new URL(baseUrl).port}`;
-  const provider = await gateway.admin.providers.create.mutate({ name, kind, baseUrl, apiKey });
+  const provider = await gateway.admin.providers.create.mutate({ name, kind, preset, baseUrl, apiKey });
   const model = `${name}/model`;
   await gateway.admin.models.create.mutate({ slug: model, providerId: provider.id, upstreamModel });
   const { id: keyId, value } = await createKey(gateway, [model]);
-  return { upstream, options: { baseUrl: `${gateway.url}/v1`, apiKey: value, model }, keyId };
+  const options = {
+    baseUrl: `${gateway.url}/v1`,
+    apiKey: value,
+    model,
+    thinksByBudget: thinksByBudget === true,
+  };
+  return { upstream, options, keyId };
 }
 
 export type Script = (asked: Asked) => Answer | VendorRefusal;
 
 export type Connection = {
   upstream: NativeUpstream;
-  options: Pick<ConverseOptions, "baseUrl" | "apiKey" | "model">;
+  options: Pick<ConverseOptions, "baseUrl" | "apiKey" | "model" | "thinksByBudget">;
   keyId: string;
 };

@@ -10,7 +10,7 @@ export type Play = { client: ScenarioClient; vendor: Vendor; stream: boolean };
 export function expectedOutcome(step: Step, { vendor, stream }: Play): Outcome | Failure {
   const { request, outcome } = step;
   if (vendor.takesNoTemperature && request.temperature !== undefined) {
-    return { failure: { status: 400, message: "'temperature'" } };
+    return { failure: { status: 400, message: "temperature" } };
   }
   if (vendor.takesNoForcedTool && request.mustCall !== undefined) {
     return { failure: { status: 400, message: "tool_choice" } };
@@ -34,9 +34,10 @@ function answersOf({ answers }: Step) {
 
 /** What its last request asks of the model, which does not depend on the way there either. */
 export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Asked> {
-  const { asked = {} } = step;
+  const asked = { ...step.asked };
+  if (client.hasNoStop && asked.stop !== undefined) asked.stop = [];
   if (asked.turns === undefined) return asked;
-  const getsThoughts = client.returnsDetails || vendor.takesThoughts === "as text";
+  const getsThoughts = vendorGetsThoughts(client, vendor);
   const first = answersOf(step)[0]?.thoughts?.join("");
   const isThere = (part: Part) =>
     !("thought" in part) || (getsThoughts && (!vendor.thinksOnceATurn || part.thought === first));
@@ -48,4 +49,10 @@ export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Ask
     ...asked,
     turns: asked.turns.map(({ role, parts }) => ({ role, parts: parts.filter(isThere).map(toPart) })),
   };
+}
+
+function vendorGetsThoughts({ dialect, returnsDetails }: ScenarioClient, vendor: Vendor): boolean {
+  if (vendor.takesThoughts === "as text") return true;
+  const isNative = dialect === "chat" || (dialect === "responses" && vendor.responsesForm !== undefined);
+  return vendor.takesThoughts === "sealed" ? returnsDetails : isNative;
 }

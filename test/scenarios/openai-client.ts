@@ -1,18 +1,12 @@
-import OpenAI, {
-  APIError,
-  BadRequestError,
-  InternalServerError,
-  NotFoundError,
-  RateLimitError,
-} from "openai";
+import OpenAI from "openai";
 import { assembleMessage, type Message } from "./assemble-message.ts";
+import { toOpenAiFailure } from "./openai-failure.ts";
 import {
   type AssistantMessage,
   type ConverseOptions,
   type Outcome,
   runTool,
   type ScenarioClient,
-  ScenarioFailure,
   type ScenarioRequest,
   type UserMessage,
 } from "./scenario-client.ts";
@@ -20,6 +14,7 @@ import {
 /** The official SDK, used as its documentation shows: the assistant's message goes back as it came. */
 export const openAiClient: ScenarioClient = {
   name: "openai",
+  dialect: "chat",
   returnsDetails: true,
 
   async converse(request, options) {
@@ -38,6 +33,7 @@ export const openAiClient: ScenarioClient = {
         if (calls.length === 0) {
           const question = questions.shift();
           if (question === undefined) return outcome;
+          body.model = options.nextModel ?? body.model;
           body.messages.push({ role: "user", content: question });
         }
         for (const { id, function: called } of calls) {
@@ -49,7 +45,7 @@ export const openAiClient: ScenarioClient = {
         if (request.mustCall !== undefined) return outcome;
       }
     } catch (error) {
-      throw error instanceof APIError ? toFailure(error, outcome.text) : error;
+      throw toOpenAiFailure(error, outcome.text);
     }
   },
 };
@@ -163,16 +159,3 @@ function toUsage(usage?: OpenAI.CompletionUsage): Outcome["usage"] {
     total: usage?.total_tokens ?? 0,
   };
 }
-
-function toFailure(error: APIError, text: string[]): ScenarioFailure {
-  if (error.status === undefined) return new ScenarioFailure(null, error.message, text);
-  // The SDK has a class for each; what a program catches must be the right one.
-  const isRight = error instanceof (errorClasses[error.status] ?? InternalServerError);
-  return new ScenarioFailure(isRight ? error.status : null, error.message, text);
-}
-
-const errorClasses: Record<number, typeof BadRequestError | typeof NotFoundError | typeof RateLimitError> = {
-  400: BadRequestError,
-  404: NotFoundError,
-  429: RateLimitError,
-};

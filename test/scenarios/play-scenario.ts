@@ -9,12 +9,12 @@ import { scenario } from "./scenario.ts";
 import { type Outcome, type ScenarioClient, ScenarioFailure } from "./scenario-client.ts";
 import { type SharedConnection, shareVendor } from "./share-vendor.ts";
 import { type Failure, plainAnswer, plainUsage, type Step } from "./step.ts";
-import { alwaysThinking, vendors } from "./vendors.ts";
+import { vendorsFor } from "./vendors.ts";
 
 /** Plays every step of the scenario against every vendor, by one client. Called at the top of a test file. */
 export function playScenario(client: ScenarioClient): void {
   const gateway = shareGateway();
-  for (const vendor of [...vendors, alwaysThinking]) {
+  for (const vendor of vendorsFor(client)) {
     const prepare = shareVendor(gateway, vendor);
     for (const stream of [false, true]) {
       const play = { client, vendor, stream };
@@ -50,9 +50,11 @@ async function playStep(
 
   const { input: inputTokens, cached: cachedInputTokens, output: outputTokens } = plainUsage;
   const counts = { inputTokens, cachedInputTokens, outputTokens };
+  const endpoint = play.client.dialect === "chat" ? "chat/completions" : play.client.dialect;
   const records = await newRecords();
   t.is(records.length, Math.max(upstream.asked.length, 1));
   for (const record of records) {
+    t.is(record.endpoint, endpoint);
     t.like(record, "failure" in expected ? { status: "FAILED" } : { status: "SUCCEEDED", ...counts });
   }
 }

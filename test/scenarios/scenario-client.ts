@@ -1,8 +1,11 @@
 /** A client library, as far as the scenario uses it. */
 export type ScenarioClient = {
   name: string;
+  dialect: "chat" | "messages" | "responses";
   /** Whether it returns what it does not know of a message, such as `reasoning_details`, with the next request. */
   returnsDetails: boolean;
+  /** Its API has no stop sequences. */
+  hasNoStop?: true;
   /** Asks, and gives the model the results of the tools it calls until it has an answer. Throws a `ScenarioFailure`. */
   converse(request: ScenarioRequest, options: ConverseOptions): Promise<Outcome>;
 };
@@ -11,7 +14,11 @@ export type ConverseOptions = {
   baseUrl: string;
   apiKey: string;
   model: string;
+  /** Who is asked the next question, if not the same. */
+  nextModel?: string;
   stream: boolean;
+  /** Whether thoughts are asked for by how many tokens they may take, where the client's API has both ways. */
+  thinksByBudget: boolean;
   signal?: AbortSignal;
   /** Told each piece of text of a stream, when it comes. */
   onText?: (piece: string) => void;

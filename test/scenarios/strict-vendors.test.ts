@@ -10,9 +10,19 @@ import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
 import type { VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
-import { signSigV4 } from "../helpers/native-upstreams/sigv4-signature.ts";
+import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import type { SeenRequest } from "../helpers/scripted-upstream.ts";
-import { claudeBody, converseBody, geminiBody, openAiBody, post, seal, signed } from "./vendor-requests.ts";
+import {
+  boundClaudeBody,
+  claudeBody,
+  converseBody,
+  geminiBody,
+  openAiBody,
+  post,
+  responsesBody,
+  seal,
+  signed,
+} from "./vendor-requests.ts";
 
 /**
  * An upstream that took anything would prove nothing. So here is, for each vendor, a request that it takes, written as its
@@ -44,6 +54,23 @@ const cases: Case[] = [
       [openAiForm.model, "gpt-0", /does not exist/],
       ['"tool_call_id":"call_1"', '"tool_call_id":"call_2"', /must be a response to a preceding message/],
       ['"role":"tool","tool_call_id":"call_1"', '"role":"user"', /must be followed by tool messages/],
+    ],
+  },
+  {
+    name: "OpenAI's responses",
+    form: responsesForm,
+    request: post("/v1/responses", { authorization: `Bearer ${responsesForm.credential}` }, responsesBody),
+    wrong: [
+      ['"tools":', '"functions":', /Unknown parameter: 'functions'/],
+      [`,"encrypted_content":"${seal}"`, "", /not persisted when `store` is set to false/],
+      [seal, "x", /could not be verified/],
+      [
+        '"output":"12:30"',
+        '"output":[{"type":"output_text","text":"12:30"}]',
+        /Invalid value: 'output_text'/,
+      ],
+      ['_output","call_id":"call_1"', '_output","call_id":"call_2"', /No tool call found/],
+      ['"id":"fc_1"', '"id":"call_1"', /begins with 'fc'/],
     ],
   },
   {
@@ -87,6 +114,12 @@ const cases: Case[] = [
     ],
   },
   {
+    name: "Anthropic's API since 2026-10-21",
+    form: anthropicForm(claudeHaiku),
+    request: post("/v1/messages", { ...claudeHeaders, "anthropic-version": "2026-10-21" }, claudeBody),
+    wrong: [['"max_tokens":4096', '"max_tokens":4096,"temperature":1', /temperature: Extra inputs are not/]],
+  },
+  {
     name: "Anthropic's newer models",
     form: anthropicForm(claudeOpus),
     request: post("/v1/messages", claudeHeaders, { ...claudeBody, thinking: { type: "adaptive" } }),
@@ -106,7 +139,7 @@ const cases: Case[] = [
       "/v1/messages",
       { ...claudeHeaders, "anthropic-beta": "thinking-binding-controls-2026-08-01" },
       {
-        ...claudeBody,
+        ...boundClaudeBody,
         thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
       },
     ),
@@ -190,34 +223,3 @@ for (const { name, form, request, wrong } of cases) {
     });
   }
 }
-
-test("Bedrock refuses what is signed wrongly, too late or in part", (t) => {
-  const request = signed(cases.at(-1)?.request ?? post("", {}, {}));
-  const { headers } = request;
-  const wrong: [change: Partial<SeenRequest>, says: RegExp][] = [
-    [{ headers: { ...headers, authorization: undefined } }, /Missing Authentication Token/],
-    [{ body: `${request.body} ` }, /does not match/],
-    [{ url: request.url.replace("converse", "converse-stream") }, /does not match/],
-    [{ headers: { ...headers, "x-amz-date": "20150830T123600Z" } }, /Signature expired/],
-    [{ headers: { ...headers, "x-amz-target": "other" } }, /not signed: x-amz-target/],
-  ];
-  for (const [change, says] of wrong)
-    t.throws(() => bedrockForm.read({ ...request, ...change }), { message: says });
-});
-
-/** From AWS's own test suite for signatures: get-vanilla and post-vanilla. */
-test("signatures are calculated as AWS does it", (t) => {
-  const headers = {
-    host: "example.amazonaws.com",
-    "x-amz-date": "20150830T123600Z",
-    authorization: "SignedHeaders=host;x-amz-date",
-  };
-  const identity = { accessKeyId: "AKIDEXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
-  const sign = (method: string) =>
-    signSigV4(
-      { method, url: "/", headers, body: "" },
-      { ...identity, region: "us-east-1", service: "service" },
-    );
-  t.regex(sign("GET"), /Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31$/);
-  t.regex(sign("POST"), /Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b$/);
-});

@@ -1,5 +1,6 @@
 import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
+import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import { signSigV4 } from "../helpers/native-upstreams/sigv4-signature.ts";
 import { sealThought } from "../helpers/native-upstreams/thought-seal.ts";
 import type { SeenRequest } from "../helpers/scripted-upstream.ts";
@@ -23,6 +24,19 @@ export const openAiBody = {
   ],
 };
 
+export const responsesBody = {
+  model: responsesForm.model,
+  store: false,
+  instructions: "Be brief.",
+  tools: [{ type: "function", name: "now", parameters: { type: "object" }, strict: false }],
+  input: [
+    { role: "user", content: "And now?" },
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: seal },
+    { type: "function_call", id: "fc_1", call_id: "call_1", name: "now", arguments: "{}" },
+    { type: "function_call_output", call_id: "call_1", output: "12:30" },
+  ],
+};
+
 export const claudeBody = {
   model: "claude",
   max_tokens: 4096,
@@ -40,6 +54,11 @@ export const claudeBody = {
     { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "12:30" }] },
   ],
 };
+
+/** The same with a thought that is bound to another conversation. */
+export const boundClaudeBody = JSON.parse(
+  JSON.stringify(claudeBody).replace(seal, sealThought("Hm.", "elsewhere")),
+) as object;
 
 export const geminiBody = {
   tools: [

@@ -16,7 +16,7 @@ let key: { id: string; value: string };
 
 test.before(async () => {
   gateway = await startTestGateway(shared, {
-    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax), USAGE_QUEUE_RECORDS_MAX: "1000" },
+    environment: { REQUEST_BODY_BYTES_MAX: String(bodyBytesMax), DATABASE_TIMEOUT_MS: "2000" },
   });
   key = await createKey(gateway);
 });

@@ -23,7 +23,12 @@ import {
 export function readMessagesRequest(request: SeenRequest, model: ClaudeModel): ClaudeAsked {
   const body = readJson(request.body);
   const betas = String(request.headers["anthropic-beta"]);
-  onlyKnown(body, `${topLevel} ${fieldsOf(betas)}`, (name) => `${name}: Extra inputs are not permitted`);
+  const sampling = request.headers["anthropic-version"] === "2023-06-01" ? samplingFields : "";
+  onlyKnown(
+    body,
+    `${topLevel} ${sampling} ${fieldsOf(betas)}`,
+    (name) => `${name}: Extra inputs are not permitted`,
+  );
   const outputTokensMax = body["max_tokens"];
   demand(typeof outputTokensMax === "number", "max_tokens: Field required");
   demand(
@@ -59,7 +64,10 @@ export function readMessagesRequest(request: SeenRequest, model: ClaudeModel): C
 export type ClaudeAsked = Asked & { omitsThoughts: boolean; prefix?: string };
 
 const topLevel =
-  "model messages max_tokens metadata output_config service_tier stop_sequences stream system temperature thinking tool_choice tools top_k top_p cache_control container inference_geo";
+  "model messages max_tokens metadata output_config service_tier stop_sequences stream system thinking tool_choice tools cache_control container inference_geo";
+
+/** Only up to API version 2026-10-21. https://platform.claude.com/docs/en/api/migration-2026-10-21 */
+const samplingFields = "temperature top_k top_p";
 
 /** What is known only to requests whose header names the beta, at the top level or in tools. */
 function fieldsOf(betas: string): string {

@@ -113,7 +113,10 @@ function typesIn(message: unknown): unknown[] {
   return Array.isArray(content) ? content.map((block) => asFields(block, "content")["type"]) : ["text"];
 }
 
-/** Thoughts are refused, or dropped if one asks for that, when something before them has changed. */
+/**
+ * Thoughts of other models are dropped; the model's own are refused, or dropped if one asks for that, when something before
+ * them has changed. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ */
 function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields): unknown[] {
   const { prefix_mismatch_behavior: behavior } = asFields(thinking["block_binding"] ?? {}, "block_binding");
   return messages.map((each, at) => {
@@ -122,7 +125,10 @@ function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields):
     const prefix = prefixOf(body, messages.slice(0, at));
     const kept = content.filter((block, index) => {
       const { type, signature } = asFields(block, `messages.${at}.content`);
-      const fits = type !== "thinking" || openSeal(signature)?.prefix === prefix;
+      const bound = openSeal(signature)?.prefix;
+      // Of another model, whose thoughts are bound to nothing.
+      if (type === "thinking" && bound === "") return false;
+      const fits = type !== "thinking" || bound === prefix;
       demand(
         fits || behavior === "drop_block",
         `messages.${at}.content.${index}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. Remove the block, or set \`thinking.block_binding.prefix_mismatch_behavior\` to "drop_block".`,

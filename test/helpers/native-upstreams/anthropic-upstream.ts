@@ -26,7 +26,8 @@ export function anthropicForm(model: ClaudeModel): VendorForm {
       if (headers["x-api-key"] !== credential) {
         throw new VendorRefusal("unauthenticated", "invalid x-api-key");
       }
-      demand(headers["anthropic-version"] === "2023-06-01", "anthropic-version: header is required");
+      const version = String(headers["anthropic-version"]);
+      demand(/^(2023-06-01|2026-10-21)$/.test(version), "anthropic-version: header is required");
       return readMessagesRequest(request, model);
     },
 

@@ -1,4 +1,4 @@
-import { addPart, type Turn } from "./native-upstream.ts";
+import { addPart, type Part, type Turn } from "./native-upstream.ts";
 import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, readJson } from "./vendor-refusal.ts";
 
@@ -55,7 +55,7 @@ const itemForms: Record<string, { idPrefix: string; read(item: Fields, place: Pl
         for (const text of textsOf(content, "output_text", where)) addPart(turns, role, { text });
       } else {
         demand(role === "user", `Invalid value: '${String(role)}'. Param: ${where}.role`);
-        for (const text of textsOf(content, "input_text", where)) addPart(turns, role, { text });
+        for (const part of userParts(content, where)) addPart(turns, role, part);
       }
     },
   },
@@ -94,6 +94,18 @@ const itemForms: Record<string, { idPrefix: string; read(item: Fields, place: Pl
     },
   },
 };
+
+/** The user may show pictures too. */
+function userParts(content: unknown, where: string): Part[] {
+  if (typeof content === "string") return [{ text: content }];
+  return asList(content, `${where}.content`).flatMap((each): Part[] => {
+    const { type, image_url: url } = asFields(each, `${where}.content`);
+    if (type !== "input_image") return textsOf([each], "input_text", where).map((text) => ({ text }));
+    const [, mediaType, image] = /^data:([^;,]+);base64,(.+)$/.exec(asText(url, `${where}.image_url`)) ?? [];
+    demand(mediaType !== undefined && image !== undefined, "Error while downloading the image.");
+    return [{ image, mediaType }];
+  });
+}
 
 function textsOf(content: unknown, type: string, where: string): string[] {
   if (typeof content === "string") return [content];

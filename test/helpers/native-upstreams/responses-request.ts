@@ -33,7 +33,7 @@ export function readResponsesRequest(request: SeenRequest, model: string): Respo
   const { system, turns } = readResponsesInput(body["input"], body["store"] !== false);
   return {
     stream: body["stream"] === true,
-    system: [body["instructions"] ?? [], system].flat().join("\n"),
+    system: [body["instructions"] ?? "", system].filter((text) => text !== "").join("\n"),
     turns,
     tools: asOptionalList(body["tools"], "tools").flatMap(readTool),
     forcedTool:

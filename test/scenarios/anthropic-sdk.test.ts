@@ -1,0 +1,4 @@
+import { messagesClient } from "./messages-client.ts";
+import { playScenario } from "./play-scenario.ts";
+
+playScenario(messagesClient);

@@ -1,0 +1,103 @@
+import test from "ava";
+import type { Answer, Asked, Part } from "../helpers/native-upstreams/native-upstream.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey } from "../helpers/test-gateway.ts";
+import { messagesClient } from "./messages-client.ts";
+import { openAiClient } from "./openai-client.ts";
+import { responsesClient } from "./responses-client.ts";
+import type { ScenarioClient, ScenarioRequest } from "./scenario-client.ts";
+import { shareVendor } from "./share-vendor.ts";
+import { plainAnswer, user } from "./step.ts";
+import { asCall, bern, weather, zurich } from "./tool-steps.ts";
+import { type Vendor, vendorsFor } from "./vendors.ts";
+
+/**
+ * People change the model in the middle of a conversation. What one vendor has sealed nobody else can open, and some refuse
+ * a request for it: the conversation has to go on without, and with all else that was said and done.
+ */
+const gateway = shareGateway();
+
+const request: ScenarioRequest = {
+  messages: [user("How is the weather in Zürich?")],
+  tools: { weather },
+  effort: "low",
+  nextQuestion: "And in Bern?",
+};
+
+const firstAnswers: Partial<Answer>[] = [
+  { thoughts: ["I have to look."], text: ["A moment."], calls: [zurich], finish: "tool_calls" },
+  { text: ["Sunny."] },
+];
+
+const nextAnswers: Partial<Answer>[] = [
+  { thoughts: ["I look again."], calls: [bern], finish: "tool_calls" },
+  { text: ["Rain."] },
+];
+
+const saidAndDone: Asked["turns"] = [
+  { role: "user", parts: [{ text: "How is the weather in Zürich?" }] },
+  { role: "assistant", parts: [{ text: "A moment." }, asCall(zurich)] },
+  { role: "user", parts: [{ result: "18 °C, sunny ☀️", ofCall: 0 }] },
+  { role: "assistant", parts: [{ text: "Sunny." }] },
+  { role: "user", parts: [{ text: "And in Bern?" }] },
+  { role: "assistant", parts: [asCall(bern)] },
+  { role: "user", parts: [{ result: '{"celsius":17,"rain":true}', ofCall: 1 }] },
+];
+
+for (const client of [openAiClient, messagesClient, responsesClient]) {
+  // Models that want a budget for their thoughts want the request to be another.
+  const vendors = vendorsFor(client).filter((vendor) => !vendor.thinksByBudget || !isNative(client, vendor));
+  const connected = vendors.map((vendor) => ({ vendor, prepare: shareVendor(gateway, vendor) }));
+  for (const first of connected) {
+    for (const next of connected) {
+      if (first === next) continue;
+      for (const stream of [false, true]) {
+        const how = `${client.name}${stream ? ", streamed" : ""}`;
+        test.serial(`${how}: from ${first.vendor.name} to ${next.vendor.name}`, async (t) => {
+          const before = await first.prepare((asked) => answerOf(firstAnswers, asked, 1));
+          const after = await next.prepare((asked) => answerOf(nextAnswers, asked, 5));
+          const { model } = before.options;
+          const nextModel = after.options.model;
+          const { value: apiKey } = await createKey(gateway(), [model, nextModel]);
+          const thinksByBudget = false;
+
+          const attempt = client.converse(request, {
+            ...before.options,
+            apiKey,
+            nextModel,
+            stream,
+            thinksByBudget,
+          });
+          const outcome = await attempt.catch((error: unknown) => String(error));
+
+          t.deepEqual([...before.upstream.refusals, ...after.upstream.refusals], []);
+          t.like(outcome, { text: ["A moment.", "Sunny.", "Rain."], calls: [zurich, bern], finish: "stop" });
+          t.is(before.upstream.asked.length, 2);
+          t.is(after.upstream.asked.length, 2);
+          t.deepEqual(withoutThoughts(after.upstream.asked.at(-1)), saidAndDone);
+        });
+      }
+    }
+  }
+}
+
+/** Told by how many turns have been. */
+function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number): Answer {
+  const answer = answers[(turns.length - begunAt) / 2];
+  if (answer === undefined) throw new Error(`The model is asked at the wrong time: ${turns.length} turns.`);
+  return { ...plainAnswer, ...answer };
+}
+
+/** Whether what the client says passes as it is. */
+function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
+  if (dialect === "messages") return form.kind === "anthropic";
+  return dialect === "responses" && (responsesForm !== undefined || preset === "openai");
+}
+
+function withoutThoughts(asked: Asked | undefined): Asked["turns"] {
+  const isThought = (part: Part) => "thought" in part;
+  return (asked?.turns ?? []).map(({ role, parts }) => ({
+    role,
+    parts: parts.filter((part) => !isThought(part)),
+  }));
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import test from "ava";
+import fc from "fast-check";
+import { clientError } from "../helpers/assert-error.ts";
+import { type ClientDialect, clientDialects } from "../helpers/client-dialects.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { type Answer, postTo } from "../helpers/post-chat.ts";
+import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+// What well-formed HTTP can carry, in the other dialects than chat completions; bad-input.test.ts has it for that.
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+const statuses = new Set<number>();
+
+/** For each dialect, models whose upstream speaks it itself, and one whose upstream speaks chat completions. */
+const keys = new Map<ClientDialect, string>();
+
+test.before(async () => {
+  gateway = await startTestGateway(shared);
+  upstream = await createUpstream(shared, ({ url }, response) => {
+    const spoken = clientDialects.find(({ name }) => url === `/v1/${name}`);
+    if (!spoken) return sendCompletion(response);
+    response.writeHead(200, { "content-type": "application/json" }).end(spoken.answer("its-own-name"));
+  });
+  await connectUpstream(gateway, upstream, { name: "chat" });
+  for (const dialect of clientDialects) {
+    const { model } = await connectUpstream(gateway, upstream, { name: dialect.name, ...dialect.provider });
+    keys.set(dialect, (await createKey(gateway, [model, "chat/model", "demo/echo"])).value);
+  }
+});
+
+test.after("no answer was 500 or more, and the gateway has nothing to complain of", (t) => {
+  t.deepEqual(
+    [...statuses].filter((status) => status >= 500),
+    [],
+  );
+  t.deepEqual(
+    gateway.log.filter((line) => line.includes('"level":"error"')),
+    [],
+  );
+  t.false("polluted" in {}, "the gateway runs in this process: nobody's prototype has changed");
+});
+
+async function send(dialect: ClientDialect, content: string | Uint8Array): Promise<Answer> {
+  const authorization = `Bearer ${keys.get(dialect)}`;
+  const answer = await postTo(gateway, `/v1/${dialect.name}`, { authorization }, content);
+  statuses.add(answer.status);
+  return answer;
+}
+
+/** The body that the upstream got with this text in it. */
+function sent(text: string): string {
+  return upstream.requests.find(({ body }) => body.includes(text))?.body ?? "";
+}
+
+const levels = 1_000_000;
+
+for (const dialect of clientDialects) {
+  const { name, conversation, assertError } = dialect;
+  const own = `${name}/model`;
+
+  /** With `content` as its text, as it stands. */
+  const write = (model: string, content: string, more = "") =>
+    JSON.stringify(dialect.body(model, "CONTENT")).replace('"CONTENT"', content).replace(/\}$/, `${more}}`);
+
+  const nested: [title: string, body: () => string][] = [
+    ["arrays around everything", () => "[".repeat(levels) + "]".repeat(levels)],
+    ["arrays that never end", () => "[".repeat(levels)],
+    ["objects that never end", () => '{"model":'.repeat(levels)],
+    ["arrays in what is said", () => write(own, "[".repeat(levels) + "]".repeat(levels))],
+    [
+      "objects in an unknown field",
+      () => write(own, '"Hello"', `,"x":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`),
+    ],
+    [
+      "arrays in a model given twice",
+      () => write(own, '"Hello"', `,"model":${"[".repeat(levels)}${"]".repeat(levels)}`),
+    ],
+  ];
+  for (const [title, body] of nested) {
+    test(`${name}: 1,000,000 nested levels are refused: ${title}`, async (t) => {
+      assertError(t, await send(dialect, body()), clientError(400, null));
+    });
+  }
+
+  test(`${name}: strings full of brackets are no nesting`, async (t) => {
+    t.is((await send(dialect, write(own, `"${'[{\\"'.repeat(1_000)}"`))).status, 200);
+  });
+
+  for (const [title, bytes] of [
+    ["in a string", Buffer.from([...Buffer.from('{"model":"te'), 0xff, 0xfe, ...Buffer.from('st"}')])],
+    ["overlong", Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d])],
+    ["UTF-16", Buffer.from('{"model":"test/model"}', "utf16le")],
+  ] as const) {
+    test(`${name}: bytes that are not UTF-8 are refused: ${title}`, async (t) => {
+      assertError(t, await send(dialect, bytes), clientError(400, null));
+    });
+  }
+
+  for (const model of [own, "chat/model"]) {
+    test(`${name}: __proto__ is a name like any other, on the way to ${model}`, async (t) => {
+      const smuggled = `{"__proto__":${write(model, '"Hello"')}}`;
+      const row = clientError(400, "missing_required_parameter", "model");
+      assertError(t, await send(dialect, smuggled), row);
+
+      const hidden = '"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}';
+      const prompt = `proto to ${model} by ${name}`;
+      const body = write(model, `"${prompt}"`, `,${hidden},"metadata":{${hidden}}`);
+      const answer = await send(dialect, body);
+      t.is(answer.status, 200, answer.text);
+      if (model === own) t.is(sent(prompt), body.replace(own, "upstream-model"));
+      else t.false(sent(prompt).includes("polluted"));
+    });
+
+    for (const [title, first, second] of [
+      ["the same way twice", '"model"', '"model"'],
+      ["escaped, then plain", '"mod\\u0065l"', '"model"'],
+      ["plain, then escaped", '"model"', '"\\u006dodel"'],
+    ]) {
+      test(`${name}: of a model given twice, what was checked is what ${model}'s upstream gets: ${title}`, async (t) => {
+        const twice = (prompt: string, wrong: string, right: string) =>
+          write(wrong, `"${prompt}"`, `,${second}:"${right}"`).replace('"model"', String(first));
+        const good = await send(dialect, twice(`good ${t.title}`, "no/model", model));
+        t.is(good.status, 200, good.text);
+        const body = sent(`good ${t.title}`);
+        t.is(JSON.parse(body).model, "upstream-model");
+        t.is(body.match(/mod(e|\\u0065)l"\s*:/g)?.length, 1, "once: upstreams may take the first");
+
+        const bad = await send(dialect, twice(`bad ${t.title}`, model, "no/model"));
+        assertError(t, bad, clientError(404, "model_not_found", "model"));
+        t.is(sent(`bad ${t.title}`), "");
+      });
+    }
+  }
+
+  test(`${name}: of a stream given twice, what the gateway expects is what the upstream gets`, async (t) => {
+    const prompt = `stream twice by ${name}`;
+    const body = write(own, `"${prompt}"`, ',"str\\u0065am":false').replace("{", '{"stream":true,');
+    t.is((await send(dialect, body)).status, 200);
+    t.is(JSON.parse(sent(prompt)).stream, false);
+    t.is(sent(prompt).match(/stream"/g)?.length, 1);
+  });
+
+  test(`${name}: whatever JSON stands in a request, it is answered or refused in the right form`, async (t) => {
+    const value = fc.jsonValue({ maxDepth: 4 });
+    const item = fc.record(
+      {
+        type: fc.oneof(fc.constantFrom("message", "text", "input_text", "tool_result", "image"), value),
+        role: fc.oneof(fc.constantFrom("user", "assistant", "system"), value),
+        content: fc.oneof({ weight: 2, arbitrary: fc.array(fc.record({ type: value, text: value })) }, value),
+        call_id: value,
+        arguments: value,
+        output: value,
+      },
+      { requiredKeys: [] },
+    );
+    const said = fc.oneof({ weight: 4, arbitrary: fc.array(item, { minLength: 1, maxLength: 4 }) }, value);
+    const more = fc.record(
+      { tools: value, tool_choice: value, thinking: value, reasoning: value, text: value, system: value },
+      { requiredKeys: [] },
+    );
+    const property = fc.asyncProperty(said, more, fc.boolean(), async (items, members, stream) => {
+      const body = { ...dialect.body("demo/echo", "", members), [conversation]: items, stream };
+      const answer = await send(dialect, JSON.stringify(body));
+      if (answer.status === 200) return;
+      assert.equal(answer.status, 400, answer.text);
+      assertError(t, answer, { status: 400, ...JSON.parse(answer.text).error });
+    });
+    await t.notThrowsAsync(fc.assert(property, { numRuns: 150 }));
+  });
+}

@@ -1,0 +1,157 @@
+import type { ServerResponse } from "node:http";
+import test from "ava";
+import { clientError, type ErrorRow, serverError } from "../helpers/assert-error.ts";
+import { type ClientDialect, clientDialects } from "../helpers/client-dialects.ts";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// The rows of the contract's error table that are about the upstream, before the first byte, in the forms of the other
+// dialects than chat completions, whether the upstream speaks them itself or not; upstream-errors.test.ts has them for that.
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+
+test.before(async () => {
+  upstream = await createPromptedUpstream(shared);
+  gateway = await startTestGateway(shared);
+  const timeouts = { firstByteTimeoutMs: 2_000, idleTimeoutMs: 2_000 };
+  await connectUpstream(gateway, upstream, { name: "chat", ...timeouts });
+  for (const { name, provider } of clientDialects)
+    await connectUpstream(gateway, upstream, { name, ...provider, ...timeouts });
+});
+
+const said = "The upstream says no.";
+
+/** An answer of the upstream's, by the error's body in the form that it speaks. */
+type Failure = (response: ServerResponse, refusal: (message: string) => object) => void;
+
+function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function refuse(status: number, headers = {}, message = said): Failure {
+  return (response, refusal) => sendJson(response, status, refusal(message), headers);
+}
+
+function html(status: number): Failure {
+  return (response) => {
+    response.writeHead(status, { "content-type": "text/html" });
+    response.end("<html><body>Hello from a captive portal</body></html>");
+  };
+}
+
+const quoting = `Bad request with ${upstreamSecret}.`;
+const upstreamError = serverError(502, "upstream_error");
+const tooSlow = serverError(504, "upstream_timeout");
+const badCredential = serverError(502, "upstream_auth_failed");
+
+/** Rows without `says` are in the gateway's own words; the other ones in the upstream's. */
+const failures: [title: string, failure: Failure, row: ErrorRow, says?: string][] = [
+  ["a 400 is passed on", refuse(400), clientError(400, null), said],
+  ["a 404 is passed on", refuse(404), clientError(404, null), said],
+  ["a 422 is passed on", refuse(422), clientError(422, null), said],
+  [
+    "a 429 is passed on with its retry-after",
+    refuse(429, { "retry-after": "7" }),
+    { ...clientError(429, null), headers: { "retry-after": "7" } },
+    said,
+  ],
+  ["a 400 in HTML is a 400 in JSON", html(400), clientError(400, null)],
+  [
+    "our credential is not repeated",
+    refuse(400, {}, quoting),
+    clientError(400, null),
+    "Bad request with [key removed].",
+  ],
+  ["a 401 is ours to mend", refuse(401, {}, quoting), badCredential],
+  ["a 403 is ours to mend", refuse(403, {}, quoting), badCredential],
+  ["a 500 is a 502", refuse(500), upstreamError],
+  ["a 503 is a 502", refuse(503, { "retry-after": "3" }), upstreamError],
+  ["a 529 is a 502", refuse(529), upstreamError],
+  ["a 204 is no answer", (response) => void response.writeHead(204).end(), upstreamError],
+  ["HTML is no answer", html(200), upstreamError],
+  ["nothing is no answer", (response) => void response.writeHead(200).end(), upstreamError],
+  [
+    "JSON of another kind is no answer",
+    (response) => sendJson(response, 200, { hello: 1, model: "x", usage: {} }),
+    upstreamError,
+  ],
+  [
+    "a redirect is not followed",
+    (response) => void response.writeHead(307, { location: "/v1/elsewhere" }).end(),
+    upstreamError,
+  ],
+  [
+    "a connection that is reset is no answer",
+    (response) => void response.socket?.resetAndDestroy(),
+    upstreamError,
+  ],
+  [
+    "an answer that is cut off is no answer",
+    (response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+      response.write('{"choices":[],"content":[],"output":[', () => response.socket?.destroy());
+    },
+    upstreamError,
+  ],
+  ["an upstream that never answers is too slow", () => {}, tooSlow],
+  [
+    "an upstream that falls silent after its head is too slow",
+    (response) => response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
+    tooSlow,
+  ],
+];
+
+for (const dialect of clientDialects) {
+  for (const isNative of [true, false]) {
+    for (const stream of [false, true]) {
+      for (const [title, failure, row, says] of failures) {
+        const how = `${dialect.name}, ${isNative ? "native" : "translated"}${stream ? ", streamed" : ""}`;
+        test(`${how}: ${title}`, async (t) => {
+          const refusal = isNative ? dialect.refusal : refuseChat;
+          const script: PromptScript = (response) => failure(response, refusal);
+          upstream.scripts.set(t.title, script);
+          const model = isNative ? `${dialect.name}/model` : "chat/model";
+          const key = await createKey(gateway, [model]);
+          const authorization = `Bearer ${key.value}`;
+
+          const body = dialect.body(model, t.title, { stream });
+          const answer = await postTo(gateway, `/v1/${dialect.name}`, { authorization }, body);
+
+          const expected = says === undefined ? row : inUpstreamsWords(dialect, isNative, row);
+          const message = dialect.assertError(t, answer, expected);
+          if (says !== undefined) t.is(message, says);
+          t.notRegex(answer.text, /captive portal/);
+          t.false(answer.text.includes(upstreamSecret), "our own credential is not shown");
+          t.is(upstream.seen(t.title).length, 1, "nothing is sent twice");
+          t.is(upstream.seen(t.title)[0]?.url, `/v1/${isNative ? dialect.name : "chat/completions"}`);
+          const records = await usageOf(gateway, key.id);
+          t.like(records, [{ endpoint: dialect.name, status: "FAILED", httpStatus: answer.status, stream }]);
+        });
+      }
+    }
+  }
+}
+
+/** In OpenAI's form of chat completions. */
+function refuseChat(message: string): object {
+  return { error: { message, type: "invalid_request_error", param: "messages", code: "too_long" } };
+}
+
+/** What OpenAI's form has besides the message is the upstream's; Anthropic's has nothing. */
+function inUpstreamsWords({ refusal }: ClientDialect, isNative: boolean, row: ErrorRow): ErrorRow {
+  const { error } = (isNative ? refusal : refuseChat)("") as { error: Partial<ErrorRow> };
+  const { type = row.type, param = null, code = null } = error;
+  return { ...row, type, param, code };
+}
+
+test.after("no redirect was followed", (t) => {
+  t.deepEqual(
+    upstream.requests.filter(({ url }) => url.includes("elsewhere")),
+    [],
+  );
+});

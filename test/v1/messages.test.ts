@@ -1,0 +1,192 @@
+import test from "ava";
+import { clientError } from "../helpers/assert-error.ts";
+import { messages } from "../helpers/client-dialects.ts";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { type Answer, postTo } from "../helpers/post-chat.ts";
+import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// What is special about Anthropic's dialect; dialect-*.test.ts have what holds for the others too.
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+
+test.before(async () => {
+  upstream = await createUpstream(shared, ({ url, body }, response) => {
+    if (url === "/v1/chat/completions") return sendCompletion(response);
+    const isStream = body.includes('"stream": true');
+    response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
+    response.end(isStream ? messages.events("claude").join("") : messages.answer("claude"));
+  });
+  gateway = await startTestGateway(shared);
+  await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });
+  await connectUpstream(gateway, upstream, { name: "chat" });
+});
+
+/** With a key of its own, by which its usage and what the upstream saw of it can be found. */
+async function send(body: string, headers: Record<string, string> = {}, query = "") {
+  const key = await createKey(gateway, ["claude/model", "chat/model"]);
+  const mark = `for-${key.id}`;
+  const marked = body.replace("MARK", mark);
+  const answer: Answer = await postTo(
+    gateway,
+    `/v1/messages${query}`,
+    { authorization: `Bearer ${key.value}`, ...headers },
+    marked,
+  );
+  const seen = upstream.requests.filter((request) => request.body.includes(mark));
+  return { answer, seen, marked, records: await usageOf(gateway, key.id), key };
+}
+
+/** As no program here would write it, with all that clients bring back to Claude. */
+const spelled = (model: string, stream: boolean) => `{
+  "future" : {"id":12345678901234567890, "share":1.0, "text":"\\u00e4\\/😀"},
+  "stream": ${stream},
+  "messages":[{"role":"user","content":[{"type":"text","text":"MARK","cache_control":{"type":"ephemeral","ttl":"1h"}}]},
+    {"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"EqQBCgIYAhIM+/=="},{"type":"redacted_thinking","data":"EmwKAhgBEgy=="},
+      {"type":"tool_use","id":"toolu_01","name":"add","input":{"n":1e400,"m":0.10,"big":900719925474099312345}}]},
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01","content":[]},{"type":"news","of":null}]}],
+  "model" :"${model}" ,
+  "system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=2.1.329.abc;"},{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],
+  "max_tokens":100,"thinking":{"type":"adaptive","display":"updates"},"context_management":{"edits":[]},
+  "tools":[{"name":"add","input_schema":{"type":"object"},"defer_loading":true,"cache_control":{"type":"ephemeral"}},{"type":"web_search_20260209","name":"web_search"}]
+}`;
+
+for (const stream of [false, true]) {
+  const how = stream ? "a stream" : "a whole answer";
+  test(`for Anthropic, a request and its answer pass byte for byte, but for the model: ${how}`, async (t) => {
+    const { answer, seen, marked, records } = await send(spelled("claude/model", stream));
+    t.is(answer.status, 200);
+    t.is(seen.length, 1);
+    t.is(seen[0]?.body, marked.replace("claude/model", "upstream-model"));
+    t.is(answer.text, stream ? messages.events("claude/model").join("") : messages.answer("claude/model"));
+    t.like(records, [
+      {
+        endpoint: "messages",
+        status: "SUCCEEDED",
+        stream,
+        model: "claude/model",
+        upstreamModel: "upstream-model",
+        inputTokens: 10,
+        cachedInputTokens: 3,
+        cacheWriteInputTokens: 2,
+        outputTokens: 2,
+      },
+    ]);
+    t.is(answer.headers.get("x-request-id"), records[0]?.id ?? "none");
+    t.regex(answer.headers.get("x-gateway-overhead-ms") ?? "", /^\d+\.\d\d$/);
+  });
+}
+
+test("for Anthropic, the headers that are about its API pass as they are, and no others", async (t) => {
+  const about = {
+    "anthropic-version": "2026-10-21",
+    "anthropic-beta": "claude-code-20250219,context-1m-2025-08-07, interleaved-thinking-2025-05-14",
+  };
+  const { seen, key } = await send(
+    spelled("claude/model", false),
+    {
+      ...about,
+      "x-api-key": "sk-ant-api03-somebody-elses",
+      cookie: "session=1",
+      "anthropic-dangerous-direct-browser-access": "true",
+      "anthropic-workspace-id": "wrkspc_1",
+      "x-claude-code-session-id": "1",
+      "x-stainless-lang": "js",
+      "x-app": "cli",
+      "user-agent": "claude-cli/2.1.329",
+      "x-forwarded-for": "10.0.0.1",
+    },
+    "?beta=true",
+  );
+  const [request] = seen;
+  t.is(request?.url, "/v1/messages");
+  t.like(request?.headers, { ...about, "x-api-key": upstreamSecret, "content-type": "application/json" });
+  const names = Object.keys(request?.headers ?? {}).filter((name) => !neededNames.has(name));
+  t.deepEqual(names, []);
+  t.false(JSON.stringify(request).includes(key.value));
+});
+
+const neededNames = new Set([
+  "accept",
+  "accept-encoding",
+  "anthropic-beta",
+  "anthropic-version",
+  "connection",
+  "content-length",
+  "content-type",
+  "host",
+  "user-agent",
+  "x-api-key",
+]);
+
+test("for Anthropic, a request that names no version gets the gateway's", async (t) => {
+  const { seen } = await send(spelled("claude/model", false));
+  t.is(seen[0]?.headers["anthropic-version"], "2023-06-01");
+  t.is(seen[0]?.headers["anthropic-beta"], undefined);
+});
+
+test("for everyone else, what only Anthropic knows stays here", async (t) => {
+  const body = spelled("chat/model", false).replace(
+    '{"type":"news","of":null}',
+    '{"type":"text","text":"So?"}',
+  );
+  const { answer, seen, records } = await send(body, { "anthropic-beta": "context-1m-2025-08-07" });
+  t.is(answer.status, 200, answer.text);
+  const [request] = seen;
+  t.is(request?.url, "/v1/chat/completions");
+  t.is(request?.headers["anthropic-beta"], undefined);
+  t.notRegex(
+    request?.body ?? "",
+    /cache_control|ephemeral|signature|EqQBCg|EmwKAh|billing|context_management|defer_loading|web_search|future/,
+  );
+  t.deepEqual((JSON.parse(request?.body ?? "") as { messages: unknown }).messages, [
+    { role: "system", content: [{ type: "text", text: "Be brief." }] },
+    { role: "user", content: [{ type: "text", text: `for-${records[0]?.apiKeyId}` }] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [
+        {
+          id: "toolu_01",
+          type: "function",
+          function: { name: "add", arguments: '{"n":null,"m":0.1,"big":900719925474099300000}' },
+        },
+      ],
+    },
+    { role: "tool", tool_call_id: "toolu_01", content: "" },
+    { role: "user", content: "So?" },
+  ]);
+  t.like(JSON.parse(answer.text), {
+    type: "message",
+    role: "assistant",
+    model: "chat/model",
+    content: [{ type: "text", text: "Hi!" }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 5, output_tokens: 2 },
+  });
+  t.like(records, [{ endpoint: "messages", status: "SUCCEEDED", inputTokens: 5, outputTokens: 2 }]);
+});
+
+test("a block that nobody knows is refused where it would have to be translated", async (t) => {
+  const { answer, seen } = await send(spelled("chat/model", false));
+  t.is(answer.status, 400);
+  t.regex(answer.text, /messages\[2\]\.content\[1\]/);
+  t.deepEqual(seen, []);
+});
+
+test("a request without a limit of tokens is refused, as by Anthropic", async (t) => {
+  const body = spelled("claude/model", false).replace('"max_tokens":100,', "");
+  const { answer, seen } = await send(body);
+  const message = messages.assertError(t, answer, clientError(400, "missing_required_parameter"));
+  t.regex(message, /'max_tokens'/);
+  t.deepEqual(seen, []);
+});
+
+test("a limit of no tokens at all, which only fills a cache, is for Anthropic only", async (t) => {
+  const filled = await send(spelled("claude/model", false).replace('"max_tokens":100', '"max_tokens":0'));
+  t.is(filled.answer.status, 200);
+  const refused = await send(spelled("chat/model", false).replace('"max_tokens":100', '"max_tokens":0'));
+  messages.assertError(t, refused.answer, clientError(400, "unsupported_parameter"));
+});
