@@ -43,8 +43,7 @@ export class HttpReply implements Reply {
       // Asks nginx and its like not to collect the stream.
       "x-accel-buffering",
       "no",
-      "x-request-id",
-      this.#requestId,
+      ...this.#idHeaders(),
       ...headers,
     ];
     this.#response.writeHead(200, head);
@@ -85,11 +84,16 @@ export class HttpReply implements Reply {
       "application/json; charset=utf-8",
       "content-length",
       String(bytes.length),
-      "x-request-id",
-      this.#requestId,
+      ...this.#idHeaders(),
     ];
     this.#response.writeHead(status, head.concat(headers));
     this.#end(bytes);
+  }
+
+  /** Anthropic's SDK looks for the id under Anthropic's name. */
+  #idHeaders(): string[] {
+    const own = ["x-request-id", this.#requestId];
+    return this.#dialect?.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
   }
 
   #end(bytes: Buffer): void {

@@ -8,6 +8,7 @@ import {
 import { createKey, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 import type { GatewayAccess } from "./coding-tool.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
+import { watchAnswers } from "./watch-answers.ts";
 
 /** Connects the upstream as somebody would do it in the console, under its own name, with a key for its model. */
 export async function connectToolUpstream(
@@ -28,9 +29,11 @@ export async function connectToolUpstream(
     for (const { id } of records) seen.add(id);
     return records;
   };
+  const { url, faults } = await watchAnswers(t, gateway.url);
   return Object.assign(connection, {
     upstream,
-    access: { url: gateway.url, apiKey: key.value, model },
+    faults,
+    access: { url, apiKey: key.value, model },
     newRecords,
     gatewayLog: gateway.log,
   });
@@ -44,6 +47,8 @@ export type ToolConnection = {
   /** The usage records since it was last called. */
   newRecords(): ReturnType<typeof usageOf>;
   gatewayLog: string[];
+  /** What is wrong with the answers it got, by OpenAI's description of them. */
+  faults: string[];
 };
 
 const noScript: ToolConnection["script"] = () => {

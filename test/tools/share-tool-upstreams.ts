@@ -14,7 +14,8 @@ export function shareToolUpstreams(
     connections.set(upstream, connecting);
     const connection = await connecting;
     const { asked, refusals, abandoned } = connection.upstream;
-    for (const list of [asked, refusals, abandoned, connection.gatewayLog]) list.length = 0;
+    for (const list of [asked, refusals, abandoned, connection.gatewayLog, connection.faults])
+      list.length = 0;
     await connection.newRecords();
     return connection;
   };

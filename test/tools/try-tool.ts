@@ -34,6 +34,8 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
   const result = await run(tool.run(prompt));
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
+  // What an upstream says in the client's own form passes as it is; the rest is written here.
+  if (upstream.kind !== "openai-compatible") t.deepEqual(connection.faults, []);
   check(t, result, `The word is ${word}.`, connection.gatewayLog);
   const records = await connection.newRecords();
   // What it asks on the side it may not wait for.

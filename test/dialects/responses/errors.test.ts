@@ -3,10 +3,10 @@ import OpenAI from "openai";
 import type { ShownError } from "../../../gateway/dialects/dialect.ts";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { envelopeFor, readEvents, writeStream } from "./read-events.ts";
-import { loadResponseSchema } from "./response-schema.ts";
+import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 import { chunk, piece, request } from "./sample-stream.ts";
 
-const schema = loadResponseSchema();
+const schema = loadOpenAiSchemas();
 const testWithSchema = schema === null ? test.skip : test;
 
 const broken: ShownError = {

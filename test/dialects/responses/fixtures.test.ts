@@ -5,7 +5,7 @@ import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import type { ChatAnswer } from "../../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
-import { loadResponseSchema } from "./response-schema.ts";
+import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 
 /** What a fixture may hold; each pair is one translation and what must come of it. The events are in a file beside it. */
 type Fixture = {
@@ -18,7 +18,7 @@ type Fixture = {
 };
 
 const folder = path.resolve(import.meta.dirname, "../../fixtures/dialects/responses");
-const schema = loadResponseSchema();
+const schema = loadOpenAiSchemas();
 const testWithSchema = schema === null ? test.skip : test;
 
 for (const file of globSync("*.json", { cwd: folder }).toSorted()) {

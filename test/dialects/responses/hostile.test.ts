@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { envelopeFor, readEvents, writeStream } from "./read-events.ts";
-import { loadResponseSchema } from "./response-schema.ts";
+import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 import { chunk, piece } from "./sample-stream.ts";
 
-const schema = loadResponseSchema();
+const schema = loadOpenAiSchemas();
 
 const words = fc.constantFrom(
   ..."message user assistant developer reasoning function_call function_call_output custom_tool_call tool_search_call".split(

@@ -9,10 +9,10 @@ import type {
   FinishReason,
 } from "../../../gateway/wire/chat-completion.ts";
 import { envelopeFor, gatherItems, readEvents, type WrittenEvent, writeStream } from "./read-events.ts";
-import { loadResponseSchema } from "./response-schema.ts";
+import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 import { chunk, piece, request } from "./sample-stream.ts";
 
-const schema = loadResponseSchema();
+const schema = loadOpenAiSchemas();
 const testWithSchema = schema === null ? test.skip : test;
 
 /** A delta of any kind; calls begin with their first piece. */

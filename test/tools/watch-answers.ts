@@ -1,0 +1,56 @@
+import { createServer, request as forward } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ExecutionContext } from "ava";
+import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas.ts";
+
+/**
+ * A place between a tool and the gateway where everything passes as it is, and every answer and event in OpenAI's forms is
+ * held against OpenAI's own description, if that is at hand. It stops with the test.
+ */
+export async function watchAnswers(
+  t: Pick<ExecutionContext, "teardown">,
+  gatewayUrl: string,
+): Promise<{ url: string; faults: string[] }> {
+  const schemas = loadOpenAiSchemas();
+  const faults: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const { method, url = "", headers } = incoming;
+    const call = forward(`${gatewayUrl}${url}`, { method, headers, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("error", () => outgoing.destroy());
+      answer.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        if (schemas && answer.statusCode === 200) faults.push(...findFaults(schemas, url, text));
+      });
+      answer.pipe(outgoing);
+    });
+    call.on("error", () => outgoing.destroy());
+    outgoing.on("close", () => call.destroy());
+    incoming.pipe(call);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, faults };
+}
+
+function findFaults(schemas: OpenAiSchemas, url: string, text: string): string[] {
+  const isChat = url.includes("/chat/completions");
+  if (!isChat && !url.includes("/responses")) return [];
+  const data = [...text.matchAll(/^data: (.*)$/gm)].map(([, line = ""]) => line);
+  if (data.length === 0) {
+    return isChat ? schemas.faultsOfCompletion(JSON.parse(text)) : schemas.faultsOfAnswer(JSON.parse(text));
+  }
+  return data
+    .filter((line) => line !== "[DONE]")
+    .flatMap((line) => {
+      const value: unknown = JSON.parse(line);
+      return (isChat ? schemas.faultsOfChunk(value) : schemas.faultsOfEvent(value)).map(
+        (fault) => `${fault} in ${line}`,
+      );
+    });
+}
