@@ -1,6 +1,8 @@
 import type { RequestListener } from "node:http";
+import { join } from "node:path";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
 import express, { type Express, type Request, type Response } from "express";
+import { serveConsole } from "./console.ts";
 import { health, type Readiness } from "./v1/health.ts";
 import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
@@ -38,10 +40,13 @@ function createApplication({ services, publicUrl, readiness }: AppOptions): Expr
     }),
   );
   application.use(health(readiness));
+  application.use(serveConsole(consoleFolder));
   application.use(unknownUrl(services));
   application.use(errorHandler(services));
   return application;
 }
 
+/** Where `npm run build` puts it. */
+const consoleFolder = join(import.meta.dirname, "../console/build");
 const trpcBodyBytesMax = 1024 * 1024;
 const trpcBatchCallsMax = 20;

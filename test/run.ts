@@ -1,17 +1,21 @@
+import { spawnSync } from "node:child_process";
+import { provideChromium } from "./helpers/chromium-program.ts";
 import { provideMariadb } from "./helpers/mariadb-programs.ts";
 import { type MariadbServer, startMariadb } from "./helpers/mariadb-server.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
- * What `npm test` runs: ava with the arguments given, and one MariaDB beside it for the tests that need MySQL.
+ * What `npm test` runs: ava with the arguments given, one MariaDB beside it for the tests that need MySQL, a built console
+ * and a Chromium for those of the console.
  * The last line is for programs: `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
   const mysql = await provideMysql();
+  const browserFailed = provideBrowser();
   const config = new URL("helpers/ava-config.ts", import.meta.url);
   const counts = await runAva(config, parameters, { TEST_MYSQL_URL: mysql.url });
   await mysql.stop();
-  reportCounts({ ...counts, failed: counts.failed + mysql.failed });
+  reportCounts({ ...counts, failed: counts.failed + mysql.failed + browserFailed });
 }
 
 /** A server given by TEST_MYSQL_URL is used as it is; otherwise one is started. */
@@ -21,10 +25,7 @@ async function provideMysql(): Promise<MariadbServer & { failed: number }> {
   if (given) return { ...none, url: given, failed: 0 };
   const programs = provideMariadb(console.log);
   if (!programs) {
-    // At a desk half a suite is better than none; where it decides what lands, it has to be whole.
-    const failed = process.env.CI === "true" ? 1 : 0;
-    if (failed) console.error("Under CI=true that counts as a failure.");
-    return { ...none, failed };
+    return { ...none, failed: failedUnderCi() };
   }
   try {
     return { ...(await startMariadb(programs)), failed: 0 };
@@ -32,6 +33,21 @@ async function provideMysql(): Promise<MariadbServer & { failed: number }> {
     console.error(error);
     return { ...none, failed: 1 };
   }
+}
+
+/** How many failures it is that the console cannot be tested. */
+function provideBrowser(): number {
+  const build = new URL("../console/build.ts", import.meta.url);
+  const { status } = spawnSync(process.execPath, [build.pathname], { stdio: "inherit" });
+  if (status !== 0) return 1;
+  return provideChromium(console.log) ? 0 : failedUnderCi();
+}
+
+/** At a desk half a suite is better than none; where it decides what lands, it has to be whole. */
+function failedUnderCi(): number {
+  if (process.env.CI !== "true") return 0;
+  console.error("Under CI=true that counts as a failure.");
+  return 1;
 }
 
 await run(process.argv.slice(2));

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+
+const folder = import.meta.dirname;
+const built = join(folder, "build");
+const stampFile = join(built, ".stamp");
+
+/** Builds the console into `console/build`, unless what stands there was made of the same sources. */
+async function buildConsole(): Promise<void> {
+  const stamp = stampOfSources();
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
+  // Loaded only now: a machine that was given a built console needs no builder.
+  const { createBuilder } = await import("vite");
+  process.stderr.write("building the console …\n");
+  process.chdir(join(folder, ".."));
+  const builder = await createBuilder({ configFile: join(folder, "vite.config.ts"), logLevel: "warn" });
+  await builder.buildApp();
+  moveInlineScriptOut();
+  writeFileSync(stampFile, stamp);
+}
+
+function stampOfSources(): string {
+  const hash = createHash("sha256");
+  const files = globSync(["src/**", "static/**", "*.ts", "../package-lock.json"], { cwd: folder })
+    .map((file) => join(folder, file))
+    .filter((file) => statSync(file).isFile());
+  for (const file of files.toSorted()) hash.update(relative(folder, file)).update(readFileSync(file));
+  return hash.digest("hex");
+}
+
+/** SvelteKit starts with an inline script; as a file of its own, the content security policy needs no exception. */
+function moveInlineScriptOut(): void {
+  const page = join(built, "index.html");
+  const html = readFileSync(page, "utf8");
+  const inline = /<script>([\s\S]*?)<\/script>/.exec(html);
+  if (!inline) throw new Error("The built page has no inline script: SvelteKit has changed how it starts.");
+  const [element, script = ""] = inline;
+  const name = `_app/immutable/start-${createHash("sha256").update(script).digest("hex").slice(0, 12)}.js`;
+  write(join(built, name), script);
+  write(
+    page,
+    html.replace(element, () => `<script src="/${name}"></script>`),
+  );
+}
+
+function write(file: string, text: string): void {
+  writeFileSync(file, text);
+  writeFileSync(`${file}.gz`, gzipSync(text));
+  writeFileSync(`${file}.br`, brotliCompressSync(text));
+}
+
+await buildConsole();

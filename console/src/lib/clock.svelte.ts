@@ -1,0 +1,10 @@
+/** The time, for texts such as "5 minutes ago" that grow old while they are looked at. */
+class Clock {
+  now = $state(Date.now());
+
+  constructor() {
+    setInterval(() => (this.now = Date.now()), 15_000);
+  }
+}
+
+export const clock = new Clock();

@@ -1,0 +1,25 @@
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 365 * 24 * 3600],
+  ["month", 30 * 24 * 3600],
+  ["week", 7 * 24 * 3600],
+  ["day", 24 * 3600],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" });
+
+/** "5 minutes ago", "in 3 days", "just now". Times are milliseconds since 1970. */
+export function formatRelativeTime(time: number, now: number): string {
+  const seconds = Math.round((time - now) / 1000);
+  for (const [unit, size] of steps) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return "just now";
+}
+
+/** With the date, the second and the time zone: "Nov 21, 2026, 5:41:03 PM GMT+1". */
+export function formatExactTime(time: number): string {
+  return exact.format(time);
+}

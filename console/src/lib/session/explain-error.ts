@@ -1,0 +1,29 @@
+import { TRPCClientError } from "@trpc/client";
+
+export type Explanation = {
+  message: string;
+  requestId: string | null;
+  param: string | null;
+  code: string | null;
+};
+
+/** What to tell a person about a call that failed. */
+export function explainError(error: unknown): Explanation {
+  if (!(error instanceof TRPCClientError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { message, requestId: null, param: null, code: null };
+  }
+  const data: Partial<{ requestId: string; param: string; code: string }> = error.data ?? {};
+  const said = { requestId: data.requestId ?? null, param: data.param ?? null, code: data.code ?? null };
+  if (!error.data) {
+    const message = "The gateway cannot be reached. Check that it is running and that you are online.";
+    return { ...said, message };
+  }
+  return { ...said, message: error.message };
+}
+
+/** Whether trying again by itself can help: nobody answered, or the gateway said that it cannot serve now. */
+export function isTemporary(error: unknown): boolean {
+  const { code } = explainError(error);
+  return error instanceof TRPCClientError && (code === null || code === "SERVICE_UNAVAILABLE");
+}

@@ -1,0 +1,29 @@
+import Activity from "@lucide/svelte/icons/activity";
+import Boxes from "@lucide/svelte/icons/boxes";
+import ChartColumn from "@lucide/svelte/icons/chart-column";
+import KeyRound from "@lucide/svelte/icons/key-round";
+import MessagesSquare from "@lucide/svelte/icons/messages-square";
+import Plug from "@lucide/svelte/icons/plug";
+import ScrollText from "@lucide/svelte/icons/scroll-text";
+import Users from "@lucide/svelte/icons/users";
+import type { SignedInUser } from "#lib/session/session.svelte.ts";
+
+const places = [
+  { href: "/", label: "Overview", icon: Activity, adminOnly: false },
+  { href: "/keys", label: "API keys", icon: KeyRound, adminOnly: false },
+  { href: "/usage", label: "Usage", icon: ChartColumn, adminOnly: false },
+  { href: "/playground", label: "Playground", icon: MessagesSquare, adminOnly: false },
+  { href: "/models", label: "Models", icon: Boxes, adminOnly: false },
+  { href: "/providers", label: "Providers", icon: Plug, adminOnly: true },
+  { href: "/people", label: "People", icon: Users, adminOnly: true },
+  { href: "/audit-log", label: "Audit log", icon: ScrollText, adminOnly: true },
+];
+
+/** Where this person can go from everywhere. */
+export function placesFor(user: SignedInUser) {
+  return places.filter(({ adminOnly }) => !adminOnly || user.role === "admin");
+}
+
+export function isAt(href: string, pathname: string): boolean {
+  return href === "/" ? pathname === "/" : pathname === href || pathname.startsWith(`${href}/`);
+}

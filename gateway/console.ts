@@ -1,0 +1,67 @@
+import { existsSync } from "node:fs";
+import type { RequestHandler } from "express";
+import sirv from "sirv";
+
+/**
+ * Serves the console: the files of its build, and its one page for every address that a browser asks a page of. What is
+ * neither goes on to whatever comes next.
+ */
+export function serveConsole(folder: string): RequestHandler {
+  if (!existsSync(`${folder}/index.html`)) return notBuilt;
+  const files = sirv(folder, {
+    gzip: true,
+    brotli: true,
+    etag: true,
+    setHeaders(response, pathname) {
+      for (const [name, value] of securityHeaders) response.setHeader(name, value);
+      // Names of these hold a hash of what is in them.
+      const isForEver = pathname.startsWith("/_app/immutable/");
+      response.setHeader("cache-control", isForEver ? "public, max-age=31536000, immutable" : "no-cache");
+    },
+  });
+  return (request, response, next) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return next();
+    files(request, response, () => {
+      if (!wantsPage(request.headers.accept)) return next();
+      request.url = "/";
+      files(request, response, next);
+    });
+  };
+}
+
+/** Programs that mistype a URL get the API's error; only browsers going somewhere ask for HTML by name. */
+function wantsPage(accept: string | undefined): boolean {
+  return accept !== undefined && accept.includes("text/html");
+}
+
+const notBuilt: RequestHandler = (request, response, next) => {
+  if (!wantsPage(request.headers.accept)) return next();
+  const text = "The console is not built. Run `npm run build`, then start the gateway again.\n";
+  response.status(503).type("text/plain").send(text);
+};
+
+/** No script or style but the console's own files, nothing from any other host, and nobody may frame it. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  // Components place things by style attributes; these cannot run anything.
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const securityHeaders = [
+  ["content-security-policy", contentSecurityPolicy],
+  ["x-content-type-options", "nosniff"],
+  ["x-frame-options", "DENY"],
+  // Links of invitations carry their token in the address.
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["permissions-policy", "camera=(), microphone=(), geolocation=()"],
+] as const;

@@ -1,0 +1,47 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest("signing in leads to the page that was asked for, and a reload stays signed in", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openConsole(t, { browser: browser(), gateway, path: "/keys?status=active" });
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await assertAccessible(t, page);
+  await page.getByLabel("E-mail").fill(administrator.email);
+  await page.getByLabel("Password").fill("not the password");
+  await page.keyboard.press("Enter");
+  t.regex(
+    await page.getByRole("alert").innerText(),
+    /e-mail address or the password is wrong.*Request req_/s,
+  );
+  t.is(await page.getByLabel("Password").inputValue(), "");
+  await page.getByLabel("Password").fill(administrator.password);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/keys?status=active");
+  await page.reload();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+});
+
+browserTest("signing out ends it in every tab", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway });
+  const other = await page.context().newPage();
+  await other.goto("/keys");
+  await other.getByRole("heading", { name: "API keys" }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in");
+  await other.waitForURL("**/sign-in");
+  await other.goto("/keys");
+  await other.waitForURL("**/sign-in?to=%2Fkeys");
+  t.is(await other.getByRole("heading").innerText(), "Sign in");
+});
+
+browserTest("an address from elsewhere is no destination", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "//example.com/x" });
+  t.is(new URL(page.url()).origin, gateway.url);
+});

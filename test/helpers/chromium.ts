@@ -1,0 +1,86 @@
+import type { ExecutionContext, TestFn } from "ava";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { findChromium } from "./chromium-program.ts";
+import type { TestGateway } from "./test-gateway.ts";
+import { administrator } from "./test-gateway.ts";
+
+/** A file's tests share one browser; each page has a context of its own, with its own cookies. */
+export function shareBrowser<Context>(test: TestFn<Context>): () => Browser {
+  let browser: Browser | undefined;
+  test.before(async () => {
+    browser = await chromium.launch({
+      executablePath: findChromium() ?? "",
+      // Containers have neither the namespaces nor the shared memory that Chromium would like.
+      args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    });
+  });
+  test.after.always(() => browser?.close());
+  return () => {
+    if (!browser) throw new Error("The browser has not started yet.");
+    return browser;
+  };
+}
+
+export type ConsolePage = Page & {
+  /** What the page should never do: uncaught errors, refused scripts, dialogs, calls to other hosts. */
+  complaints: string[];
+};
+
+/** A page of the console, at one address. It closes with the test, which fails when anything was complained of. */
+export async function openConsole(
+  t: ExecutionContext<unknown>,
+  { browser, gateway, path = "/", ...options }: OpenOptions,
+): Promise<ConsolePage> {
+  const context = await browser.newContext({
+    baseURL: gateway.url,
+    reducedMotion: "reduce",
+    permissions: ["clipboard-read", "clipboard-write"],
+    ...options,
+  });
+  const page = Object.assign(await context.newPage(), { complaints: [] as string[] });
+  page.setDefaultTimeout(15_000);
+  page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error.message}`));
+  page.on("dialog", (dialog) => {
+    page.complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) page.complaints.push(`CSP: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol.startsWith("http") && url.origin !== gateway.url)
+      page.complaints.push(`foreign: ${url.href}`);
+  });
+  t.teardown(async () => {
+    const { complaints } = page;
+    await context.close();
+    if (complaints.length > 0) throw new Error(complaints.join("\n"));
+  });
+  await page.goto(path);
+  return page;
+}
+
+type OpenOptions = {
+  browser: Browser;
+  gateway: Pick<TestGateway, "url">;
+  path?: string;
+} & BrowserContextOptions;
+
+/** The same, signed in as the administrator, or whoever is given. */
+export async function openSignedIn(
+  t: ExecutionContext<unknown>,
+  {
+    email = administrator.email,
+    password = administrator.password,
+    ...options
+  }: OpenOptions & { email?: string; password?: string },
+): Promise<ConsolePage> {
+  const { path = "/" } = options;
+  const page = await openConsole(t, { ...options, path: `/sign-in?to=${encodeURIComponent(path)}` });
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL((url) => url.pathname !== "/sign-in");
+  return page;
+}

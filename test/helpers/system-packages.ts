@@ -1,0 +1,46 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import path from "node:path";
+
+/** The first of these programs that this machine has. */
+export function findProgram(...names: string[]): string | undefined {
+  // Servers live in /usr/sbin, which an ordinary user's PATH leaves out.
+  const folders = [...(process.env.PATH ?? "").split(path.delimiter), "/usr/local/sbin", "/usr/sbin"];
+  return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Installs Debian's packages where that can be done: by root, with apt-get. The result is what went wrong, in one line.
+ * @param what as people call it: "MariaDB".
+ */
+export function installPackages(
+  what: string,
+  packages: string[],
+  say: (line: string) => void,
+): string | undefined {
+  if (process.getuid?.() !== 0 || !findProgram("apt-get")) {
+    return `${what} is not installed (Debian: ${packages.join(" ")}).`;
+  }
+  say(`${what} is not installed: installing ${packages.join(" ")} with apt-get.`);
+  return aptGet("update") ?? aptGet("install", "-y", "--no-install-recommends", ...packages);
+}
+
+/** Runs it quietly; the result is what went wrong, in one line. */
+function aptGet(...parameters: string[]): string | undefined {
+  const { status, stderr } = spawnSync("apt-get", parameters, {
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    stdio: ["ignore", "ignore", "pipe"],
+    encoding: "utf8",
+  });
+  if (status === 0) return undefined;
+  return `apt-get ${parameters[0]} failed: ${stderr.trim().split("\n").at(-1)}`;
+}
