@@ -3,7 +3,8 @@ import { sveltekit } from "@sveltejs/kit/vite";
 import tailwindcss from "@tailwindcss/vite";
 import { defineConfig } from "vite";
 
-const gateway = process.env["GATEWAY_URL"] ?? "http://127.0.0.1:8080";
+/** Where `npm run dev` has the gateway. */
+const gateway = "http://127.0.0.1:8080";
 
 /** A static app: the gateway serves what stands in `console/build`, so that rendering never shares a thread with streams. */
 export default defineConfig({

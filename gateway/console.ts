@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
-import type { RequestHandler } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import sirv from "sirv";
+
+type Handler = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /**
  * Serves the console: the files of its build, and its one page for every address that a browser asks a page of. What is
  * neither goes on to whatever comes next.
  */
-export function serveConsole(folder: string): RequestHandler {
+export function serveConsole(folder: string): Handler {
   if (!existsSync(`${folder}/index.html`)) return notBuilt;
   const files = sirv(folder, {
     gzip: true,
@@ -34,10 +36,10 @@ function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && accept.includes("text/html");
 }
 
-const notBuilt: RequestHandler = (request, response, next) => {
+const notBuilt: Handler = (request, response, next) => {
   if (!wantsPage(request.headers.accept)) return next();
   const text = "The console is not built. Run `npm run build`, then start the gateway again.\n";
-  response.status(503).type("text/plain").send(text);
+  response.writeHead(503, { "content-type": "text/plain; charset=utf-8" }).end(text);
 };
 
 /** No script or style but the console's own files, nothing from any other host, and nobody may frame it. */
