@@ -2,11 +2,12 @@ import type Sqlite from "better-sqlite3";
 import mysql from "mysql2/promise";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
+import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { UsageRecord } from "./entities/usage-record.ts";
-import { Session, User } from "./entities/user.ts";
+import { Invitation, Session, User } from "./entities/user.ts";
 import { migrations } from "./migrations/migrations.ts";
 
 /**
@@ -26,9 +27,11 @@ const entities = [
   ApiKey,
   ApiKeyModel,
   ApiKeyValue,
+  AuditEntry,
   Change,
   Counter,
   Credential,
+  Invitation,
   Model,
   ModelFallback,
   Provider,

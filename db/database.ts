@@ -4,7 +4,9 @@ import { DatabaseUnavailableError, fromDriverError, isDeadlock } from "./databas
 import { type DataSourceLimits, openDataSource } from "./data-source.ts";
 import { migrate } from "./migrate.ts";
 import { ApiKeyRepository } from "./repositories/api-key-repository.ts";
+import { AuditEntryRepository } from "./repositories/audit-entry-repository.ts";
 import { ChangeRepository } from "./repositories/change-repository.ts";
+import { InvitationRepository } from "./repositories/invitation-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
@@ -100,7 +102,9 @@ const deadlockPauseMsMax = 20;
 function repositoriesOf(manager: EntityManager) {
   return {
     apiKeys: new ApiKeyRepository(manager),
+    auditEntries: new AuditEntryRepository(manager),
     changes: new ChangeRepository(manager),
+    invitations: new InvitationRepository(manager),
     models: new ModelRepository(manager),
     providers: new ProviderRepository(manager),
     sessions: new SessionRepository(manager),

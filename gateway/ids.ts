@@ -8,11 +8,7 @@ export function createId(
   prefix: IdPrefix,
   { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,
 ): string {
-  let id = "";
-  for (let rest = now(), digit = 0; digit < 10; digit++) {
-    id = alphabet.charAt(rest % 32) + id;
-    rest = Math.floor(rest / 32);
-  }
+  let id = formatTime(now());
   const random = randomBytes(10);
   for (let bit = 0; bit < 80; bit += 5) {
     const at = bit >> 3;
@@ -22,7 +18,21 @@ export function createId(
   return `${prefix}_${id}`;
 }
 
-export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req";
+/** What every id that was made at this time or later is not below, and every id that was made before is. */
+export function firstIdAt(prefix: IdPrefix, time: number): string {
+  return `${prefix}_${formatTime(Math.max(0, time))}${"0".repeat(16)}`;
+}
+
+export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req" | "aud";
 
 /** Crockford's base 32: no i, l, o, u. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+function formatTime(time: number): string {
+  let text = "";
+  for (let rest = time, digit = 0; digit < 10; digit++) {
+    text = alphabet.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}

@@ -26,6 +26,7 @@ export const limitVariables = {
   usageQueueRecordsMax: { variable: "USAGE_QUEUE_RECORDS_MAX", value: 100_000 },
   usageBatchRecordsMax: { variable: "USAGE_BATCH_RECORDS_MAX", value: 500 },
   usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 100 },
+  auditRetentionDays: { variable: "AUDIT_RETENTION_DAYS", value: 400 },
   drainTimeoutMs: { variable: "DRAIN_TIMEOUT_MS", value: 30_000 },
 } as const;
 

@@ -1,10 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Database } from "../db/database.ts";
+import { AuditLog } from "./audit/audit-log.ts";
 import { AccessTokens } from "./auth/access-tokens.ts";
 import { AccountService } from "./auth/account-service.ts";
 import { invalidApiKey, isUsable } from "./auth/authenticate-key.ts";
+import { InvitationService } from "./auth/invitation-service.ts";
 import { SessionService } from "./auth/session-service.ts";
+import { UserService } from "./auth/user-service.ts";
 import { OpenExchanges } from "./completions/open-exchanges.ts";
 import type { Config } from "./config.ts";
 import { readOrCreateKeyFile } from "./credentials/key-file.ts";
@@ -15,6 +18,7 @@ import { KeyCache } from "./keys/key-cache.ts";
 import { KeyService } from "./keys/key-service.ts";
 import { LastUsed } from "./keys/last-used.ts";
 import { lookUpKey } from "./keys/look-up-key.ts";
+import { CredentialService } from "./models/credential-service.ts";
 import { Catalogue } from "./models/catalogue.ts";
 import { ModelService } from "./models/model-service.ts";
 import { ProviderService } from "./models/provider-service.ts";
@@ -23,6 +27,7 @@ import { AddressGuard } from "./upstream/address-guard.ts";
 import { CoolDowns } from "./upstream/cool-downs.ts";
 import { RetryBudget } from "./upstream/retry-budget.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
+import { Onboarding } from "./usage/onboarding.ts";
 import { UsageRecorder } from "./usage/usage-recorder.ts";
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -80,15 +85,19 @@ export async function createServices(config: Config, runtime: Runtime) {
     );
     const openExchanges = new OpenExchanges();
     const catalogue = new Catalogue({ database, secretBox, limits, log });
-    const keys = new KeyService({ database, runtime, changeFeed });
-    const models = new ModelService({ database, runtime, changeFeed });
+    const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
+    const keys = new KeyService({ database, runtime, changeFeed, audit });
+    const models = new ModelService({ database, runtime, changeFeed, audit });
+    const credentials = new CredentialService({ database, runtime, changeFeed, audit, secretBox });
     const providers = new ProviderService({
-      ...{ database, runtime, changeFeed, secretBox, guard, upstreams },
+      ...{ database, runtime, changeFeed, audit, secretBox, guard, upstreams },
       environmentKeys: config.environmentKeys,
     });
     const accessTokens = new AccessTokens(secrets, runtime);
-    const sessions = new SessionService({ database, runtime, accessTokens, secrets });
-    const accounts = new AccountService({ database, runtime, sessions, secrets });
+    const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });
+    const accounts = new AccountService({ database, runtime, sessions, secrets, audit });
+    const invitations = new InvitationService({ database, runtime, sessions, audit });
+    const users = new UserService({ database, runtime, invitations, audit });
 
     const reloadCatalogue = async () => {
       await catalogue.reload();
@@ -128,7 +137,8 @@ export async function createServices(config: Config, runtime: Runtime) {
     await catalogue.reload();
 
     return {
-      ...{ accounts, sessions, keys, models, providers },
+      ...{ accounts, sessions, invitations, users, audit, keys, models, providers, credentials },
+      onboarding: new Onboarding(database),
       ...{ keyCache, lastUsed, catalogue, upstreams, attempts, recorder, openExchanges, database },
       firstKeyValue,
       limits,

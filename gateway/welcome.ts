@@ -17,17 +17,11 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
     );
   }
   if (!(await services.accounts.isSetUp())) {
-    const account = {
-      token: services.accounts.setUpToken,
-      name: "Your Name",
-      email: "you@example.com",
-      password: "at least ten characters",
-    };
     lines.push(
       "",
-      "There is no administrator yet. With this token, which works once, you become the first:",
+      "There is no administrator yet. By this link, which works once, you become the first:",
       "",
-      curl(`${publicUrl}/trpc/auth.setUp`, {}, account),
+      `${publicUrl}/set-up?token=${services.accounts.setUpToken}`,
     );
   }
   const keys = (await services.providers.environmentKeys()).filter(({ hasProvider }) => !hasProvider);

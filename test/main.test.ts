@@ -34,9 +34,9 @@ async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
 }
 
-test.serial("the first start prints a key and two curl lines, and both work as they stand", async (t) => {
+test.serial("the first start prints a key, a curl line and a link to set it up, and they work", async (t) => {
   const { gateway, url, keyValue, environment } = await startFirst(t);
-  const [request = "", setUp = "", ...more] = curlLines(gateway);
+  const [request = "", ...more] = curlLines(gateway);
   t.deepEqual(more, []);
   t.is(gateway.stdout().split("shown this once").length, 2);
 
@@ -45,12 +45,13 @@ test.serial("the first start prints a key and two curl lines, and both work as t
 
   const { auth } = createConsoleClient(url);
   t.deepEqual(await auth.state.query(), { setUp: false });
-  const made = await promisify(exec)(`${setUp} --silent --fail`);
-  t.like(JSON.parse(made.stdout), {
-    result: { data: { user: { email: "you@example.com", role: "admin" } } },
-  });
+  const link = new URL(/^http:\S+\/set-up\?token=\S+$/m.exec(gateway.stdout())?.[0] ?? "");
+  t.is(link.origin, url);
+  const account = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
+  const setUp = { token: link.searchParams.get("token") ?? "", ...account };
+  t.like(await auth.setUp.mutate(setUp), { user: { email: "ada@example.com", role: "admin" } });
   t.deepEqual(await auth.state.query(), { setUp: true });
-  await t.throwsAsync(promisify(exec)(`${setUp} --silent --fail`), undefined, "it works once");
+  await t.throwsAsync(auth.setUp.mutate(setUp), undefined, "it works once");
 
   // It does what Ctrl-C does to it, starts again, and remembers.
   gateway.child.kill("SIGINT");
@@ -60,6 +61,7 @@ test.serial("the first start prints a key and two curl lines, and both work as t
   const secondUrl = await second.listening();
   t.is(keyIn(second), undefined);
   t.deepEqual(curlLines(second), []);
+  t.false(second.stdout().includes("/set-up"));
   t.is((await postChat({ url: secondUrl }, keyValue, chatBody("demo/echo"))).status, 200);
 });
 

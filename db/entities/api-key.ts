@@ -1,4 +1,4 @@
-import { id, index, moment, nullable, references, type RowOf, table, text } from "./table.ts";
+import { id, index, integer, moment, nullable, references, type RowOf, table, text } from "./table.ts";
 
 /** An API key. The secret itself is not here, nor anywhere: see `ApiKeyValue`. */
 export const ApiKey = table(
@@ -11,6 +11,8 @@ export const ApiKey = table(
     ownerId: nullable(text(40, references("users", "SET NULL"))),
     expiresAt: nullable(moment()),
     lastUsedAt: nullable(moment()),
+    /** One more with each change that a person makes. */
+    revision: integer({ default: 1 }),
     createdAt: moment(),
   },
   [index("api_keys_owner", ["ownerId"])],

@@ -27,6 +27,8 @@ export const Model = table(
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
+    /** One more with each change. */
+    revision: integer({ default: 1 }),
     createdAt: moment(),
   },
   [uniqueIndex("models_slug", ["slug"]), index("models_provider", ["providerId"])],

@@ -25,6 +25,8 @@ export const Provider = table(
     baseUrl: nullable(text(2048)),
     /** Timeouts that differ from the gateway's own, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
+    /** One more with each change, of its credentials too. */
+    revision: integer({ default: 1 }),
     createdAt: moment(),
   },
   [uniqueIndex("providers_name", ["name"])],

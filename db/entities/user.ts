@@ -8,10 +8,11 @@ export const User = table(
     /** Lower case, so that one address is one person. */
     email: text(254),
     name: text(255),
-    /** argon2id, in PHC string format. */
+    /** argon2id, in PHC string format; empty until an invited person has chosen a password. */
     passwordHash: text(255),
     role: text<Role>(16),
-    status: text<"active" | "disabled">(16),
+    status: text<UserStatus>(16),
+    lastSignInAt: nullable(moment()),
     createdAt: moment(),
   },
   [uniqueIndex("users_email", ["email"])],
@@ -33,6 +34,22 @@ export const Session = table(
   [index("sessions_user", ["userId"]), index("sessions_expiry", ["expiresAt"])],
 );
 
+/** A link by which a person chooses a password, once. A person has one at most: a new one takes its place. */
+export const Invitation = table(
+  "invitations",
+  {
+    /** SHA-256 of the link's token, as 64 hex digits. */
+    tokenHash: id({ length: 64 }),
+    userId: text(40, references("users", "CASCADE")),
+    kind: text<"invitation" | "passwordReset">(16),
+    expiresAt: moment(),
+    createdAt: moment(),
+  },
+  [uniqueIndex("invitations_user", ["userId"])],
+);
+
+export type UserStatus = "invited" | "active" | "disabled";
+export type InvitationRow = RowOf<typeof Invitation>;
 export type Role = "admin" | "member";
 export type UserRow = RowOf<typeof User>;
 export type SessionRow = RowOf<typeof Session>;

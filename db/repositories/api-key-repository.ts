@@ -1,4 +1,15 @@
-import { type EntityManager, type FindOperator, In, LessThan, Raw } from "typeorm";
+import {
+  And,
+  type EntityManager,
+  Equal,
+  type FindOperator,
+  type FindOptionsWhere,
+  In,
+  IsNull,
+  LessThan,
+  Not,
+  Raw,
+} from "typeorm";
 import {
   ApiKey,
   ApiKeyModel,
@@ -8,6 +19,7 @@ import {
 } from "../entities/api-key.ts";
 import { Model } from "../entities/model.ts";
 import { User } from "../entities/user.ts";
+import { containing } from "./containing.ts";
 
 /** A key with what belongs to it. Of a rotated key's values the newest comes first. */
 export type ApiKeyDetails = {
@@ -20,13 +32,18 @@ export type ApiKeyDetails = {
 /** Whose keys: one person's, or everybody's. It is part of every condition, so that a foreign id finds nothing. */
 export type OwnerScope = { ownerId: string } | "everyone";
 
-export type ApiKeyPage = {
+/** Which keys: those that all of it is true of. */
+export type ApiKeyFilter = {
   owner: OwnerScope;
+  /** One of those that the scope allows. */
+  ownerId?: string | undefined;
   search?: string | undefined;
   status?: ApiKeyRow["status"] | undefined;
-  beforeId?: string | undefined;
-  limit: number;
+  /** A model that they may use. */
+  modelId?: string | undefined;
 };
+
+export type ApiKeyPage = ApiKeyFilter & { beforeId?: string | undefined; limit: number };
 
 export class ApiKeyRepository {
   readonly #manager: EntityManager;
@@ -52,27 +69,73 @@ export class ApiKeyRepository {
 
   /** Newest first. */
   async list(page: ApiKeyPage): Promise<ApiKeyDetails[]> {
-    const keys = await this.#manager.find(ApiKey, {
-      where: {
-        ...ownedBy(page.owner),
-        ...(page.status && { status: page.status }),
-        ...(page.search && { name: containing(page.search) }),
-        ...(page.beforeId && { id: LessThan(page.beforeId) }),
-      },
-      order: { id: "DESC" },
-      take: page.limit,
-    });
-    return this.#details(keys);
+    const { limit: take, ...filter } = page;
+    return this.#details(
+      await this.#manager.find(ApiKey, { where: matching(filter), order: { id: "DESC" }, take }),
+    );
   }
 
-  async count(): Promise<number> {
-    return this.#manager.count(ApiKey);
+  count(filter: ApiKeyFilter): Promise<number> {
+    return this.#manager.count(ApiKey, { where: matching(filter) });
+  }
+
+  /** Whether somebody made one; that of the first start does not count. */
+  async existsOf(owner: OwnerScope): Promise<boolean> {
+    const where = owner === "everyone" ? { ownerId: Not(IsNull()) } : ownedBy(owner);
+    return this.#manager.exists(ApiKey, { where });
+  }
+
+  /** How many keys each of these people has. */
+  async countByOwner(ownerIds: string[]): Promise<Map<string, number>> {
+    const rows = await this.#manager
+      .createQueryBuilder(ApiKey, "owned")
+      .select("owned.ownerId", "id")
+      .addSelect("COUNT(*)", "count")
+      .where("owned.ownerId IN (:...ownerIds)", { ownerIds: ownerIds.length > 0 ? ownerIds : [""] })
+      .groupBy("owned.ownerId")
+      .getRawMany<CountRow>();
+    return toCounts(rows);
+  }
+
+  /** How many of the keys may use each model; models that none may use are left out. */
+  async countByModel(owner: OwnerScope): Promise<Map<string, number>> {
+    const query = this.#manager
+      .createQueryBuilder(ApiKeyModel, "connection")
+      .select("connection.modelId", "id")
+      .addSelect("COUNT(*)", "count")
+      .groupBy("connection.modelId");
+    if (owner !== "everyone") {
+      query
+        .innerJoin(ApiKey.options.name, "owned", "owned.id = connection.apiKeyId")
+        .where("owned.ownerId = :ownerId", { ownerId: owner.ownerId });
+    }
+    return toCounts(await query.getRawMany<CountRow>());
+  }
+
+  /** The keys that may use any of the models, newest first. */
+  async connectedTo(modelIds: string[]): Promise<Pick<ApiKeyRow, "id" | "name" | "status">[]> {
+    const connections = await this.#manager.findBy(ApiKeyModel, { modelId: In(modelIds) });
+    return this.#manager.find(ApiKey, {
+      select: { id: true, name: true, status: true },
+      where: { id: In(connections.map(({ apiKeyId }) => apiKeyId)) },
+      order: { id: "DESC" },
+    });
   }
 
   async insert(key: ApiKeyRow, value: ApiKeyValueRow, modelIds: string[]): Promise<void> {
     await this.#manager.insert(ApiKey, key);
     await this.#manager.insert(ApiKeyValue, value);
     await this.#connect(key.id, modelIds);
+  }
+
+  /**
+   * Says that the key is being changed, and keeps others from doing so until the transaction ends. Returns false when it
+   * is not at the given revision any more.
+   */
+  async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
+    const where = revision === undefined ? { id } : { id, revision };
+    const { affected } = await this.#manager.update(ApiKey, where, { revision: () => "revision + 1" });
+    return affected !== 0;
   }
 
   async update(
@@ -145,8 +208,29 @@ function ownedBy(owner: OwnerScope): { ownerId?: string } {
   return owner === "everyone" ? {} : { ownerId: owner.ownerId };
 }
 
-/** Whatever the case; `%` and `_` are meant as they stand. */
-function containing(text: string): FindOperator<string> {
-  const pattern = `%${text.toLowerCase().replaceAll(/[%_!]/g, "!$&")}%`;
-  return Raw((column) => `LOWER(${column}) LIKE :pattern ESCAPE '!'`, { pattern });
+function matching(filter: Omit<ApiKeyPage, "limit">): FindOptionsWhere<ApiKeyRow> {
+  const { owner, ownerId, search, status, modelId, beforeId } = filter;
+  const ids = [...(beforeId ? [LessThan(beforeId)] : []), ...(modelId ? [connectedWith(modelId)] : [])];
+  // Two conditions on the owner: what is asked for never widens what may be seen.
+  const owners = [owner === "everyone" ? undefined : owner.ownerId, ownerId].filter(
+    (each) => each !== undefined,
+  );
+  return {
+    ...(owners.length > 0 && { ownerId: And(...owners.map((each) => Equal(each))) }),
+    ...(status && { status }),
+    ...(search && { name: containing(search) }),
+    ...(ids.length > 0 && { id: And(...ids) }),
+  };
+}
+
+function connectedWith(modelId: string): FindOperator<string> {
+  return Raw((column) => `${column} IN (SELECT api_key_id FROM api_key_models WHERE model_id = :modelId)`, {
+    modelId,
+  });
+}
+
+type CountRow = { id: string; count: number | string };
+
+function toCounts(rows: CountRow[]): Map<string, number> {
+  return new Map(rows.map(({ id, count }) => [id, Number(count)]));
 }

@@ -1,9 +1,18 @@
-import { type EntityManager, In } from "typeorm";
+import { And, type EntityManager, In, MoreThan } from "typeorm";
 import { ApiKeyModel } from "../entities/api-key.ts";
 import { Model, ModelFallback, type ModelFallbackRow, type ModelRow } from "../entities/model.ts";
+import { containing } from "./containing.ts";
 
 /** A model is known by its id and by its slug. */
 export type ModelReference = { id: string } | { slug: string };
+
+/** Which models, by slug. */
+export type ModelPage = {
+  search?: string | undefined;
+  providerId?: string | undefined;
+  afterSlug?: string | undefined;
+  limit?: number | undefined;
+};
 
 export class ModelRepository {
   readonly #manager: EntityManager;
@@ -13,8 +22,20 @@ export class ModelRepository {
   }
 
   /** By slug. */
-  list(): Promise<ModelRow[]> {
-    return this.#manager.find(Model, { order: { slug: "ASC" } });
+  list({ search, providerId, afterSlug, limit }: ModelPage = {}): Promise<ModelRow[]> {
+    const after = afterSlug === undefined ? {} : { slug: MoreThan(afterSlug) };
+    const where = { ...after, ...(providerId && { providerId }) };
+    const found = search && containing(search);
+    return this.#manager.find(Model, {
+      where: found
+        ? [
+            { ...where, slug: afterSlug === undefined ? found : And(MoreThan(afterSlug), found) },
+            { ...where, upstreamModel: found },
+          ]
+        : where,
+      order: { slug: "ASC" },
+      ...(limit !== undefined && { take: limit }),
+    });
   }
 
   find(reference: ModelReference): Promise<ModelRow | null> {
@@ -27,6 +48,13 @@ export class ModelRepository {
 
   async insert(model: ModelRow): Promise<void> {
     await this.#manager.insert(Model, model);
+  }
+
+  /** As for an API key. */
+  async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
+    const where = revision === undefined ? { id } : { id, revision };
+    const { affected } = await this.#manager.update(Model, where, { revision: () => "revision + 1" });
+    return affected !== 0;
   }
 
   async update(id: string, changes: Partial<Omit<ModelRow, "id" | "createdAt">>): Promise<void> {

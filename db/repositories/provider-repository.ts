@@ -1,4 +1,4 @@
-import type { EntityManager } from "typeorm";
+import { type EntityManager, Not } from "typeorm";
 import { Credential, type CredentialRow, Provider, type ProviderRow } from "../entities/provider.ts";
 
 export class ProviderRepository {
@@ -21,6 +21,13 @@ export class ProviderRepository {
     await this.#manager.insert(Provider, provider);
   }
 
+  /** As for an API key. */
+  async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
+    const where = revision === undefined ? { id } : { id, revision };
+    const { affected } = await this.#manager.update(Provider, where, { revision: () => "revision + 1" });
+    return affected !== 0;
+  }
+
   async update(
     id: string,
     changes: Partial<Pick<ProviderRow, "preset" | "baseUrl" | "timeouts">>,
@@ -33,6 +40,11 @@ export class ProviderRepository {
     await this.#manager.delete(Provider, { id });
   }
 
+  /** Whether there is one of another kind. */
+  existsBesides(kind: string): Promise<boolean> {
+    return this.#manager.existsBy(Provider, { kind: Not(kind) });
+  }
+
   /** Oldest first. */
   listCredentials(): Promise<CredentialRow[]> {
     return this.#manager.find(Credential, { order: { id: "ASC" } });
@@ -42,21 +54,19 @@ export class ProviderRepository {
     await this.#manager.insert(Credential, credential);
   }
 
-  /** Returns whether there is one. */
   async updateCredential(
     providerId: string,
     id: string,
     changes: Pick<CredentialRow, "weight">,
-  ): Promise<boolean> {
-    // Not the count of rows: MySQL leaves out those that were so already.
-    if (!(await this.#manager.existsBy(Credential, { id, providerId }))) return false;
+  ): Promise<void> {
     await this.#manager.update(Credential, { id, providerId }, changes);
-    return true;
   }
 
-  /** Returns whether there was one. */
-  async deleteCredential(providerId: string, id: string): Promise<boolean> {
-    const { affected } = await this.#manager.delete(Credential, { id, providerId });
-    return affected !== 0;
+  findCredential(providerId: string, id: string): Promise<CredentialRow | null> {
+    return this.#manager.findOneBy(Credential, { id, providerId });
+  }
+
+  async deleteCredential(providerId: string, id: string): Promise<void> {
+    await this.#manager.delete(Credential, { id, providerId });
   }
 }

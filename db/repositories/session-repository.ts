@@ -39,6 +39,12 @@ export class SessionRepository {
     await this.#manager.delete(Session, { userId, id: Not(keepId) });
   }
 
+  /** Signs the person out everywhere. Returns how many sessions ended. */
+  async deleteOf(userId: string): Promise<number> {
+    const { affected } = await this.#manager.delete(Session, { userId });
+    return affected ?? 0;
+  }
+
   async deleteExpired(now: Date): Promise<void> {
     await this.#manager.delete(Session, { expiresAt: LessThan(now) });
   }

@@ -1,5 +1,6 @@
-import type { EntityManager } from "typeorm";
+import { type EntityManager, Raw } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
+import type { OwnerScope } from "./api-key-repository.ts";
 
 export class UsageRecordRepository {
   readonly #manager: EntityManager;
@@ -15,6 +16,14 @@ export class UsageRecordRepository {
   /** A key's newest first. */
   listByKey(apiKeyId: string, limit: number): Promise<UsageRecordRow[]> {
     return this.#manager.find(UsageRecord, { where: { apiKeyId }, order: { id: "DESC" }, take: limit });
+  }
+
+  /** Whether a request was made, with any of the keys that are there. */
+  existsOf(owner: OwnerScope): Promise<boolean> {
+    if (owner === "everyone") return this.#manager.exists(UsageRecord);
+    const isOwn = "IN (SELECT id FROM api_keys WHERE owner_id = :ownerId)";
+    const apiKeyId = Raw((column) => `${column} ${isOwn}`, { ownerId: owner.ownerId });
+    return this.#manager.exists(UsageRecord, { where: { apiKeyId } });
   }
 
   /**

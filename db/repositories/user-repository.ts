@@ -1,5 +1,8 @@
-import type { EntityManager } from "typeorm";
+import { type EntityManager, LessThan, Not } from "typeorm";
 import { User, type UserRow } from "../entities/user.ts";
+import { containing } from "./containing.ts";
+
+export type UserPage = { search?: string | undefined; beforeId?: string | undefined; limit: number };
 
 export class UserRepository {
   readonly #manager: EntityManager;
@@ -20,11 +23,32 @@ export class UserRepository {
     return this.#manager.findOneBy(User, { email });
   }
 
+  /** Newest first. `search` is a part of the name or of the address. */
+  list({ search, beforeId, limit }: UserPage): Promise<UserRow[]> {
+    const before = beforeId === undefined ? {} : { id: LessThan(beforeId) };
+    const found = search && containing(search);
+    return this.#manager.find(User, {
+      where: found
+        ? [
+            { ...before, name: found },
+            { ...before, email: found },
+          ]
+        : before,
+      order: { id: "DESC" },
+      take: limit,
+    });
+  }
+
+  /** Whether there is an active administrator besides this person. */
+  hasOtherAdministrator(id: string): Promise<boolean> {
+    return this.#manager.existsBy(User, { id: Not(id), role: "admin", status: "active" });
+  }
+
   async insert(user: UserRow): Promise<void> {
     await this.#manager.insert(User, user);
   }
 
-  async updatePassword(id: string, passwordHash: string): Promise<void> {
-    await this.#manager.update(User, { id }, { passwordHash });
+  async update(id: string, changes: Partial<Omit<UserRow, "id" | "createdAt">>): Promise<void> {
+    await this.#manager.update(User, { id }, changes);
   }
 }

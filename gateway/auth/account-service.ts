@@ -1,11 +1,13 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Database, Repositories } from "../../db/database.ts";
 import type { Role, UserRow } from "../../db/entities/user.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
+import { normalizeEmail } from "./normalize-email.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
-import type { Person } from "./person.ts";
+import type { Author } from "./person.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
 
@@ -14,15 +16,20 @@ type AccountServiceOptions = {
   runtime: Runtime;
   sessions: SessionService;
   secrets: string[];
+  audit: AuditLog;
 };
+
+/** What people are told of themselves. */
+type PublicPerson = Session["user"];
 
 type NewAccount = { name: string; email: string; password: string };
 
-/** The people of the console: the first one, signing in, changing a password. */
+/** What people do with their own accounts: the first one, signing in, changing a password or a name. */
 export class AccountService {
   readonly #database: Database;
   readonly #runtime: Runtime;
   readonly #sessions: SessionService;
+  readonly #audit: AuditLog;
   readonly #limiter = new SignInLimiter();
   /**
    * Lets its holder become the first administrator. Computed, so that every process and every start before that accepts
@@ -30,10 +37,11 @@ export class AccountService {
    */
   readonly setUpToken: string;
 
-  constructor({ database, runtime, sessions, secrets }: AccountServiceOptions) {
+  constructor({ database, runtime, sessions, secrets, audit }: AccountServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#sessions = sessions;
+    this.#audit = audit;
     this.setUpToken = createHmac("sha256", secrets[0] ?? "")
       .update("set up")
       .digest("base64url");
@@ -44,7 +52,7 @@ export class AccountService {
   }
 
   /** Makes the first administrator and signs them in. Throws `forbidden` for a wrong token and once there is one. */
-  async setUp(token: string, account: NewAccount): Promise<Session> {
+  async setUp(token: string, account: NewAccount, address: string): Promise<Session> {
     if (!isSame(token, this.setUpToken)) {
       throw new GatewayError(
         "forbidden",
@@ -59,6 +67,7 @@ export class AccountService {
       if (!(await insertFirst(repositories, user))) {
         throw new GatewayError("forbidden", "There is an administrator already. Sign in instead.");
       }
+      await this.#audit.record(repositories, { ...user, address }, { action: "user.setUp", entity: user });
       return this.#sessions.start(repositories, user);
     });
   }
@@ -73,23 +82,24 @@ export class AccountService {
   /** @param address the client's IP address, which is limited too. Throws `unauthenticated`, `too_many_attempts`. */
   async signIn(email: string, password: string, address: string): Promise<Session> {
     const account = normalizeEmail(email);
-    await this.#limiter.countAttempt(account, address);
+    const { attempts, isNotable } = await this.#limiter.countAttempt(account, address);
     const user = await this.#database.read(({ users }) => users.findByEmail(account));
-    const isRight = await verifyPassword(password, user?.passwordHash ?? null);
+    const isRight = await verifyPassword(password, user?.passwordHash || null);
     if (!user || !isRight || user.status !== "active") {
+      // Not waited for: the time it takes would tell who has an account.
+      if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw new GatewayError("unauthenticated", "The e-mail address or the password is wrong.");
     }
     await this.#limiter.forgive(account, address);
-    return this.#database.write((repositories) => this.#sessions.start(repositories, user));
+    return this.#database.write(async (repositories) => {
+      await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
+      return this.#sessions.start(repositories, user);
+    });
   }
 
   /** Changes the password and ends every other session of the person. Throws `forbidden` for a wrong current one. */
-  async changePassword(
-    person: Person,
-    currentPassword: string,
-    newPassword: string,
-    address: string,
-  ): Promise<void> {
+  async changePassword(person: Author, currentPassword: string, newPassword: string): Promise<void> {
+    const { address } = person;
     await this.#limiter.countAttempt(person.email, address);
     const user = await this.#database.read(({ users }) => users.find(person.id));
     if (!user || !(await verifyPassword(currentPassword, user.passwordHash))) {
@@ -97,10 +107,39 @@ export class AccountService {
     }
     await this.#limiter.forgive(person.email, address);
     const passwordHash = await hashPassword(newPassword, this.#runtime);
-    await this.#database.write(async ({ users, sessions }) => {
-      await users.updatePassword(person.id, passwordHash);
-      await sessions.deleteOthers(person.id, person.sessionId);
+    await this.#database.write(async (repositories) => {
+      await repositories.users.update(person.id, { passwordHash });
+      await repositories.sessions.deleteOthers(person.id, person.sessionId);
+      await this.#audit.record(repositories, person, { action: "user.changePassword", entity: person });
     });
+  }
+
+  async updateName(person: Author, name: string): Promise<PublicPerson> {
+    const { id, email, role } = person;
+    return this.#database.write(async (repositories) => {
+      await repositories.users.update(id, { name });
+      const details = { from: person.name, to: name };
+      await this.#audit.record(repositories, person, {
+        action: "user.rename",
+        entity: { id, name },
+        details,
+      });
+      return { id, name, email, role };
+    });
+  }
+
+  async #recordFailure(user: UserRow, attempts: number, address: string): Promise<void> {
+    try {
+      await this.#database.write((repositories) =>
+        this.#audit.record(
+          repositories,
+          { id: null, name: null, address },
+          { action: "user.signInFailed", entity: user, details: { attempts } },
+        ),
+      );
+    } catch (error) {
+      this.#runtime.log.warn({ error }, "a failed attempt to sign in could not be recorded");
+    }
   }
 
   async #newUser({ name, email, password }: NewAccount, role: Role): Promise<UserRow> {
@@ -111,6 +150,7 @@ export class AccountService {
       passwordHash: await hashPassword(password, this.#runtime),
       role,
       status: "active",
+      lastSignInAt: null,
       createdAt: new Date(this.#runtime.now()),
     };
   }
@@ -122,10 +162,6 @@ async function insertFirst({ changes, users }: Repositories, user: UserRow): Pro
   if ((await users.count()) > 0) return false;
   await users.insert(user);
   return true;
-}
-
-function normalizeEmail(email: string): string {
-  return email.trim().toLowerCase();
 }
 
 function isSame(given: string, expected: string): boolean {

@@ -5,6 +5,9 @@ import { GatewayError } from "../errors.ts";
 /** Whoever is signed in to the console. */
 export type Person = Readonly<{ id: string; name: string; email: string; role: Role; sessionId: string }>;
 
+/** Whoever changes something, and from which IP address: what the audit log says of them. */
+export type Author = Person & Readonly<{ address: string }>;
+
 /** Which keys a person sees and manages. */
 export function ownerScope(person: Person): OwnerScope {
   return person.role === "admin" ? "everyone" : { ownerId: person.id };

@@ -1,11 +1,12 @@
 import { createHmac, hash } from "node:crypto";
 import type { Database, Repositories } from "../../db/database.ts";
 import type { SessionRow, UserRow } from "../../db/entities/user.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import type { Person } from "./person.ts";
+import type { Author, Person } from "./person.ts";
 
 /** What signing in gives. The refresh token travels in a cookie, never in a body. */
 export type Session = {
@@ -22,6 +23,7 @@ type SessionServiceOptions = {
   runtime: Runtime;
   accessTokens: AccessTokens;
   secrets: string[];
+  audit: AuditLog;
 };
 
 /**
@@ -35,16 +37,18 @@ export class SessionService {
   readonly #runtime: Runtime;
   readonly #accessTokens: AccessTokens;
   readonly #secrets: string[];
+  readonly #audit: AuditLog;
 
-  constructor({ database, runtime, accessTokens, secrets }: SessionServiceOptions) {
+  constructor({ database, runtime, accessTokens, secrets, audit }: SessionServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#accessTokens = accessTokens;
     this.#secrets = secrets;
+    this.#audit = audit;
   }
 
   /** Begins a session, as part of the transaction that decided so. */
-  async start({ sessions }: Repositories, user: UserRow): Promise<Session> {
+  async start({ sessions, users }: Repositories, user: UserRow): Promise<Session> {
     const secret = this.#runtime.randomBytes(32).toString("base64url");
     const now = new Date(this.#runtime.now());
     const session: SessionRow = {
@@ -58,6 +62,7 @@ export class SessionService {
     };
     await sessions.deleteExpired(now);
     await sessions.insert(session);
+    await users.update(user.id, { lastSignInAt: now });
     return this.#toSession(session, user, secret);
   }
 
@@ -80,13 +85,28 @@ export class SessionService {
   }
 
   /** Ends the session the token belongs to, if there is one. */
-  async end(refreshToken: string): Promise<void> {
+  async end(refreshToken: string, address: string): Promise<void> {
     const { id, secret } = parseRefreshToken(refreshToken);
-    await this.#database.write(async ({ sessions }) => {
-      const session = await sessions.find(id);
+    await this.#database.write(async (repositories) => {
+      const session = await repositories.sessions.find(id);
       const tokenHash = hashToken(secret);
-      if (session?.tokenHash === tokenHash || session?.previousTokenHash === tokenHash)
-        await sessions.delete(id);
+      if (session?.tokenHash !== tokenHash && session?.previousTokenHash !== tokenHash) return;
+      const user = await repositories.users.find(session.userId);
+      await repositories.sessions.delete(id);
+      if (!user) return;
+      await this.#audit.record(repositories, { ...user, address }, { action: "user.signOut", entity: user });
+    });
+  }
+
+  /** Ends every session of the person, this one too. */
+  async endAll(author: Author): Promise<void> {
+    await this.#database.write(async (repositories) => {
+      const sessions = await repositories.sessions.deleteOf(author.id);
+      await this.#audit.record(repositories, author, {
+        action: "user.signOutEverywhere",
+        entity: author,
+        details: { sessions },
+      });
     });
   }
 

@@ -1,78 +1,96 @@
 import type { Database, Repositories } from "../../db/database.ts";
 import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
-import { ownerScope, type Person } from "../auth/person.ts";
+import type { AuditAction } from "../audit/audit-actions.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import { listSome } from "../audit/list-some.ts";
+import type { Author, Person } from "../auth/person.ts";
+import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
+import { type ApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import { generateKeyValue, hashKeyValue, lastFourOf, maskKeyValue } from "./key-value.ts";
-
-/** An API key as people see it. */
-export type ApiKey = {
-  id: string;
-  name: string;
-  maskedValue: string;
-  status: "active" | "disabled";
-  models: string[];
-  createdAt: Date;
-  lastUsedAt: Date | null;
-  expiresAt: Date | null;
-  owner: { id: string; name: string } | null;
-};
+import { findKey, type KeyFilter, toKeyFilter } from "./find-key.ts";
+import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
 
 /** A key with its value, which is told this once. */
 export type NewApiKey = { key: ApiKey; value: string };
 
-export type KeyListQuery = {
-  search?: string | undefined;
+export type KeyListQuery = KeyFilter & {
   status?: "active" | "disabled" | undefined;
   cursor?: string | undefined;
   limit?: number | undefined;
 };
 
-export type NewKey = { name: string; models?: string[] | undefined; expiresAt?: Date | null | undefined };
+export type KeyCounts = { total: number; active: number; disabled: number };
 
-type KeyServiceOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed };
+export type NewKey = {
+  name: string;
+  models?: string[] | undefined;
+  expiresAt?: Date | null | undefined;
+  /** Whose it is: the person's own, unless an administrator says otherwise. */
+  ownerId?: string | undefined;
+};
+
+type KeyServiceOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed; audit: AuditLog };
 
 /** Everything people do with API keys. A member's own keys are all the keys there are for that member. */
 export class KeyService {
   readonly #database: Database;
   readonly #runtime: Runtime;
   readonly #changeFeed: ChangeFeed;
+  readonly #audit: AuditLog;
 
-  constructor({ database, runtime, changeFeed }: KeyServiceOptions) {
+  constructor({ database, runtime, changeFeed, audit }: KeyServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#changeFeed = changeFeed;
+    this.#audit = audit;
   }
 
   /** Newest first. */
   async list(person: Person, query: KeyListQuery): Promise<{ items: ApiKey[]; nextCursor: string | null }> {
-    const limit = query.limit ?? keysPerPage;
-    const page = {
-      owner: ownerScope(person),
-      search: query.search,
-      status: query.status,
-      beforeId: query.cursor,
-    };
-    const found = await this.#database.read(({ apiKeys }) => apiKeys.list({ ...page, limit: limit + 1 }));
+    const { status, cursor: beforeId, limit = keysPerPage } = query;
+    const found = await this.#database.read(async (repositories) => {
+      const filter = await toKeyFilter(repositories, person, query);
+      return filter ? repositories.apiKeys.list({ ...filter, status, beforeId, limit: limit + 1 }) : [];
+    });
     const items = found.slice(0, limit).map(toApiKey);
     return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  /** How many keys each status would list. */
+  count(person: Person, query: KeyFilter): Promise<KeyCounts> {
+    return this.#database.read(async (repositories) => {
+      const filter = await toKeyFilter(repositories, person, query);
+      if (!filter) return { total: 0, active: 0, disabled: 0 };
+      const active = await repositories.apiKeys.count({ ...filter, status: "active" });
+      const disabled = await repositories.apiKeys.count({ ...filter, status: "disabled" });
+      return { total: active + disabled, active, disabled };
+    });
   }
 
   async get(person: Person, id: string): Promise<ApiKey> {
     return this.#database.read(async (repositories) => toApiKey(await findKey(repositories, person, id)));
   }
 
-  async create(person: Person, { name, models = [], expiresAt = null }: NewKey): Promise<NewApiKey> {
+  async create(author: Author, { name, models = [], expiresAt = null, ownerId }: NewKey): Promise<NewApiKey> {
     if (expiresAt !== null && expiresAt.getTime() <= this.#runtime.now()) {
       throw new GatewayError("invalid_value", "The expiry is in the past.", { param: "expiresAt" });
     }
-    const { key, value, row } = this.#newKey(name, person.id, expiresAt);
+    if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
+      const message = "Only an administrator may make keys for others.";
+      throw new GatewayError("forbidden", message, { param: "ownerId" });
+    }
+    const { key, value, row } = this.#newKey(name, ownerId ?? author.id, expiresAt);
     const created = await this.#database.write(async (repositories) => {
+      await checkOwner(repositories, ownerId);
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
-      return toApiKey(await findKey(repositories, person, key.id));
+      const made = toApiKey(await findKey(repositories, author, key.id));
+      const details = { models: listSome(made.models), expiresAt, owner: made.owner };
+      await this.#audit.record(repositories, author, { action: "key.create", entity: made, details });
+      return made;
     });
     return { key: created, value };
   }
@@ -84,54 +102,87 @@ export class KeyService {
     return value;
   }
 
-  rename(person: Person, id: string, name: string): Promise<ApiKey> {
-    return this.#change(person, id, ({ apiKeys }) => apiKeys.update(id, { name }));
-  }
-
-  setModels(person: Person, id: string, slugs: string[]): Promise<ApiKey> {
-    return this.#change(person, id, async (repositories) => {
-      await repositories.apiKeys.setModels(id, await modelIds(repositories, slugs));
+  rename(author: Author, id: string, name: string, revision?: number): Promise<ApiKey> {
+    return this.#change({ author, id, revision, action: "key.rename" }, async ({ apiKeys }, { key }) => {
+      await apiKeys.update(id, { name });
+      return { from: key.name, to: name };
     });
   }
 
-  activate(person: Person, id: string): Promise<ApiKey> {
-    return this.#change(person, id, ({ apiKeys }) => apiKeys.update(id, { status: "active" }));
+  setModels(author: Author, id: string, slugs: string[], revision?: number): Promise<ApiKey> {
+    return this.#change(
+      { author, id, revision, action: "key.setModels" },
+      async (repositories, { models }) => {
+        await repositories.apiKeys.setModels(id, await modelIds(repositories, slugs));
+        const before = models.map(({ slug }) => slug);
+        return {
+          added: listSome(slugs.filter((slug) => !before.includes(slug))),
+          removed: listSome(before.filter((slug) => !slugs.includes(slug))),
+        };
+      },
+    );
   }
 
-  deactivate(person: Person, id: string): Promise<ApiKey> {
-    return this.#change(person, id, ({ apiKeys }) => apiKeys.update(id, { status: "disabled" }));
+  activate(author: Author, id: string): Promise<ApiKey> {
+    return this.#setStatus(author, id, "key.activate", "active");
+  }
+
+  deactivate(author: Author, id: string): Promise<ApiKey> {
+    return this.#setStatus(author, id, "key.deactivate", "disabled");
   }
 
   /** A new value for the same key; the old one goes on counting for `overlapSeconds`. */
-  async rotate(person: Person, id: string, overlapSeconds: number): Promise<NewApiKey> {
+  async rotate(author: Author, id: string, overlapSeconds: number): Promise<NewApiKey> {
     const value = generateKeyValue(this.#runtime);
-    const now = this.#runtime.now();
-    const key = await this.#change(person, id, ({ apiKeys }) =>
-      apiKeys.replaceValue(this.#valueRow(id, value), new Date(now + overlapSeconds * 1000)),
-    );
+    const validUntil = new Date(this.#runtime.now() + overlapSeconds * 1000);
+    const key = await this.#change({ author, id, action: "key.rotate" }, async ({ apiKeys }) => {
+      await apiKeys.replaceValue(this.#valueRow(id, value), validUntil);
+      return { overlapSeconds };
+    });
     return { key, value };
   }
 
   /** For good. What the key used stays in the history, under its name. */
-  async delete(person: Person, id: string): Promise<void> {
+  async delete(author: Author, id: string): Promise<void> {
     await this.#database.write(async (repositories) => {
-      await findKey(repositories, person, id);
+      const { key, owner } = await findKey(repositories, author, id);
       await repositories.apiKeys.delete(id);
+      await this.#audit.record(repositories, author, {
+        action: "key.delete",
+        entity: key,
+        details: { owner },
+      });
       await repositories.changes.append("api_key", id, new Date(this.#runtime.now()));
     });
     await this.#changeFeed.catchUp();
   }
 
+  #setStatus(author: Author, id: string, action: AuditAction, status: ApiKeyRow["status"]): Promise<ApiKey> {
+    return this.#change({ author, id, action }, async ({ apiKeys }) => {
+      await apiKeys.update(id, { status });
+      return {};
+    });
+  }
+
+  /**
+   * @param work makes the change to the key as it is, and returns what the audit log says of it. Throws `conflict` when
+   * the key is not at the revision any more.
+   */
   async #change(
-    person: Person,
-    id: string,
-    work: (repositories: Repositories) => Promise<void>,
+    { author, id, revision, action }: KeyChange,
+    work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
     const key = await this.#database.write(async (repositories) => {
-      await findKey(repositories, person, id);
-      await work(repositories);
+      // Before it is locked: a foreign key is not even that.
+      await findKey(repositories, author, id);
+      const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
+      const before = await findKey(repositories, author, id);
+      if (!isCurrent) throw changedMeanwhile("API key", before.key.revision);
+      const details = await work(repositories, before);
       await repositories.changes.append("api_key", id, new Date(this.#runtime.now()));
-      return toApiKey(await findKey(repositories, person, id));
+      const after = toApiKey(await findKey(repositories, author, id));
+      await this.#audit.record(repositories, author, { action, entity: after, details });
+      return after;
     });
     await this.#changeFeed.catchUp();
     return key;
@@ -141,7 +192,8 @@ export class KeyService {
     const value = generateKeyValue(this.#runtime);
     const id = createId("key", this.#runtime);
     const createdAt = new Date(this.#runtime.now());
-    const key: ApiKeyRow = { id, name, status: "active", ownerId, expiresAt, lastUsedAt: null, createdAt };
+    const start = { status: "active", lastUsedAt: null, revision: 1 } as const;
+    const key: ApiKeyRow = { id, name, ownerId, expiresAt, createdAt, ...start };
     return { key, value, row: this.#valueRow(id, value) };
   }
 
@@ -151,12 +203,13 @@ export class KeyService {
   }
 }
 
+type KeyChange = { author: Author; id: string; revision?: number | undefined; action: AuditAction };
+
 const keysPerPage = 50;
 
-async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
-  const found = await apiKeys.find(id, ownerScope(person));
-  if (!found) throw new GatewayError("not_found", "There is no API key with this id.", { param: "id" });
-  return found;
+async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
+  if (ownerId === undefined || (await users.find(ownerId))) return;
+  throw new GatewayError("invalid_value", "There is no person with this id.", { param: "ownerId" });
 }
 
 async function modelIds({ models }: Repositories, slugs: string[]): Promise<string[]> {
@@ -167,20 +220,4 @@ async function modelIds({ models }: Repositories, slugs: string[]): Promise<stri
     throw new GatewayError("invalid_value", `There is no model ${unknown.join(", ")}.`, { param: "models" });
   }
   return found.map((model) => model.id);
-}
-
-function toApiKey({ key, values, models, owner }: ApiKeyDetails): ApiKey {
-  // After a rotation the old value counts for a while too, but only the new one without an end.
-  const current = values.find((value) => value.validUntil === null) ?? values[0];
-  return {
-    id: key.id,
-    name: key.name,
-    maskedValue: maskKeyValue(current?.lastFour ?? ""),
-    status: key.status,
-    models: models.map((model) => model.slug),
-    createdAt: key.createdAt,
-    lastUsedAt: key.lastUsedAt,
-    expiresAt: key.expiresAt,
-    owner,
-  };
 }

@@ -1,4 +1,7 @@
+import type { Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
+import type { OwnerScope } from "../../db/repositories/api-key-repository.ts";
+import { readFallbacks } from "./model-fallbacks.ts";
 import { fromPriceColumns, type Prices } from "./prices.ts";
 
 /** A model as people see it. Prices are US dollars per million tokens. */
@@ -13,10 +16,21 @@ export type Model = {
   /** The models that answer when this one cannot, by slug, in their order. */
   fallbacks: string[];
   createdAt: Date;
+  /** How many of the keys that the person sees may use it. */
+  keyCount: number;
+  /** One more with each change: what an edit names, so as not to undo somebody else's. */
+  revision: number;
 };
 
-export function toModel(row: ModelRow, fallbacks: string[]): Model {
-  return {
+/** @param owner whose keys are counted */
+export async function toModels(
+  repositories: Repositories,
+  rows: ModelRow[],
+  owner: OwnerScope,
+): Promise<Model[]> {
+  const fallbacksOf = await readFallbacks(repositories);
+  const keyCounts = await repositories.apiKeys.countByModel(owner);
+  return rows.map((row) => ({
     id: row.id,
     slug: row.slug,
     providerId: row.providerId,
@@ -24,7 +38,19 @@ export function toModel(row: ModelRow, fallbacks: string[]): Model {
     prices: fromPriceColumns(row),
     contextWindow: row.contextWindowTokens,
     outputTokensMax: row.outputTokensMax,
-    fallbacks,
+    fallbacks: fallbacksOf(row),
     createdAt: row.createdAt,
-  };
+    keyCount: keyCounts.get(row.id) ?? 0,
+    revision: row.revision,
+  }));
+}
+
+export async function toModelDetails(
+  repositories: Repositories,
+  row: ModelRow,
+  owner: OwnerScope,
+): Promise<Model> {
+  const [model] = await toModels(repositories, [row], owner);
+  if (model === undefined) throw new Error("One row was given, and must come back.");
+  return model;
 }

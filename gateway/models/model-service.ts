@@ -2,55 +2,68 @@ import type { Database, Repositories } from "../../db/database.ts";
 import { DuplicateError } from "../../db/database-errors.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { ProviderRow } from "../../db/entities/provider.ts";
-import type { ModelReference } from "../../db/repositories/model-repository.ts";
+import type { ModelPage, ModelReference } from "../../db/repositories/model-repository.ts";
+import type { AuditAction } from "../audit/audit-actions.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import { differences } from "../audit/differences.ts";
+import { listSome } from "../audit/list-some.ts";
+import { type Author, ownerScope, type Person } from "../auth/person.ts";
+import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
-import { createId } from "../ids.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
 import type { Runtime } from "../runtime.ts";
+import { deleteModel } from "./delete-model.ts";
+import { findModel } from "./find-model.ts";
+import { type Impact, readModelImpact } from "./impact.ts";
 import { findKnownModel, type KnownModel, listKnownModels } from "./known-models/known-models.ts";
-import { type Model, toModel } from "./model-details.ts";
-import { readFallbacks, saveFallbacks } from "./model-fallbacks.ts";
-import { fromPriceColumns, type Prices, toPriceColumns } from "./prices.ts";
+import { insertModel, type ModelChanges, type NewModel, noProvider } from "./insert-model.ts";
+import { type Model, toModelDetails, toModels } from "./model-details.ts";
+import { saveFallbacks } from "./model-fallbacks.ts";
+import { fromPriceColumns, toPriceColumns, withGiven } from "./prices.ts";
 import { sellerOf } from "./seller-of.ts";
 import { parseSlug } from "./slug.ts";
 
-export type ModelChanges = {
-  upstreamModel?: string | undefined;
-  prices?: Partial<Prices> | undefined;
-  contextWindow?: number | null | undefined;
-  outputTokensMax?: number | null | undefined;
-  /** Slugs, in their order; in place of those that the model has. */
-  fallbacks?: string[] | undefined;
+export type ModelListQuery = {
+  search?: string | undefined;
+  providerId?: string | undefined;
+  /** The slug of the last one of the page before. */
+  cursor?: string | undefined;
+  limit?: number | undefined;
 };
 
-export type NewModel = ModelChanges & { slug: string; providerId: string };
-
-type ModelServiceOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed };
+type ModelServiceOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed; audit: AuditLog };
 
 /** The models that keys can be connected to. */
 export class ModelService {
   readonly #database: Database;
   readonly #runtime: Runtime;
   readonly #changeFeed: ChangeFeed;
+  readonly #audit: AuditLog;
 
-  constructor({ database, runtime, changeFeed }: ModelServiceOptions) {
+  constructor({ database, runtime, changeFeed, audit }: ModelServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#changeFeed = changeFeed;
+    this.#audit = audit;
   }
 
-  /** By slug. */
-  async list(): Promise<Model[]> {
+  /** By slug; all that match unless a limit is given. */
+  list(person: Person, { cursor, ...query }: ModelListQuery = {}): Promise<Model[]> {
+    const page: ModelPage = { ...query, afterSlug: cursor };
     return this.#database.read(async (repositories) =>
-      describe(repositories, await repositories.models.list()),
+      toModels(repositories, await repositories.models.list(page), ownerScope(person)),
     );
   }
 
-  async get(reference: ModelReference): Promise<Model> {
-    return this.#database.read(async (repositories) => {
-      const row = await findModel(repositories, reference);
-      return toModel(row, (await readFallbacks(repositories))(row));
-    });
+  get(person: Person, reference: ModelReference): Promise<Model> {
+    return this.#database.read(async (repositories) =>
+      toModelDetails(repositories, await findModel(repositories, reference), ownerScope(person)),
+    );
+  }
+
+  /** What stops working when the model goes. */
+  impact(reference: ModelReference): Promise<Impact> {
+    return readModelImpact(this.#database, reference);
   }
 
   /** What is known of a provider's models without asking its upstream, by name; empty where nothing is. */
@@ -62,7 +75,7 @@ export class ModelService {
    * The model's name at the upstream is the slug's second part unless it is given. What else is not given is what is known
    * of the model.
    */
-  async create(model: NewModel): Promise<Model> {
+  async create(author: Author, model: NewModel): Promise<Model> {
     const seller = sellerOf(await this.#findProvider(model.providerId), this.#runtime.now());
     const upstreamModel = model.upstreamModel ?? parseSlug(model.slug)?.modelName ?? "";
     const known = await findKnownModel(seller, upstreamModel);
@@ -70,6 +83,8 @@ export class ModelService {
       return await this.#change(async (repositories) => {
         const row = await this.insert(repositories, model, known);
         if (model.fallbacks) await saveFallbacks(repositories, row, model.fallbacks);
+        const { upstreamModel } = row;
+        await this.#record(repositories, author, "model.create", row, { upstreamModel });
         return row;
       });
     } catch (error) {
@@ -81,7 +96,7 @@ export class ModelService {
    * Makes models of a provider's, each under its upstream's name, with what is known of it. Those that are here already
    * stay as they are. Gives all of them, in the order of their names.
    */
-  async addAll(providerId: string, upstreamModels: string[]): Promise<Model[]> {
+  async addAll(author: Author, providerId: string, upstreamModels: string[]): Promise<Model[]> {
     const provider = await this.#findProvider(providerId, "id");
     const seller = sellerOf(provider, this.#runtime.now());
     const known = new Map<string, KnownModel | null>();
@@ -98,45 +113,29 @@ export class ModelService {
         const model = { slug, providerId, upstreamModel };
         added.push(existing ?? (await this.insert(repositories, model, known.get(upstreamModel) ?? null)));
       }
+      await this.#audit.record(repositories, author, {
+        action: "provider.addModels",
+        entity: provider,
+        details: { models: listSome(added.map(({ slug }) => slug).filter((slug) => !taken.has(slug))) },
+      });
       return added;
     });
   }
 
   /** `create` as part of a larger transaction, which has to append to the change feed itself. Fallbacks are not saved. */
-  async insert(
-    { models, providers }: Repositories,
-    model: NewModel,
-    known: KnownModel | null = null,
-  ): Promise<ModelRow> {
-    const parts = parseSlug(model.slug);
-    const provider = await providers.find(model.providerId);
-    if (!provider) throw noProvider("providerId");
-    if (parts?.providerName !== provider.name) {
-      const message = `The slug must be ${provider.name}/ and the model's name, without spaces.`;
-      throw new GatewayError("invalid_value", message, { param: "slug" });
-    }
-    // Null is said; only what is not said is filled in.
-    const { contextWindow = known?.contextWindow ?? null, outputTokensMax = known?.outputTokensMax ?? null } =
-      model;
-    const row: ModelRow = {
-      id: createId("mdl", this.#runtime),
-      slug: model.slug,
-      providerId: provider.id,
-      upstreamModel: model.upstreamModel ?? parts.modelName,
-      contextWindowTokens: contextWindow,
-      outputTokensMax,
-      ...toPriceColumns(withGiven(known?.prices ?? unknownPrices, model.prices)),
-      createdAt: new Date(this.#runtime.now()),
-    };
-    await models.insert(row);
-    return row;
+  insert(repositories: Repositories, model: NewModel, known: KnownModel | null = null): Promise<ModelRow> {
+    return insertModel(repositories, this.#runtime, model, known);
   }
 
   /** What is not given stays as it is; a price that is given as null becomes unknown. */
-  async update(reference: ModelReference, changes: ModelChanges): Promise<Model> {
-    const { upstreamModel, contextWindow, outputTokensMax, prices, fallbacks } = changes;
+  update(author: Author, reference: ModelReference, changes: ModelChanges): Promise<Model> {
+    const { upstreamModel, contextWindow, outputTokensMax, prices, fallbacks, revision } = changes;
     return this.#change(async (repositories) => {
-      const row = await findModel(repositories, reference);
+      const { id } = await findModel(repositories, reference);
+      const isCurrent = await repositories.models.nextRevision(id, revision);
+      const row = await findModel(repositories, { id });
+      if (!isCurrent) throw changedMeanwhile("model", row.revision);
+      const before = await toModelDetails(repositories, row, "everyone");
       await repositories.models.update(row.id, {
         ...(upstreamModel !== undefined && { upstreamModel }),
         ...(contextWindow !== undefined && { contextWindowTokens: contextWindow }),
@@ -144,18 +143,19 @@ export class ModelService {
         ...(prices !== undefined && toPriceColumns(withGiven(fromPriceColumns(row), prices))),
       });
       if (fallbacks) await saveFallbacks(repositories, row, fallbacks);
-      return findModel(repositories, { id: row.id });
+      const changed = await findModel(repositories, { id });
+      const after = await toModelDetails(repositories, changed, "everyone");
+      await this.#record(repositories, author, "model.update", row, differences(before, after, editedFields));
+      return changed;
     });
   }
 
   /** For good; no key can use it any more, and no model falls back to it. */
-  async delete(reference: ModelReference): Promise<void> {
+  async delete(author: Author, reference: ModelReference): Promise<void> {
     await this.#change(async (repositories) => {
       const row = await findModel(repositories, reference);
-      const keyIds = await repositories.models.connectedKeyIds(row.id);
-      await repositories.models.delete(row.id);
-      // Their streams with this model are cut, as if it had been taken from each of them.
-      for (const keyId of keyIds) await repositories.changes.append("api_key", keyId, this.#now());
+      const keyCount = await deleteModel(repositories, row, this.#now());
+      await this.#record(repositories, author, "model.delete", row, { keyCount });
       return row;
     });
   }
@@ -179,10 +179,20 @@ export class ModelService {
       const [first] = rows;
       // One is enough: whoever hears of it reads the whole catalogue.
       if (first) await repositories.changes.append("catalogue", first.id, this.#now());
-      return describe(repositories, rows);
+      return toModels(repositories, rows, "everyone");
     });
     await this.#changeFeed.catchUp();
     return changed;
+  }
+
+  #record(
+    repositories: Repositories,
+    author: Author,
+    action: AuditAction,
+    { id, slug: name }: ModelRow,
+    details: Record<string, unknown>,
+  ): Promise<void> {
+    return this.#audit.record(repositories, author, { action, entity: { id, name }, details });
   }
 
   #now(): Date {
@@ -190,30 +200,7 @@ export class ModelService {
   }
 }
 
-async function describe(repositories: Repositories, rows: ModelRow[]): Promise<Model[]> {
-  const fallbacksOf = await readFallbacks(repositories);
-  return rows.map((row) => toModel(row, fallbacksOf(row)));
-}
-
-async function findModel({ models }: Repositories, reference: ModelReference): Promise<ModelRow> {
-  const row = await models.find(reference);
-  if (row) return row;
-  const param = Object.keys(reference)[0] ?? null;
-  throw new GatewayError("not_found", "There is no such model.", { param });
-}
-
-const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
-
-/** Null is given, undefined is not. */
-function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
-  const said = Object.entries(given).filter(([, price]) => price !== undefined);
-  return { ...prices, ...Object.fromEntries(said) };
-}
-
-function noProvider(param: string): GatewayError {
-  const code = param === "id" ? "not_found" : "invalid_value";
-  return new GatewayError(code, "There is no provider with this id.", { param });
-}
+const editedFields = ["upstreamModel", "prices", "contextWindow", "outputTokensMax", "fallbacks"] as const;
 
 function checkNewSlug(slug: string, taken: ReadonlySet<string>, param: string): void {
   if (taken.has(slug)) throw slugTaken(slug, param);

@@ -29,6 +29,14 @@ export function fromPriceColumns(columns: PriceColumns): Prices {
   };
 }
 
+export const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
+
+/** Null is given, undefined is not. */
+export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
+  const said = Object.entries(given).filter(([, price]) => price !== undefined);
+  return { ...prices, ...Object.fromEntries(said) };
+}
+
 const nanoPerDollar = 1e9;
 
 function toNano(dollars: number | null): number | null {

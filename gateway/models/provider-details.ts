@@ -11,15 +11,18 @@ export type ProviderDetails = {
   timeouts: UpstreamTimeoutOverrides;
   credentials: CredentialDetails[];
   createdAt: Date;
+  /** One more with each change: what an edit names, so as not to undo somebody else's. */
+  revision: number;
 };
 
 type CredentialDetails = { id: string; lastFour: string; weight: number; createdAt: Date };
 
 /** @param credentials everybody's, or its own. */
 export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]): ProviderDetails {
-  const { id, name, kind, preset, baseUrl, timeouts, createdAt } = row;
+  const { id, name, kind, preset, baseUrl, timeouts, createdAt, revision } = row;
   const own = credentials.filter(({ providerId }) => providerId === id);
-  return { id, name, kind, preset, baseUrl, timeouts, credentials: own.map(toCredentialDetails), createdAt };
+  const credentialDetails = own.map(toCredentialDetails);
+  return { id, name, kind, preset, baseUrl, timeouts, credentials: credentialDetails, createdAt, revision };
 }
 
 function toCredentialDetails({ id, lastFour, weight, createdAt }: CredentialRow): CredentialDetails {

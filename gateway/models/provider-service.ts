@@ -1,17 +1,24 @@
-import type { Database, Repositories } from "../../db/database.ts";
+import type { Repositories } from "../../db/database.ts";
 import { DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
 import type { CredentialRow, ProviderRow, UpstreamTimeoutOverrides } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import { differences } from "../audit/differences.ts";
+import { listSome } from "../audit/list-some.ts";
+import type { Author } from "../auth/person.ts";
+import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import type { ChangeFeed } from "../keys/change-feed.ts";
 import type { ProviderKindName } from "../providers/registry.ts";
-import type { Runtime } from "../runtime.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import { changeProvider, changeProviders, type ProviderChangeOptions } from "./change-providers.ts";
 import { type NewCredential, sealCredential } from "./credential.ts";
+import { deleteModel } from "./delete-model.ts";
 import { type DiscoveredModel, describeModels } from "./discovered-models.ts";
 import type { EnvironmentKey, EnvironmentKeys } from "./environment-keys.ts";
+import { findProviderRow } from "./find-provider-row.ts";
+import { type Impact, readProviderImpact } from "./impact.ts";
 import { type ProviderDetails, toProviderDetails } from "./provider-details.ts";
 import {
   type CheckedSettings,
@@ -27,19 +34,21 @@ export type NewProvider = ProviderSettingsInput & {
   timeouts?: UpstreamTimeoutOverrides | undefined;
 };
 
-export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts"> & { baseUrl?: string | undefined };
+export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts"> & {
+  baseUrl?: string | undefined;
+  /** The one that was edited; an older one than the current is refused. */
+  revision?: number | undefined;
+};
 
-type ProviderServiceOptions = {
-  database: Database;
-  runtime: Runtime;
-  changeFeed: ChangeFeed;
+type ProviderServiceOptions = ProviderChangeOptions & {
+  audit: AuditLog;
   secretBox: SecretBox;
   guard: AddressGuard;
   upstreams: Upstreams;
   environmentKeys: EnvironmentKeys;
 };
 
-/** The providers and our credentials for them. A provider's name is part of its models' slugs and never changes. */
+/** The providers. A provider's name is part of its models' slugs and never changes. */
 export class ProviderService {
   readonly #options: ProviderServiceOptions;
 
@@ -56,10 +65,12 @@ export class ProviderService {
   }
 
   /** What is not given is the preset's, or the kind's. */
-  async create(provider: NewProvider): Promise<ProviderDetails> {
+  async create(author: Author, provider: NewProvider): Promise<ProviderDetails> {
     const settings = await this.#check(provider);
     try {
-      return await this.#change((repositories) => this.insert(repositories, { ...provider, ...settings }));
+      return await changeProvider(this.#options, (repositories) =>
+        this.#insertBy(author, repositories, { ...provider, ...settings }),
+      );
     } catch (error) {
       throw error instanceof DuplicateError ? nameTaken(provider.name, "name") : error;
     }
@@ -74,14 +85,15 @@ export class ProviderService {
     { name, kind, preset = null, baseUrl = null, timeouts = {}, apiKey }: NewProvider,
   ): Promise<ProviderRow> {
     const id = createId("prv", this.#options.runtime);
-    const row = { id, name, kind, preset, baseUrl, timeouts, createdAt: this.#now() };
+    const row = { id, name, kind, preset, baseUrl, timeouts, revision: 1, createdAt: this.#now() };
     await providers.insert(row);
     if (apiKey !== undefined) await providers.insertCredential(this.#seal({ providerId: id, apiKey }));
     return row;
   }
 
   /** What is not given stays as it is. */
-  async update(id: string, { preset, baseUrl, timeouts }: ProviderChanges): Promise<ProviderDetails> {
+  async update(author: Author, id: string, changes: ProviderChanges): Promise<ProviderDetails> {
+    const { preset, baseUrl, timeouts, revision } = changes;
     const { row } = await this.#read(id);
     const moved = {
       kind: row.kind as ProviderKindName,
@@ -90,23 +102,41 @@ export class ProviderService {
     };
     const isMoving = preset !== undefined || baseUrl !== undefined;
     const settings = isMoving ? await this.#check(moved) : null;
-    return this.#change(async (repositories) => {
-      await findProviderRow(repositories, id);
+    return changeProvider(this.#options, async (repositories) => {
+      const isCurrent = await repositories.providers.nextRevision(id, revision);
+      const before = await findProviderRow(repositories, id);
+      if (!isCurrent) throw changedMeanwhile("provider", before.revision);
       await repositories.providers.update(id, {
         ...(settings && { preset: settings.preset, baseUrl: settings.baseUrl }),
         ...(timeouts !== undefined && { timeouts }),
       });
-      return findProviderRow(repositories, id);
+      const after = await findProviderRow(repositories, id);
+      const details = differences(toTold(before), toTold(after), ["preset", "baseUrl", "timeouts"]);
+      await this.#options.audit.record(repositories, author, {
+        action: "provider.update",
+        entity: after,
+        details,
+      });
+      return after;
     });
   }
 
-  /** Throws `conflict` while there are models of it. */
-  async delete(id: string): Promise<void> {
-    const { database, changeFeed } = this.#options;
+  /** What stops working when the provider goes, with its models. */
+  impact(id: string): Promise<Impact> {
+    return readProviderImpact(this.#options.database, id);
+  }
+
+  /** Throws `conflict` while there are models of it, unless they are to go too. */
+  async delete(author: Author, id: string, withModels: boolean): Promise<void> {
+    const { audit, database, changeFeed } = this.#options;
     try {
       await database.write(async (repositories) => {
-        await findProviderRow(repositories, id);
+        const entity = await findProviderRow(repositories, id);
+        const models = withModels ? await repositories.models.list({ providerId: id }) : [];
+        for (const model of models) await deleteModel(repositories, model, this.#now());
         await repositories.providers.delete(id);
+        const details = { models: listSome(models.map(({ slug }) => slug)) };
+        await audit.record(repositories, author, { action: "provider.delete", entity, details });
         await repositories.changes.append("catalogue", id, this.#now());
       });
     } catch (error) {
@@ -115,33 +145,6 @@ export class ProviderService {
       throw new GatewayError("conflict", message, { param: "id" });
     }
     await changeFeed.catchUp();
-  }
-
-  addCredential(credential: NewCredential): Promise<ProviderDetails> {
-    return this.#change(async (repositories) => {
-      const row = await findProviderRow(repositories, credential.providerId);
-      checkConnection(row, credential.apiKey);
-      await repositories.providers.insertCredential(this.#seal(credential));
-      return row;
-    });
-  }
-
-  /** Another share of the provider's requests; the key itself stays. */
-  updateCredential(id: string, credentialId: string, weight: number): Promise<ProviderDetails> {
-    return this.#change(async (repositories) => {
-      const row = await findProviderRow(repositories, id);
-      if (!(await repositories.providers.updateCredential(id, credentialId, { weight })))
-        throw noCredential();
-      return row;
-    });
-  }
-
-  removeCredential(id: string, credentialId: string): Promise<ProviderDetails> {
-    return this.#change(async (repositories) => {
-      const row = await findProviderRow(repositories, id);
-      if (!(await repositories.providers.deleteCredential(id, credentialId))) throw noCredential();
-      return row;
-    });
   }
 
   /** Calls the upstream for real, with each of the provider's credentials. */
@@ -164,22 +167,33 @@ export class ProviderService {
   }
 
   /** A provider for each of the variables, with its preset's name; all of them or none. */
-  async importFromEnvironment(variables: string[]): Promise<ProviderDetails[]> {
+  async importFromEnvironment(author: Author, variables: string[]): Promise<ProviderDetails[]> {
     const made: NewProvider[] = [];
     for (const [index, variable] of variables.entries()) {
       const provider = this.#options.environmentKeys.toProvider(variable, `variables.${index}`);
       made.push({ ...provider, ...(await this.#check(provider)) });
     }
-    return this.#changeAll(async (repositories) => {
+    return changeProviders(this.#options, async (repositories) => {
       const taken = new Set((await repositories.providers.list()).map(({ name }) => name));
       const rows: ProviderRow[] = [];
       for (const [index, provider] of made.entries()) {
         if (taken.has(provider.name)) throw nameTaken(provider.name, `variables.${index}`);
         taken.add(provider.name);
-        rows.push(await this.insert(repositories, provider));
+        rows.push(await this.#insertBy(author, repositories, provider));
       }
       return rows;
     });
+  }
+
+  async #insertBy(author: Author, repositories: Repositories, provider: NewProvider): Promise<ProviderRow> {
+    const row = await this.insert(repositories, provider);
+    const { kind, preset, baseUrl } = toTold(row);
+    await this.#options.audit.record(repositories, author, {
+      action: "provider.create",
+      entity: row,
+      details: { kind, preset, baseUrl, hasCredential: provider.apiKey !== undefined },
+    });
+    return row;
   }
 
   async #check(provider: ProviderSettingsInput & { apiKey?: string | undefined }): Promise<CheckedSettings> {
@@ -199,27 +213,6 @@ export class ProviderService {
     });
   }
 
-  async #change(work: (repositories: Repositories) => Promise<ProviderRow>): Promise<ProviderDetails> {
-    const [details] = await this.#changeAll(async (repositories) => [await work(repositories)]);
-    if (details === undefined) throw new Error("One row was given, and must come back.");
-    return details;
-  }
-
-  /** @param work gives the providers that it changed, as they are now. */
-  async #changeAll(work: (repositories: Repositories) => Promise<ProviderRow[]>): Promise<ProviderDetails[]> {
-    const { database, changeFeed } = this.#options;
-    const changed = await database.write(async (repositories) => {
-      const rows = await work(repositories);
-      const [first] = rows;
-      // One is enough: whoever hears of it reads the whole catalogue.
-      if (first) await repositories.changes.append("catalogue", first.id, this.#now());
-      const credentials = await repositories.providers.listCredentials();
-      return rows.map((row) => toProviderDetails(row, credentials));
-    });
-    await changeFeed.catchUp();
-    return changed;
-  }
-
   #seal(credential: NewCredential): CredentialRow {
     return sealCredential(this.#options.secretBox, this.#options.runtime, credential);
   }
@@ -229,17 +222,11 @@ export class ProviderService {
   }
 }
 
-async function findProviderRow({ providers }: Repositories, id: string): Promise<ProviderRow> {
-  const row = await providers.find(id);
-  if (!row) throw new GatewayError("not_found", "There is no provider with this id.", { param: "id" });
-  return row;
+/** What the audit log is told of a provider: of its address no query, in which people put keys. */
+function toTold(row: ProviderRow): ProviderRow {
+  return { ...row, baseUrl: row.baseUrl?.split("?")[0] ?? null };
 }
 
 function nameTaken(name: string, param: string): GatewayError {
   return new GatewayError("conflict", `There is a provider ${name} already.`, { param });
-}
-
-function noCredential(): GatewayError {
-  const message = "The provider has no credential with this id.";
-  return new GatewayError("not_found", message, { param: "credentialId" });
 }

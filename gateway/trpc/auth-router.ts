@@ -5,14 +5,16 @@ import type { Context } from "./context.ts";
 import { email, name, password } from "./inputs.ts";
 import { procedure, publicProcedure, router } from "./trpc.ts";
 
+const token = z.string().max(256);
+
 export const authRouter = router({
   /** Whether there is an administrator. */
   state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
 
   setUp: publicProcedure
-    .input(z.strictObject({ token: z.string().max(256), name, email, password }))
+    .input(z.strictObject({ token, name, email, password }))
     .mutation(async ({ ctx, input: { token, ...account } }) =>
-      withCookie(ctx, await ctx.services.accounts.setUp(token, account)),
+      withCookie(ctx, await ctx.services.accounts.setUp(token, account, ctx.address)),
     ),
 
   signIn: publicProcedure
@@ -37,13 +39,41 @@ export const authRouter = router({
   signOut: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
     ctx.refreshCookie.clear();
-    if (token !== null) await ctx.services.sessions.end(token);
+    if (token !== null) await ctx.services.sessions.end(token, ctx.address);
   }),
+
+  /** Ends every session of the person, this one too. */
+  signOutEverywhere: procedure.mutation(async ({ ctx }) => {
+    await ctx.services.sessions.endAll(ctx.person);
+    ctx.refreshCookie.clear();
+  }),
+
+  /** Whom the link of an invitation, or for a new password, is for. */
+  invitation: publicProcedure
+    .input(z.strictObject({ token }))
+    .query(({ ctx, input }) => ctx.services.invitations.find(input.token)),
+
+  /** Uses such a link up: the person has a password now, and is signed in. */
+  join: publicProcedure
+    .input(z.strictObject({ token, name, password }))
+    .mutation(async ({ ctx, input: { token: link, ...account } }) =>
+      withCookie(ctx, await ctx.services.invitations.join(link, account, ctx.address)),
+    ),
+
+  /** Whoever is signed in, as they are now. */
+  me: procedure.query(({ ctx: { person } }) => {
+    const { id, email: address, name: called, role } = person;
+    return { id, name: called, email: address, role };
+  }),
+
+  updateName: procedure
+    .input(z.strictObject({ name }))
+    .mutation(({ ctx, input }) => ctx.services.accounts.updateName(ctx.person, input.name)),
 
   changePassword: procedure
     .input(z.strictObject({ currentPassword: z.string().max(256), newPassword: password }))
     .mutation(({ ctx, input }) =>
-      ctx.services.accounts.changePassword(ctx.person, input.currentPassword, input.newPassword, ctx.address),
+      ctx.services.accounts.changePassword(ctx.person, input.currentPassword, input.newPassword),
     ),
 });
 

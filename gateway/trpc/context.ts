@@ -3,14 +3,29 @@ import type { CreateExpressContextOptions } from "@trpc/server/adapters/express"
 import { createId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
+import { publicUrlOf } from "./public-url.ts";
 import { RefreshCookie } from "./refresh-cookie.ts";
 
 export type Context = {
-  services: Pick<Services, "accounts" | "sessions" | "keys" | "models" | "providers">;
+  services: Pick<
+    Services,
+    | "accounts"
+    | "audit"
+    | "credentials"
+    | "invitations"
+    | "keys"
+    | "models"
+    | "onboarding"
+    | "providers"
+    | "sessions"
+    | "users"
+  >;
   runtime: Runtime;
   requestId: string;
   /** The client's IP address. */
   address: string;
+  /** Where people reach the gateway, without a slash at the end. */
+  publicUrl: string;
   accessToken: string | null;
   refreshCookie: RefreshCookie;
 };
@@ -32,6 +47,7 @@ export function createContext(services: Services, publicUrl: string | null) {
       runtime: services.runtime,
       requestId,
       address: req.socket.remoteAddress ?? "",
+      publicUrl: publicUrlOf(req, publicUrl),
       accessToken: /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
       refreshCookie: new RefreshCookie(req, res, publicUrl?.startsWith("https:") === true),
     };

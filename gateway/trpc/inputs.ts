@@ -4,6 +4,16 @@ import { providerNamePattern, slugLengthMax } from "../models/slug.ts";
 /** The parts that inputs are made of. Objects are strict everywhere: an unknown field is a mistake, and said to be one. */
 export const id = z.string().min(1).max(40);
 
+/** Where a page begins: what the page before said. */
+export const cursor = id.nullish().transform((text) => text ?? undefined);
+
+export const pageLimit = z.int().min(1).max(200).optional();
+
+export const search = z.string().max(255).optional();
+
+/** What was edited, so that a change that somebody else made meanwhile is noticed and not undone. */
+export const revision = z.int().min(1).optional();
+
 // Control characters have no place in a name; everything else people write does.
 export const name = z
   .string()

@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { id, moment, name, slugs } from "./inputs.ts";
+import { cursor, id, moment, name, pageLimit, revision, search, slug, slugs } from "./inputs.ts";
 import { procedure, router } from "./trpc.ts";
 
+const filter = { search, modelSlug: slug.optional(), ownerId: id.optional() };
 const status = z.enum(["active", "disabled"]);
 const overlapSeconds = z
   .int()
@@ -12,32 +13,41 @@ export const keysRouter = router({
   list: procedure
     .input(
       z
-        .strictObject({
-          search: z.string().max(255).optional(),
-          status: status.optional(),
-          cursor: id.nullish().transform((cursor) => cursor ?? undefined),
-          limit: z.int().min(1).max(200).optional(),
-        })
+        .strictObject({ ...filter, status: status.optional(), cursor, limit: pageLimit })
         .default({ cursor: undefined }),
     )
     .query(({ ctx, input }) => ctx.services.keys.list(ctx.person, input)),
+
+  /** How many keys there are of each status, under the same filter. */
+  counts: procedure
+    .input(z.strictObject(filter).default({}))
+    .query(({ ctx, input }) => ctx.services.keys.count(ctx.person, input)),
 
   get: procedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
 
-  /** The value is in the answer and nowhere else, ever. */
+  /** The value is in the answer and nowhere else, ever. An administrator may say whose key it is. */
   create: procedure
-    .input(z.strictObject({ name, models: slugs.optional(), expiresAt: moment.nullish() }))
+    .input(
+      z.strictObject({
+        name,
+        models: slugs.optional(),
+        expiresAt: moment.nullish(),
+        ownerId: id.optional(),
+      }),
+    )
     .mutation(({ ctx, input }) => ctx.services.keys.create(ctx.person, input)),
 
   rename: procedure
-    .input(z.strictObject({ id, name }))
-    .mutation(({ ctx, input }) => ctx.services.keys.rename(ctx.person, input.id, input.name)),
+    .input(z.strictObject({ id, name, revision }))
+    .mutation(({ ctx, input }) => ctx.services.keys.rename(ctx.person, input.id, input.name, input.revision)),
 
   setModels: procedure
-    .input(z.strictObject({ id, models: slugs }))
-    .mutation(({ ctx, input }) => ctx.services.keys.setModels(ctx.person, input.id, input.models)),
+    .input(z.strictObject({ id, models: slugs, revision }))
+    .mutation(({ ctx, input }) =>
+      ctx.services.keys.setModels(ctx.person, input.id, input.models, input.revision),
+    ),
 
   activate: procedure
     .input(z.strictObject({ id }))

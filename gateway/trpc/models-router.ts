@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { fallbacks, id, prices, slug, tokens, upstreamModel } from "./inputs.ts";
+import { fallbacks, id, pageLimit, prices, revision, search, slug, tokens, upstreamModel } from "./inputs.ts";
 import { adminProcedure, procedure, router } from "./trpc.ts";
 
 const changes = {
@@ -14,22 +14,37 @@ const changes = {
 const reference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
 
 export const modelsRouter = router({
-  list: procedure.query(({ ctx }) => ctx.services.models.list()),
+  /** By slug, all of them unless a limit is given; the cursor for the next page is the slug of the last one. */
+  list: procedure
+    .input(
+      z
+        .strictObject({ search, providerId: id.optional(), cursor: slug.optional(), limit: pageLimit })
+        .optional(),
+    )
+    .query(({ ctx, input }) => ctx.services.models.list(ctx.person, input)),
 
-  get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(input)),
+  get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
+
+  /** What stops working when the model goes. */
+  impact: adminProcedure.input(reference).query(({ ctx, input }) => ctx.services.models.impact(input)),
 
   /** What is not given is filled in with what is known of the model; null stays null. */
   create: adminProcedure
     .input(z.strictObject({ slug, providerId: id, ...changes }))
-    .mutation(({ ctx, input }) => ctx.services.models.create(input)),
+    .mutation(({ ctx, input }) => ctx.services.models.create(ctx.person, input)),
 
   update: adminProcedure
-    .input(z.union([z.strictObject({ id, ...changes }), z.strictObject({ slug, ...changes })]))
-    .mutation(({ ctx, input }) =>
-      ctx.services.models.update("id" in input ? { id: input.id } : { slug: input.slug }, input),
-    ),
+    .input(
+      z.union([z.strictObject({ id, revision, ...changes }), z.strictObject({ slug, revision, ...changes })]),
+    )
+    .mutation(({ ctx, input }) => {
+      const model = "id" in input ? { id: input.id } : { slug: input.slug };
+      return ctx.services.models.update(ctx.person, model, input);
+    }),
 
-  delete: adminProcedure.input(reference).mutation(({ ctx, input }) => ctx.services.models.delete(input)),
+  delete: adminProcedure
+    .input(reference)
+    .mutation(({ ctx, input }) => ctx.services.models.delete(ctx.person, input)),
 
   /** What is known of a provider's models without asking its upstream. */
   known: adminProcedure

@@ -8,6 +8,7 @@ import {
   id,
   preset,
   providerName,
+  revision,
   timeouts,
   upstreamModel,
   weight,
@@ -31,7 +32,7 @@ export const providersRouter = router({
         timeouts: timeouts.optional(),
       }),
     )
-    .mutation(({ ctx, input }) => ctx.services.providers.create(input)),
+    .mutation(({ ctx, input }) => ctx.services.providers.create(ctx.person, input)),
 
   update: adminProcedure
     .input(
@@ -40,15 +41,22 @@ export const providersRouter = router({
         preset: preset.nullish(),
         baseUrl: baseUrl.optional(),
         timeouts: timeouts.optional(),
+        revision,
       }),
     )
     .mutation(({ ctx, input: { id: providerId, ...changes } }) =>
-      ctx.services.providers.update(providerId, changes),
+      ctx.services.providers.update(ctx.person, providerId, changes),
     ),
 
-  delete: adminProcedure
+  /** What stops working when the provider goes, with its models. */
+  impact: adminProcedure
     .input(z.strictObject({ id }))
-    .mutation(({ ctx, input }) => ctx.services.providers.delete(input.id)),
+    .query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
+
+  /** A provider that has models is kept, unless they are to go too. */
+  delete: adminProcedure
+    .input(z.strictObject({ id, withModels: z.boolean().default(false) }))
+    .mutation(({ ctx, input }) => ctx.services.providers.delete(ctx.person, input.id, input.withModels)),
 
   /** A real, cheap call with each credential, and a verdict in words on each and on the whole. */
   test: adminProcedure
@@ -71,23 +79,28 @@ export const providersRouter = router({
           .transform((names) => [...new Set(names)]),
       }),
     )
-    .mutation(({ ctx, input }) => ctx.services.models.addAll(input.id, input.models)),
+    .mutation(({ ctx, input }) => ctx.services.models.addAll(ctx.person, input.id, input.models)),
 
   addCredential: adminProcedure
     .input(z.strictObject({ id, apiKey, weight: weight.optional() }))
     .mutation(({ ctx, input: { id: providerId, ...credential } }) =>
-      ctx.services.providers.addCredential({ providerId, ...credential }),
+      ctx.services.credentials.add(ctx.person, { providerId, ...credential }),
     ),
 
   updateCredential: adminProcedure
     .input(z.strictObject({ id, credentialId: id, weight }))
     .mutation(({ ctx, input }) =>
-      ctx.services.providers.updateCredential(input.id, input.credentialId, input.weight),
+      ctx.services.credentials.update(ctx.person, input.id, input.credentialId, input.weight),
     ),
+
+  /** What stops working when the credential goes. */
+  credentialImpact: adminProcedure
+    .input(z.strictObject({ id, credentialId: id }))
+    .query(({ ctx, input }) => ctx.services.credentials.impact(input.id, input.credentialId)),
 
   removeCredential: adminProcedure
     .input(z.strictObject({ id, credentialId: id }))
-    .mutation(({ ctx, input }) => ctx.services.providers.removeCredential(input.id, input.credentialId)),
+    .mutation(({ ctx, input }) => ctx.services.credentials.remove(ctx.person, input.id, input.credentialId)),
 
   /** Upstreams' keys that were found in the environment at the start: the names of their variables, never the keys. */
   environmentKeys: adminProcedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
@@ -103,5 +116,5 @@ export const providersRouter = router({
           .transform((names) => [...new Set(names)]),
       }),
     )
-    .mutation(({ ctx, input }) => ctx.services.providers.importFromEnvironment(input.variables)),
+    .mutation(({ ctx, input }) => ctx.services.providers.importFromEnvironment(ctx.person, input.variables)),
 });

@@ -21,6 +21,8 @@ const t = initTRPC.context<Context>().create({
         param:
           ours?.param ?? (cause instanceof z.ZodError ? (cause.issues[0]?.path.join(".") ?? null) : null),
         retryAfterSeconds: ours?.retryAfterSeconds ?? null,
+        /** Set where the input's `revision` is not the current one: somebody else was faster. */
+        currentRevision: ours?.currentRevision ?? null,
         requestId: ctx?.requestId ?? null,
       },
     };
@@ -79,7 +81,8 @@ export const publicProcedure = t.procedure.use(withOurErrors);
 /** For whoever is signed in. */
 export const procedure = publicProcedure.use(async ({ ctx, next }) => {
   if (ctx.accessToken === null) throw new GatewayError("unauthenticated", "Sign in first.");
-  return next({ ctx: { ...ctx, person: await ctx.services.sessions.authenticate(ctx.accessToken) } });
+  const person = await ctx.services.sessions.authenticate(ctx.accessToken);
+  return next({ ctx: { ...ctx, person: { ...person, address: ctx.address } } });
 });
 
 /** For administrators. */

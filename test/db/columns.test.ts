@@ -57,6 +57,7 @@ for (const kind of databaseKinds) {
         preset: null,
         baseUrl: null,
         timeouts,
+        revision: 1,
         createdAt,
       }),
     );

@@ -14,6 +14,7 @@ const provider = {
   preset: null,
   baseUrl: null,
   timeouts: {},
+  revision: 1,
   createdAt,
 };
 const model = {
@@ -27,6 +28,7 @@ const model = {
   cachedInputPrice: null,
   cacheWritePrice: null,
   outputPrice: null,
+  revision: 1,
   createdAt,
 };
 
@@ -94,11 +96,11 @@ if (databaseKinds.includes("mysql")) {
     const change = (first: string, second: string, own: number, hash: string) =>
       database.write(async ({ users }) => {
         attempts++;
-        await users.updatePassword(first, hash);
+        await users.update(first, { passwordHash: hash });
         // Each holds its first row before either asks for its second.
         locked[own]?.resolve();
         await locked[1 - own]?.promise;
-        await users.updatePassword(second, hash);
+        await users.update(second, { passwordHash: hash });
       });
     await Promise.all([change("usr_1", "usr_2", 0, "a"), change("usr_2", "usr_1", 1, "b")]);
 

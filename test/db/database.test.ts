@@ -12,7 +12,7 @@ for (const kind of databaseKinds) {
       ids.map((id) =>
         database.write(async ({ users }) => {
           await users.insert(userRow(id));
-          await users.updatePassword(id, `hash of ${id}`);
+          await users.update(id, { passwordHash: `hash of ${id}` });
           return users.find(id);
         }),
       ),

@@ -14,11 +14,7 @@ for (const kind of databaseKinds) {
     for (const each of processes) t.is(await each.exited, 0, each.stderr());
 
     const said = processes.map((each) => each.stdout());
-    t.is(
-      said.filter((text) => /^Ran InitialSchema\d+, SeveralWays\d+\.\n$/.test(text)).length,
-      1,
-      said.join(""),
-    );
+    t.is(said.filter((text) => /^Ran InitialSchema\d+(, \w+)+\.\n$/.test(text)).length, 1, said.join(""));
     t.is(said.filter((text) => text === "The database schema is up to date.\n").length, 3, said.join(""));
   });
 }

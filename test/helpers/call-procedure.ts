@@ -1,7 +1,5 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { createId } from "../../gateway/ids.ts";
-import { hashPassword } from "../../gateway/auth/passwords.ts";
 import type { Role } from "../../db/entities/user.ts";
 import { createConsoleClient, type TestGateway } from "./test-gateway.ts";
 
@@ -61,6 +59,7 @@ type ConsoleError = {
     path: string;
     param: string | null;
     retryAfterSeconds: number | null;
+    currentRevision: number | null;
     requestId: string | null;
   };
 };
@@ -76,20 +75,16 @@ type CallOptions = {
 
 export type Someone = { id: string; email: string; password: string; accessToken: string };
 
-/** A person that was there already, signed in. People are made by hand until there are procedures for it. */
+/** A person who was invited and has come, signed in. */
 export async function addPerson(
-  { url, services }: TestGateway,
+  { url, admin }: TestGateway,
   email: string,
   role: Role = "member",
 ): Promise<Someone & { console: ReturnType<typeof createConsoleClient> }> {
-  const { database, runtime } = services;
   const password = `password of ${email}`;
-  const id = createId("usr", runtime);
-  const passwordHash = await hashPassword(password, runtime);
-  const createdAt = new Date(runtime.now());
-  await database.write(({ users }) =>
-    users.insert({ id, email, name: email, passwordHash, role, status: "active", createdAt }),
-  );
-  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate({ email, password });
-  return { id, email, password, accessToken, console: createConsoleClient(url, accessToken) };
+  const { link } = await admin.users.invite.mutate({ name: email, email, role });
+  const token = new URL(link).searchParams.get("token") ?? "";
+  const { auth } = createConsoleClient(url);
+  const { accessToken, user } = await auth.join.mutate({ token, name: email, password });
+  return { id: user.id, email, password, accessToken, console: createConsoleClient(url, accessToken) };
 }

@@ -26,6 +26,7 @@ export function userRow(id: string, more: Partial<UserRow> = {}): UserRow {
     passwordHash: "none",
     role: "member",
     status: "active",
+    lastSignInAt: null,
     createdAt: new Date(),
     ...more,
   };

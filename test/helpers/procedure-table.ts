@@ -20,10 +20,33 @@ export const procedureTable: Record<string, ProcedureRow> = {
       newPassword: "password of guards@example.com",
     },
   },
+  "auth.invitation": { access: "everybody", input: { token: "wrong" } },
+  "auth.join": { access: "everybody", input: { token: "wrong", name: "Eve", password: "long enough" } },
+  "auth.me": { access: "members" },
+  "auth.updateName": { access: "members", input: { name: "Renamed" } },
+  "auth.signOutEverywhere": { access: "members" },
 
-  "keys.list": { access: "members", input: {} },
+  "audit.list": { access: "administrators", input: {} },
+  "audit.actions": { access: "administrators" },
+
+  "overview.onboarding": { access: "members" },
+
+  "users.list": { access: "administrators", input: {} },
+  "users.get": { access: "administrators", input: { id: "usr_absent" } },
+  "users.invite": {
+    access: "administrators",
+    input: { name: "Eve", email: "eve@example.com" },
+    optional: ["role"],
+  },
+  "users.resetPassword": { access: "administrators", input: { id: "usr_absent" } },
+  "users.setRole": { access: "administrators", input: { id: "usr_absent", role: "admin" } },
+  "users.disable": { access: "administrators", input: { id: "usr_absent" } },
+  "users.enable": { access: "administrators", input: { id: "usr_absent" } },
+
+  "keys.list": { access: "members", input: {}, optional: ["ownerId"] },
+  "keys.counts": { access: "members", input: {}, optional: ["ownerId"] },
   "keys.get": { access: "members", input: { id: "" } },
-  "keys.create": { access: "members", input: { name: "A key" } },
+  "keys.create": { access: "members", input: { name: "A key" }, optional: ["ownerId"] },
   "keys.rename": { access: "members", input: { id: "", name: "Renamed" } },
   "keys.setModels": { access: "members", input: { id: "", models: [] } },
   "keys.deactivate": { access: "members", input: { id: "" } },
@@ -31,8 +54,9 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.rotate": { access: "members", input: { id: "" } },
   "keys.delete": { access: "members", input: { id: "" } },
 
-  "models.list": { access: "members" },
+  "models.list": { access: "members", input: {} },
   "models.get": { access: "members", input: { slug: "demo/echo" } },
+  "models.impact": { access: "administrators", input: { id: "mdl_absent" } },
   "models.create": { access: "administrators", input: { slug: "demo/x", providerId: "prv_absent" } },
   "models.update": { access: "administrators", input: { id: "mdl_absent", prices: {}, fallbacks: [] } },
   "models.delete": { access: "administrators", input: { id: "mdl_absent" } },
@@ -42,6 +66,11 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "providers.presets": { access: "administrators" },
   "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },
   "providers.update": { access: "administrators", input: { id: "prv_absent" } },
+  "providers.impact": { access: "administrators", input: { id: "prv_absent" } },
+  "providers.credentialImpact": {
+    access: "administrators",
+    input: { id: "prv_absent", credentialId: "crd_absent" },
+  },
   "providers.delete": { access: "administrators", input: { id: "prv_absent" } },
   "providers.test": { access: "administrators", input: { id: "prv_absent" } },
   "providers.discoverModels": { access: "administrators", input: { id: "prv_absent" } },
@@ -69,6 +98,8 @@ export const procedureTable: Record<string, ProcedureRow> = {
 export type ProcedureRow = {
   access: "everybody" | "members" | "administrators";
   input?: Record<string, unknown>;
+  /** Fields that it knows and that others do not, such as `ownerId`. */
+  optional?: string[];
 };
 
 /** Every procedure of the router, as the router has it. Its type there is that of a tree; what is there is a flat list. */

@@ -32,13 +32,16 @@ export async function startTestGateway(
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= gateway.close());
   t.teardown(close);
-  const admin = createConsoleClient(gateway.url, await signInAdministrator(gateway));
-  return { ...gateway, close, admin, log, environment };
+  const accessToken = await signInAdministrator(gateway);
+  const admin = createConsoleClient(gateway.url, accessToken);
+  return { ...gateway, close, admin, accessToken, log, environment };
 }
 
 export type TestGateway = RunningGateway & {
   /** A signed-in administrator's way to `/trpc`. */
   admin: TRPCClient<AppRouter>;
+  /** The administrator's. */
+  accessToken: string;
   /** Everything the gateway logged, as JSON lines. */
   log: string[];
   environment: Record<string, string>;

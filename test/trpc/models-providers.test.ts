@@ -23,7 +23,7 @@ for (const kind of databaseKinds) {
 
     const { id } = made;
     const moved = await providers.update.mutate({ id, baseUrl: "https://eu.example.com/v1" });
-    t.deepEqual(moved, { ...made, baseUrl: "https://eu.example.com/v1" });
+    t.deepEqual(moved, { ...made, baseUrl: "https://eu.example.com/v1", revision: 2 });
     t.deepEqual((await providers.update.mutate({ id, timeouts: {} })).timeouts, {});
 
     await providers.delete.mutate({ id });
@@ -63,8 +63,8 @@ for (const kind of databaseKinds) {
     );
 
     const changed = await models.update.mutate({ slug, upstreamModel: "model-2", contextWindow: null });
-    t.deepEqual(changed, { ...made, upstreamModel: "model-2", contextWindow: null });
-    t.deepEqual(await models.update.mutate({ id }), changed, "nothing given, nothing changed");
+    t.deepEqual(changed, { ...made, upstreamModel: "model-2", contextWindow: null, revision: 2 });
+    t.deepEqual(await models.update.mutate({ id }), { ...changed, revision: 3 }, "nothing else changed");
 
     await models.delete.mutate({ id });
     for (const absent of [

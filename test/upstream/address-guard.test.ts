@@ -161,6 +161,7 @@ test.serial("a provider that got into the database all the same is refused when 
         preset: null,
         baseUrl,
         timeouts: {},
+        revision: 1,
         createdAt,
       });
       const model = {
@@ -168,6 +169,7 @@ test.serial("a provider that got into the database all the same is refused when 
         slug: `${name}/model`,
         providerId: id,
         upstreamModel: "m",
+        revision: 1,
         createdAt,
       };
       await models.insert({ ...model, ...prices, contextWindowTokens: null, outputTokensMax: null });

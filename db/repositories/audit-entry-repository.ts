@@ -1,0 +1,40 @@
+import { And, type EntityManager, type FindOperator, LessThan, MoreThanOrEqual } from "typeorm";
+import { AuditEntry, type AuditEntryRow } from "../entities/audit-entry.ts";
+
+/** Which entries: those between two ids, of one person, of one action, about one thing. */
+export type AuditEntryPage = {
+  actorId?: string | undefined;
+  action?: string | undefined;
+  entityId?: string | undefined;
+  /** With it. */
+  fromId: string;
+  /** Without it. */
+  beforeId: string;
+  limit: number;
+};
+
+export class AuditEntryRepository {
+  readonly #manager: EntityManager;
+
+  constructor(manager: EntityManager) {
+    this.#manager = manager;
+  }
+
+  async insert(entry: AuditEntryRow): Promise<void> {
+    await this.#manager.insert(AuditEntry, entry);
+  }
+
+  /** Newest first. */
+  list({ actorId, action, entityId, fromId, beforeId, limit }: AuditEntryPage): Promise<AuditEntryRow[]> {
+    const id: FindOperator<string> = And(MoreThanOrEqual(fromId), LessThan(beforeId));
+    return this.#manager.find(AuditEntry, {
+      where: { id, ...(actorId && { actorId }), ...(action && { action }), ...(entityId && { entityId }) },
+      order: { id: "DESC" },
+      take: limit,
+    });
+  }
+
+  async deleteBefore(id: string): Promise<void> {
+    await this.#manager.delete(AuditEntry, { id: LessThan(id) });
+  }
+}

@@ -1,0 +1,30 @@
+import type { EntityManager } from "typeorm";
+import { Invitation, type InvitationRow } from "../entities/user.ts";
+
+export class InvitationRepository {
+  readonly #manager: EntityManager;
+
+  constructor(manager: EntityManager) {
+    this.#manager = manager;
+  }
+
+  find(tokenHash: string): Promise<InvitationRow | null> {
+    return this.#manager.findOneBy(Invitation, { tokenHash });
+  }
+
+  /** In place of the one that the person may have. */
+  async replace(invitation: InvitationRow): Promise<void> {
+    await this.deleteOf(invitation.userId);
+    await this.#manager.insert(Invitation, invitation);
+  }
+
+  /** Returns whether there was one: of two who use it at once only one is told so. */
+  async delete(tokenHash: string): Promise<boolean> {
+    const { affected } = await this.#manager.delete(Invitation, { tokenHash });
+    return affected !== 0;
+  }
+
+  async deleteOf(userId: string): Promise<void> {
+    await this.#manager.delete(Invitation, { userId });
+  }
+}

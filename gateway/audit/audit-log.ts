@@ -1,0 +1,110 @@
+import type { Database, Repositories } from "../../db/database.ts";
+import type { AuditEntryRow } from "../../db/entities/audit-entry.ts";
+import { createId, firstIdAt } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+import type { AuditAction } from "./audit-actions.ts";
+
+/** Who did what, when and from where, as people see it, under the names of the time. */
+export type AuditEntry = {
+  id: string;
+  at: Date;
+  /** Null where nobody was signed in, as for a failed attempt to. */
+  actor: { id: string; name: string } | null;
+  action: AuditAction;
+  entity: { type: string; id: string; name: string };
+  details: Record<string, unknown>;
+  /** The IP address it was done from. */
+  address: string;
+};
+
+export type AuditQuery = {
+  actorId?: string | undefined;
+  action?: AuditAction | undefined;
+  entityId?: string | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+  cursor?: string | undefined;
+  limit?: number | undefined;
+};
+
+/** Who did something. The id and the name are null where it was somebody who is not signed in. */
+type Actor = { id: string | null; name: string | null; address: string };
+
+type NewAuditEntry = {
+  action: AuditAction;
+  /** What it was done to, under its name of now. */
+  entity: { id: string; name: string };
+  /** What else there is to say. Never a secret. */
+  details?: Record<string, unknown>;
+};
+
+type AuditLogOptions = { database: Database; runtime: Runtime; retentionDays: number };
+
+/** Everything that people changed. An entry is written by the transaction that makes the change: neither is there alone. */
+export class AuditLog {
+  readonly #options: AuditLogOptions;
+  #nextPruneAt = 0;
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+  }
+
+  async record(
+    { auditEntries }: Repositories,
+    actor: Actor,
+    { action, entity, details = {} }: NewAuditEntry,
+  ): Promise<void> {
+    const { randomBytes } = this.#options.runtime;
+    const now = this.#options.runtime.now();
+    await auditEntries.insert({
+      id: createId("aud", { now: () => now, randomBytes }),
+      createdAt: new Date(now),
+      actorId: actor.id,
+      actorName: actor.name,
+      action,
+      entityId: entity.id,
+      entityName: entity.name,
+      details,
+      address: actor.address,
+    });
+    if (now < this.#nextPruneAt) return;
+    this.#nextPruneAt = now + pruneIntervalMs;
+    await auditEntries.deleteBefore(firstIdAt("aud", now - this.#options.retentionDays * dayMs));
+  }
+
+  /** Newest first. `from` is included, `to` is not. */
+  async list(query: AuditQuery): Promise<{ items: AuditEntry[]; nextCursor: string | null }> {
+    const { cursor, from, to, limit = entriesPerPage, ...filter } = query;
+    const ends = [cursor ?? [], to ? firstIdAt("aud", to.getTime()) : []].flat();
+    const rows = await this.#options.database.read(({ auditEntries }) =>
+      auditEntries.list({
+        ...filter,
+        fromId: firstIdAt("aud", from?.getTime() ?? 0),
+        beforeId: ends.toSorted()[0] ?? afterEveryId,
+        limit: limit + 1,
+      }),
+    );
+    const items = rows.slice(0, limit).map(toAuditEntry);
+    return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+}
+
+const entriesPerPage = 50;
+const dayMs = 24 * 60 * 60_000;
+const pruneIntervalMs = 60 * 60_000;
+const afterEveryId = "aud_~";
+
+function toAuditEntry(row: AuditEntryRow): AuditEntry {
+  const { id, createdAt, actorId, actorName, entityId, entityName, details, address } = row;
+  const [type = ""] = row.action.split(".");
+  return {
+    id,
+    at: createdAt,
+    actor: actorId === null ? null : { id: actorId, name: actorName ?? "" },
+    // Written by this gateway, or an older one, whose actions all exist still.
+    action: row.action as AuditAction,
+    entity: { type, id: entityId, name: entityName },
+    details: { ...details },
+    address,
+  };
+}

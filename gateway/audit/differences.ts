@@ -1,0 +1,9 @@
+/** What an edit changed, as the audit log tells it: of each field that is not what it was, both values. */
+export function differences<Thing extends object>(
+  before: Thing,
+  after: Thing,
+  fields: readonly (keyof Thing & string)[],
+): Record<string, { from: unknown; to: unknown }> {
+  const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
+}

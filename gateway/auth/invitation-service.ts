@@ -1,0 +1,107 @@
+import { hash } from "node:crypto";
+import type { Database, Repositories } from "../../db/database.ts";
+import type { InvitationRow, UserRow } from "../../db/entities/user.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import { GatewayError } from "../errors.ts";
+import type { Runtime } from "../runtime.ts";
+import { hashPassword } from "./passwords.ts";
+import type { Session, SessionService } from "./session-service.ts";
+
+/** What a link's holder is told before choosing a password. */
+export type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
+
+/** A link's secret, which is told this once. */
+export type InvitationToken = { token: string; expiresAt: Date };
+
+type InvitationServiceOptions = {
+  database: Database;
+  runtime: Runtime;
+  sessions: SessionService;
+  audit: AuditLog;
+};
+
+/** Links by which a person chooses a password: the first one, or a new one. Each works once, for a week. */
+export class InvitationService {
+  readonly #database: Database;
+  readonly #runtime: Runtime;
+  readonly #sessions: SessionService;
+  readonly #audit: AuditLog;
+
+  constructor({ database, runtime, sessions, audit }: InvitationServiceOptions) {
+    this.#database = database;
+    this.#runtime = runtime;
+    this.#sessions = sessions;
+    this.#audit = audit;
+  }
+
+  /** A new link for a person, as part of the transaction that decided so. One that they had before ends. */
+  async issue(
+    { invitations }: Repositories,
+    userId: string,
+    kind: InvitationRow["kind"],
+  ): Promise<InvitationToken> {
+    const token = this.#runtime.randomBytes(32).toString("base64url");
+    const createdAt = new Date(this.#runtime.now());
+    const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
+    await invitations.replace({ tokenHash: hashOf(token), userId, kind, expiresAt, createdAt });
+    return { token, expiresAt };
+  }
+
+  /** Whom a link is for. Throws `not_found` for one that does not count, or not any more. */
+  async find(token: string): Promise<Invitation> {
+    const { invitation, user } = await this.#database.read((repositories) => this.#open(repositories, token));
+    return { name: user.name, email: user.email, kind: invitation.kind };
+  }
+
+  /** Gives the link's person a password, ends whatever sessions they have, and signs them in. */
+  async join(
+    token: string,
+    { name, password }: { name: string; password: string },
+    address: string,
+  ): Promise<Session> {
+    // Before the hash of the password, which costs something.
+    await this.find(token);
+    const passwordHash = await hashPassword(password, this.#runtime);
+    return this.#database.write(async (repositories) => {
+      const { invitation, user } = await this.#open(repositories, token);
+      const { invitations, sessions, users } = repositories;
+      if (!(await invitations.delete(invitation.tokenHash))) throw noInvitation();
+      await sessions.deleteOf(user.id);
+      await users.update(user.id, { name, passwordHash, status: "active" });
+      const joined: UserRow = { ...user, name, passwordHash, status: "active" };
+      const details = { by: invitation.kind };
+      await this.#audit.record(
+        repositories,
+        { ...joined, address },
+        { action: "user.join", entity: joined, details },
+      );
+      return this.#sessions.start(repositories, joined);
+    });
+  }
+
+  async #open(
+    { invitations, users }: Repositories,
+    token: string,
+  ): Promise<{ invitation: InvitationRow; user: UserRow }> {
+    const invitation = await invitations.find(hashOf(token));
+    const user = invitation && (await users.find(invitation.userId));
+    const isOver = invitation === null || invitation.expiresAt.getTime() <= this.#runtime.now();
+    if (isOver || !user || user.status === "disabled") throw noInvitation();
+    return { invitation, user };
+  }
+}
+
+const lifetimeMs = 7 * 24 * 60 * 60_000;
+
+/** All that is stored of a token: 256 random bits cannot be guessed back. */
+function hashOf(token: string): string {
+  return hash("sha256", token);
+}
+
+function noInvitation(): GatewayError {
+  return new GatewayError(
+    "not_found",
+    "This link is not valid, or not any more: each works once, for a week. Ask an administrator for a new one.",
+    { param: "token" },
+  );
+}

@@ -1,0 +1,4 @@
+/** One address is one person, however it is written. */
+export function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}

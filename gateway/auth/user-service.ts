@@ -1,0 +1,215 @@
+import type { Database, Repositories } from "../../db/database.ts";
+import { DuplicateError } from "../../db/database-errors.ts";
+import type { Role, UserRow, UserStatus } from "../../db/entities/user.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import type { AuditAction } from "../audit/audit-actions.ts";
+import { GatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+import type { InvitationService, InvitationToken } from "./invitation-service.ts";
+import { normalizeEmail } from "./normalize-email.ts";
+import type { Author } from "./person.ts";
+
+/** A person of the console, as administrators see them. */
+export type User = {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  status: UserStatus;
+  createdAt: Date;
+  lastSignInAt: Date | null;
+  keyCount: number;
+};
+
+/** A person with a link for them, whose token is told this once. */
+export type InvitedUser = { user: User } & InvitationToken;
+
+export type UserListQuery = {
+  search?: string | undefined;
+  cursor?: string | undefined;
+  limit?: number | undefined;
+};
+
+type UserServiceOptions = {
+  database: Database;
+  runtime: Runtime;
+  invitations: InvitationService;
+  audit: AuditLog;
+};
+
+/** What administrators do with the people of the console. There is always an active administrator left. */
+export class UserService {
+  readonly #database: Database;
+  readonly #runtime: Runtime;
+  readonly #invitations: InvitationService;
+  readonly #audit: AuditLog;
+
+  constructor({ database, runtime, invitations, audit }: UserServiceOptions) {
+    this.#database = database;
+    this.#runtime = runtime;
+    this.#invitations = invitations;
+    this.#audit = audit;
+  }
+
+  /** Newest first. */
+  list(query: UserListQuery): Promise<{ items: User[]; nextCursor: string | null }> {
+    const { search, cursor, limit = usersPerPage } = query;
+    return this.#database.read(async (repositories) => {
+      const rows = await repositories.users.list({ search, beforeId: cursor, limit: limit + 1 });
+      const items = await describe(repositories, rows.slice(0, limit));
+      return { items, nextCursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+    });
+  }
+
+  get(id: string): Promise<User> {
+    return this.#database.read(async (repositories) =>
+      describeOne(repositories, await findUser(repositories, id)),
+    );
+  }
+
+  /**
+   * A new person, who chooses a password by the link. Somebody who was invited and has not come yet gets a new link, name
+   * and role. Throws `conflict` for somebody who is here.
+   */
+  async invite(
+    author: Author,
+    { name, email: written, role }: { name: string; email: string; role: Role },
+  ): Promise<InvitedUser> {
+    const email = normalizeEmail(written);
+    try {
+      return await this.#database.write(async (repositories) => {
+        const { users } = repositories;
+        const existing = await users.findByEmail(email);
+        if (existing && existing.status !== "invited") throw emailTaken(email, existing.status);
+        if (existing) await users.update(existing.id, { name, role });
+        else await users.insert(this.#newUser(email, name, role));
+        const user = existing ? { ...existing, name, role } : await users.findByEmail(email);
+        if (!user) throw new Error("The person was written, and must be there.");
+        const details = { email, role, isAgain: existing !== null };
+        await this.#audit.record(repositories, author, { action: "user.invite", entity: user, details });
+        const link = await this.#invitations.issue(repositories, user.id, "invitation");
+        return { user: await describeOne(repositories, user), ...link };
+      });
+    } catch (error) {
+      throw error instanceof DuplicateError ? emailTaken(email, "active") : error;
+    }
+  }
+
+  /** A link to choose a new password by. The old one goes on counting until the link is used; whoever has lost it loses nothing. */
+  resetPassword(author: Author, id: string): Promise<InvitedUser> {
+    return this.#database.write(async (repositories) => {
+      const user = await findUser(repositories, id);
+      if (user.status === "disabled") {
+        const message = `${user.name} is disabled. Enable them first.`;
+        throw new GatewayError("conflict", message, { param: "id" });
+      }
+      await this.#audit.record(repositories, author, { action: "user.resetPassword", entity: user });
+      const kind = user.status === "invited" ? "invitation" : "passwordReset";
+      const link = await this.#invitations.issue(repositories, id, kind);
+      return { user: await describeOne(repositories, user), ...link };
+    });
+  }
+
+  /** It counts from the person's next request on. */
+  setRole(author: Author, id: string, role: Role): Promise<User> {
+    return this.#change(author, id, "user.setRole", async (repositories, user) => {
+      if (role !== "admin") await keepAnAdministrator(repositories, user);
+      return { changes: { role }, details: { from: user.role, to: role } };
+    });
+  }
+
+  /**
+   * Ends the person's sessions, and lets them begin no other. Their keys go on working, because programs hang on them:
+   * the answer says how many there are, for whoever wants to end those too.
+   */
+  async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
+    let activeKeyCount = 0;
+    const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
+      await keepAnAdministrator(repositories, row);
+      await repositories.sessions.deleteOf(id);
+      await repositories.invitations.deleteOf(id);
+      activeKeyCount = await repositories.apiKeys.count({ owner: { ownerId: id }, status: "active" });
+      return { changes: { status: "disabled" }, details: { activeKeyCount } };
+    });
+    return { user, activeKeyCount };
+  }
+
+  /** Whoever had a password signs in with it again; whoever had none needs a new link. */
+  enable(author: Author, id: string): Promise<User> {
+    return this.#change(author, id, "user.enable", async (_repositories, { status, passwordHash }) => {
+      const enabled = passwordHash === "" ? "invited" : "active";
+      return { changes: { status: enabled }, details: { from: status, to: enabled } };
+    });
+  }
+
+  #change(
+    author: Author,
+    id: string,
+    action: AuditAction,
+    decide: (repositories: Repositories, user: UserRow) => Promise<UserChange>,
+  ): Promise<User> {
+    return this.#database.write(async (repositories) => {
+      // Two administrators who demote each other at the same time must not both succeed.
+      await repositories.changes.lock();
+      const user = await findUser(repositories, id);
+      const { changes, details } = await decide(repositories, user);
+      await repositories.users.update(id, changes);
+      await this.#audit.record(repositories, author, { action, entity: user, details });
+      return describeOne(repositories, { ...user, ...changes });
+    });
+  }
+
+  #newUser(email: string, name: string, role: Role): UserRow {
+    return {
+      id: createId("usr", this.#runtime),
+      email,
+      name,
+      passwordHash: "",
+      role,
+      status: "invited",
+      lastSignInAt: null,
+      createdAt: new Date(this.#runtime.now()),
+    };
+  }
+}
+
+type UserChange = {
+  changes: Partial<Pick<UserRow, "role" | "status">>;
+  details: Record<string, unknown>;
+};
+
+const usersPerPage = 50;
+
+async function findUser({ users }: Repositories, id: string): Promise<UserRow> {
+  const user = await users.find(id);
+  if (!user) throw new GatewayError("not_found", "There is no person with this id.", { param: "id" });
+  return user;
+}
+
+async function keepAnAdministrator({ users }: Repositories, user: UserRow): Promise<void> {
+  if (user.role !== "admin" || user.status !== "active") return;
+  if (await users.hasOtherAdministrator(user.id)) return;
+  const message = `${user.name} is the last active administrator. Make somebody else one first.`;
+  throw new GatewayError("conflict", message, { param: "id" });
+}
+
+async function describe({ apiKeys }: Repositories, rows: UserRow[]): Promise<User[]> {
+  const keyCounts = await apiKeys.countByOwner(rows.map(({ id }) => id));
+  return rows.map(({ id, name, email, role, status, createdAt, lastSignInAt }) => {
+    const keyCount = keyCounts.get(id) ?? 0;
+    return { id, name, email, role, status, createdAt, lastSignInAt, keyCount };
+  });
+}
+
+async function describeOne(repositories: Repositories, row: UserRow): Promise<User> {
+  const [user] = await describe(repositories, [row]);
+  if (user === undefined) throw new Error("One row was given, and must come back.");
+  return user;
+}
+
+function emailTaken(email: string, status: UserStatus): GatewayError {
+  const hint = status === "disabled" ? " They are disabled; enable them instead." : "";
+  const message = `There is a person with the address ${email} already.${hint}`;
+  return new GatewayError("conflict", message, { param: "email" });
+}

@@ -1,0 +1,37 @@
+import type { Database, Repositories } from "../../db/database.ts";
+import type { ProviderRow } from "../../db/entities/provider.ts";
+import type { ChangeFeed } from "../keys/change-feed.ts";
+import type { Runtime } from "../runtime.ts";
+import { type ProviderDetails, toProviderDetails } from "./provider-details.ts";
+
+export type ProviderChangeOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed };
+
+/**
+ * Changes providers in one transaction, and has every process hear of it.
+ * @param work gives the providers that it changed, as they are now
+ */
+export async function changeProviders(
+  { database, runtime, changeFeed }: ProviderChangeOptions,
+  work: (repositories: Repositories) => Promise<ProviderRow[]>,
+): Promise<ProviderDetails[]> {
+  const changed = await database.write(async (repositories) => {
+    const rows = await work(repositories);
+    const [first] = rows;
+    // One is enough: whoever hears of it reads the whole catalogue.
+    if (first) await repositories.changes.append("catalogue", first.id, new Date(runtime.now()));
+    const credentials = await repositories.providers.listCredentials();
+    return rows.map((row) => toProviderDetails(row, credentials));
+  });
+  await changeFeed.catchUp();
+  return changed;
+}
+
+/** The same for one. */
+export async function changeProvider(
+  options: ProviderChangeOptions,
+  work: (repositories: Repositories) => Promise<ProviderRow>,
+): Promise<ProviderDetails> {
+  const [details] = await changeProviders(options, async (repositories) => [await work(repositories)]);
+  if (details === undefined) throw new Error("One row was given, and must come back.");
+  return details;
+}

@@ -1,0 +1,85 @@
+import type { Repositories } from "../../db/database.ts";
+import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
+import type { AuditAction } from "../audit/audit-actions.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
+import type { Author } from "../auth/person.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
+import { changeProvider, type ProviderChangeOptions } from "./change-providers.ts";
+import { type NewCredential, sealCredential } from "./credential.ts";
+import { findProviderRow } from "./find-provider-row.ts";
+import { type Impact, noCredential, readCredentialImpact } from "./impact.ts";
+import type { ProviderDetails } from "./provider-details.ts";
+import { checkConnection } from "./provider-settings.ts";
+
+type CredentialServiceOptions = ProviderChangeOptions & { secretBox: SecretBox; audit: AuditLog };
+
+/** Our credentials for a provider. A change of one is a change of the provider. */
+export class CredentialService {
+  readonly #options: CredentialServiceOptions;
+
+  constructor(options: CredentialServiceOptions) {
+    this.#options = options;
+  }
+
+  add(author: Author, credential: NewCredential): Promise<ProviderDetails> {
+    const { providerId, apiKey } = credential;
+    return this.#change(author, providerId, "provider.addCredential", async ({ providers }, provider) => {
+      checkConnection(provider, apiKey);
+      const row = sealCredential(this.#options.secretBox, this.#options.runtime, credential);
+      await providers.insertCredential(row);
+      return { credential: describe(row), weight: row.weight };
+    });
+  }
+
+  /** Another share of the provider's requests; the key itself stays. */
+  update(author: Author, id: string, credentialId: string, weight: number): Promise<ProviderDetails> {
+    return this.#change(author, id, "provider.updateCredential", async (repositories) => {
+      const row = await findCredential(repositories, id, credentialId);
+      await repositories.providers.updateCredential(id, credentialId, { weight });
+      return { credential: describe(row), weight: { from: row.weight, to: weight } };
+    });
+  }
+
+  remove(author: Author, id: string, credentialId: string): Promise<ProviderDetails> {
+    return this.#change(author, id, "provider.removeCredential", async (repositories) => {
+      const row = await findCredential(repositories, id, credentialId);
+      await repositories.providers.deleteCredential(id, credentialId);
+      return { credential: describe(row) };
+    });
+  }
+
+  /** What stops working when the credential goes. */
+  impact(id: string, credentialId: string): Promise<Impact & { remainingCredentialCount: number }> {
+    return readCredentialImpact(this.#options.database, id, credentialId);
+  }
+
+  /** @param work returns what the audit log says of it. */
+  #change(
+    author: Author,
+    id: string,
+    action: AuditAction,
+    work: (repositories: Repositories, provider: ProviderRow) => Promise<Record<string, unknown>>,
+  ): Promise<ProviderDetails> {
+    return changeProvider(this.#options, async (repositories) => {
+      const entity = await findProviderRow(repositories, id);
+      await repositories.providers.nextRevision(id, undefined);
+      const details = await work(repositories, entity);
+      await this.#options.audit.record(repositories, author, { action, entity, details });
+      return findProviderRow(repositories, id);
+    });
+  }
+}
+
+async function findCredential(
+  { providers }: Repositories,
+  providerId: string,
+  id: string,
+): Promise<CredentialRow> {
+  const row = await providers.findCredential(providerId, id);
+  if (!row) throw noCredential();
+  return row;
+}
+
+function describe({ id, lastFour }: CredentialRow): { id: string; lastFour: string } {
+  return { id, lastFour };
+}

@@ -1,0 +1,77 @@
+import type { Database, Repositories } from "../../db/database.ts";
+import type { ModelRow } from "../../db/entities/model.ts";
+import type { ModelReference } from "../../db/repositories/model-repository.ts";
+import { GatewayError } from "../errors.ts";
+import { findModel } from "./find-model.ts";
+import { findProviderRow } from "./find-provider-row.ts";
+import { readFallbacks } from "./model-fallbacks.ts";
+
+/** What stops working when models go: said before somebody deletes something. */
+export type Impact = {
+  models: { id: string; slug: string; keyCount: number }[];
+  /** How many keys may use at least one of the models, and how many of those are active. */
+  keyCount: number;
+  activeKeyCount: number;
+  /** The newest of them. */
+  keys: { id: string; name: string; status: "active" | "disabled" }[];
+  /** Other models that fall back to one of these, by slug. */
+  fallbackOf: string[];
+};
+
+/** The models of a provider. */
+export function readProviderImpact(database: Database, id: string): Promise<Impact> {
+  return database.read(async (repositories) => {
+    await findProviderRow(repositories, id);
+    return readImpact(repositories, await repositories.models.list({ providerId: id }));
+  });
+}
+
+export function readModelImpact(database: Database, reference: ModelReference): Promise<Impact> {
+  return database.read(async (repositories) =>
+    readImpact(repositories, [await findModel(repositories, reference)]),
+  );
+}
+
+/** Nothing while the provider has another credential; all of the provider's models when it was the last. */
+export function readCredentialImpact(
+  database: Database,
+  id: string,
+  credentialId: string,
+): Promise<Impact & { remainingCredentialCount: number }> {
+  return database.read(async (repositories) => {
+    await findProviderRow(repositories, id);
+    const all = await repositories.providers.listCredentials();
+    const own = all.filter(({ providerId }) => providerId === id);
+    const remaining = own.filter((credential) => credential.id !== credentialId);
+    if (remaining.length === own.length) throw noCredential();
+    const models = remaining.length > 0 ? [] : await repositories.models.list({ providerId: id });
+    return {
+      ...(await readImpact(repositories, models)),
+      remainingCredentialCount: remaining.length,
+    };
+  });
+}
+
+export function noCredential(): GatewayError {
+  const message = "The provider has no credential with this id.";
+  return new GatewayError("not_found", message, { param: "credentialId" });
+}
+
+const keysMax = 20;
+
+async function readImpact(repositories: Repositories, rows: ModelRow[]): Promise<Impact> {
+  const keyCounts = await repositories.apiKeys.countByModel("everyone");
+  const keys = await repositories.apiKeys.connectedTo(rows.map(({ id }) => id));
+  const fallbacksOf = await readFallbacks(repositories);
+  const slugs = new Set(rows.map(({ slug }) => slug));
+  const others = (await repositories.models.list()).filter(({ slug }) => !slugs.has(slug));
+  return {
+    models: rows.map(({ id, slug }) => ({ id, slug, keyCount: keyCounts.get(id) ?? 0 })),
+    keyCount: keys.length,
+    activeKeyCount: keys.filter(({ status }) => status === "active").length,
+    keys: keys.slice(0, keysMax).map(({ id, name, status }) => ({ id, name, status })),
+    fallbackOf: others
+      .filter((model) => fallbacksOf(model).some((slug) => slugs.has(slug)))
+      .map(({ slug }) => slug),
+  };
+}

@@ -1,0 +1,58 @@
+import type { Repositories } from "../../db/database.ts";
+import type { ModelRow } from "../../db/entities/model.ts";
+import { GatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+import type { KnownModel } from "./known-models/known-models.ts";
+import { type Prices, toPriceColumns, unknownPrices, withGiven } from "./prices.ts";
+import { parseSlug } from "./slug.ts";
+
+export type ModelChanges = {
+  upstreamModel?: string | undefined;
+  prices?: Partial<Prices> | undefined;
+  contextWindow?: number | null | undefined;
+  outputTokensMax?: number | null | undefined;
+  /** Slugs, in their order; in place of those that the model has. */
+  fallbacks?: string[] | undefined;
+  /** The one that was edited; an older one than the current is refused. */
+  revision?: number | undefined;
+};
+
+export type NewModel = Omit<ModelChanges, "revision"> & { slug: string; providerId: string };
+
+/** What is not said is filled in with what is known. Throws for a slug that is not below the provider's name. */
+export async function insertModel(
+  { models, providers }: Repositories,
+  runtime: Runtime,
+  model: NewModel,
+  known: KnownModel | null,
+): Promise<ModelRow> {
+  const parts = parseSlug(model.slug);
+  const provider = await providers.find(model.providerId);
+  if (!provider) throw noProvider("providerId");
+  if (parts?.providerName !== provider.name) {
+    const message = `The slug must be ${provider.name}/ and the model's name, without spaces.`;
+    throw new GatewayError("invalid_value", message, { param: "slug" });
+  }
+  // Null is said; only what is not said is filled in.
+  const { contextWindow = known?.contextWindow ?? null, outputTokensMax = known?.outputTokensMax ?? null } =
+    model;
+  const row: ModelRow = {
+    id: createId("mdl", runtime),
+    slug: model.slug,
+    providerId: provider.id,
+    upstreamModel: model.upstreamModel ?? parts.modelName,
+    contextWindowTokens: contextWindow,
+    outputTokensMax,
+    ...toPriceColumns(withGiven(known?.prices ?? unknownPrices, model.prices)),
+    revision: 1,
+    createdAt: new Date(runtime.now()),
+  };
+  await models.insert(row);
+  return row;
+}
+
+export function noProvider(param: string): GatewayError {
+  const code = param === "id" ? "not_found" : "invalid_value";
+  return new GatewayError(code, "There is no provider with this id.", { param });
+}

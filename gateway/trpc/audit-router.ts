@@ -1,0 +1,25 @@
+import * as z from "zod";
+import { auditActions } from "../audit/audit-actions.ts";
+import { cursor, id, moment, pageLimit } from "./inputs.ts";
+import { adminProcedure, router } from "./trpc.ts";
+
+export const auditRouter = router({
+  list: adminProcedure
+    .input(
+      z
+        .strictObject({
+          actorId: id.optional(),
+          action: z.enum(auditActions).optional(),
+          entityId: id.optional(),
+          from: moment.optional(),
+          to: moment.optional(),
+          cursor,
+          limit: pageLimit,
+        })
+        .default({ cursor: undefined }),
+    )
+    .query(({ ctx, input }) => ctx.services.audit.list(input)),
+
+  /** What there is to filter by. */
+  actions: adminProcedure.query(() => [...auditActions]),
+});
