@@ -32,7 +32,7 @@ export async function startTestGateway(
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= gateway.close());
   t.teardown(close);
-  const accessToken = await signInAdministrator(gateway);
+  const accessToken = options.withoutAdministrator ? "" : await signInAdministrator(gateway);
   const admin = createConsoleClient(gateway.url, accessToken);
   return { ...gateway, close, admin, accessToken, log, environment };
 }
@@ -52,6 +52,8 @@ type TestGatewayOptions = {
   /** Environment variables that differ from a test's usual ones; DATABASE_URL to join another gateway's database. */
   environment?: Record<string, string>;
   runtime?: Partial<Runtime>;
+  /** As it is on the very first start: nobody is there, and `admin` is nobody either. */
+  withoutAdministrator?: boolean;
 };
 
 /** A client of `/trpc`, signed in if a token is given. */

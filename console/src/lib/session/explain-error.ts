@@ -1,4 +1,5 @@
 import { TRPCClientError } from "@trpc/client";
+import { GraphqlError } from "./graphql.ts";
 
 export type Explanation = {
   message: string;
@@ -11,7 +12,10 @@ export type Explanation = {
 export function explainError(error: unknown): Explanation {
   if (!(error instanceof TRPCClientError)) {
     const message = error instanceof Error ? error.message : String(error);
-    return { message, requestId: null, param: null, code: null };
+    // Errors of the usage history and of the playground name their request too.
+    const requestId =
+      error instanceof Error && "requestId" in error ? (error.requestId as string | null) : null;
+    return { message, requestId, param: null, code: error instanceof GraphqlError ? error.code : null };
   }
   const data: Partial<{ requestId: string; param: string; code: string }> = error.data ?? {};
   const said = { requestId: data.requestId ?? null, param: data.param ?? null, code: data.code ?? null };
@@ -25,5 +29,6 @@ export function explainError(error: unknown): Explanation {
 /** Whether trying again by itself can help: nobody answered, or the gateway said that it cannot serve now. */
 export function isTemporary(error: unknown): boolean {
   const { code } = explainError(error);
-  return error instanceof TRPCClientError && (code === null || code === "SERVICE_UNAVAILABLE");
+  const isCall = error instanceof TRPCClientError || error instanceof GraphqlError;
+  return isCall && (code === null || code === "SERVICE_UNAVAILABLE");
 }

@@ -1,0 +1,41 @@
+import type { Outputs } from "#lib/session/api.ts";
+
+type Action = Outputs["audit"]["actions"][number];
+
+/** What was done, in words. Every action has some, or this does not compile. */
+const words: Record<Action, string> = {
+  "key.create": "Key created",
+  "key.rename": "Key renamed",
+  "key.setModels": "Key's models changed",
+  "key.activate": "Key activated",
+  "key.deactivate": "Key deactivated",
+  "key.rotate": "Key rotated",
+  "key.delete": "Key deleted",
+  "model.create": "Model added",
+  "model.update": "Model changed",
+  "model.delete": "Model deleted",
+  "provider.create": "Provider added",
+  "provider.update": "Provider changed",
+  "provider.delete": "Provider deleted",
+  "provider.addModels": "Models added",
+  "provider.addCredential": "Credential added",
+  "provider.updateCredential": "Credential changed",
+  "provider.removeCredential": "Credential removed",
+  "user.setUp": "Gateway set up",
+  "user.invite": "Person invited",
+  "user.join": "Invitation used",
+  "user.signIn": "Signed in",
+  "user.signInFailed": "Sign-in failed",
+  "user.signOut": "Signed out",
+  "user.signOutEverywhere": "Signed out everywhere",
+  "user.changePassword": "Password changed",
+  "user.resetPassword": "Password reset link made",
+  "user.rename": "Person renamed",
+  "user.setRole": "Role changed",
+  "user.disable": "Person disabled",
+  "user.enable": "Person enabled",
+};
+
+export function describeAction(action: Action): string {
+  return words[action];
+}

@@ -1,0 +1,75 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest("the name and the password are changed", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
+  await assertAccessible(t, page);
+  await page.getByLabel("Name").fill("Ada Lovelace");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Your name is changed.").waitFor();
+  t.is(await page.getByRole("link", { name: "Ada Lovelace" }).count(), 1);
+
+  await page.getByLabel("Current password").fill("not the password");
+  await page.getByLabel("New password").fill("another good password");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("The current password is wrong.").waitFor();
+  await page.getByLabel("Current password").fill(administrator.password);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("Your password is changed.").waitFor();
+
+  const again = await openSignedIn(t, { browser: browser(), gateway, password: "another good password" });
+  await again.getByRole("heading", { name: "Overview" }).waitFor();
+});
+
+browserTest("signing out everywhere ends other browsers too", async (t) => {
+  const gateway = await startTestGateway(t);
+  const other = await openSignedIn(t, { browser: browser(), gateway });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
+  await page.getByRole("button", { name: "Sign out everywhere" }).click();
+  await assertAccessible(t, page);
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.waitForURL("**/sign-in");
+  await other.reload();
+  await other.waitForURL("**/sign-in");
+  t.is(await other.getByRole("heading").innerText(), "Sign in");
+});
+
+browserTest("whoever has to sign in again in the middle of something loses nothing", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
+  await page.getByLabel("Name").fill("Countess");
+  await gateway.admin.auth.signOutEverywhere.mutate();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: "Sign in again" }).waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("dialog").getByLabel("Password").fill(administrator.password);
+  await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
+  // The call that was refused has waited, and is made now.
+  await page.getByText("Your name is changed.").waitFor();
+  t.is(await page.getByLabel("Name").inputValue(), "Countess");
+});
+
+browserTest("the first administrator is made by the link that the gateway prints, once", async (t) => {
+  const gateway = await startTestGateway(t, { withoutAdministrator: true });
+  const path = `/set-up?token=${gateway.services.accounts.setUpToken}`;
+  const page = await openConsole(t, { browser: browser(), gateway, path });
+  await page.getByLabel("Name").fill("Ada");
+  await assertAccessible(t, page);
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Create administrator" }).click();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+
+  const late = await openConsole(t, { browser: browser(), gateway, path });
+  await late.getByLabel("Name").fill("Eve");
+  await late.getByLabel("E-mail").fill("eve@example.com");
+  await late.getByLabel("Password").fill("correct horse battery");
+  await late.getByRole("button", { name: "Create administrator" }).click();
+  t.regex(await late.getByRole("alert").innerText(), /There is an administrator already/);
+});

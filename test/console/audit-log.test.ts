@@ -1,0 +1,44 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest(
+  "the audit log says who did what, and is filtered by action, person, time and thing",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const { key } = await gateway.admin.keys.create.mutate({ name: "Laptop" });
+    await gateway.admin.keys.rename.mutate({ id: key.id, name: "Old laptop" });
+    await gateway.admin.keys.create.mutate({ name: "Server" });
+
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
+    await page.getByText("Key renamed").waitFor();
+    await assertAccessible(t, page);
+    t.true(await page.getByText("Laptop → Old laptop").isVisible());
+
+    await page.getByLabel("Action").click();
+    await page.getByRole("option", { name: "Key created" }).click();
+    await page.getByText("Key renamed").waitFor({ state: "detached" });
+    t.is(await page.getByRole("row").count(), 3);
+    await page.getByLabel("Action").click();
+    await page.getByRole("option", { name: "Any action" }).click();
+
+    await page.getByRole("link", { name: "Old laptop" }).click();
+    await page.getByRole("link", { name: "Server" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Everything" }).click();
+    await page.getByRole("link", { name: "Server" }).waitFor();
+
+    await page.getByLabel("Person").click();
+    await page.getByRole("option", { name: "Ada" }).click();
+    await page.getByLabel("Period").click();
+    await page.getByRole("option", { name: "Last 7 days" }).click();
+    await page.getByRole("link", { name: "Server" }).waitFor();
+    t.regex(new URL(page.url()).search, /actor=usr_.*&period=week/);
+    await page.goto("/audit-log?action=key.delete");
+    await page.getByText("Nothing matches").waitFor();
+    await assertAccessible(t, page);
+  },
+);

@@ -1,0 +1,103 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { hostileNames } from "../helpers/hostile-names.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest("somebody is invited, joins by the link, and the link is used up", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
+  await page.getByRole("button", { name: "Invite" }).click();
+  await page.getByLabel("Name").fill("Grace");
+  await page.getByLabel("E-mail").fill("grace@example.com");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("heading", { name: "The link for Grace" }).waitFor();
+  await assertAccessible(t, page);
+  await page.keyboard.press("Escape");
+  t.true(
+    await page.getByRole("heading", { name: "The link for Grace" }).isVisible(),
+    "not closed by accident",
+  );
+  await page.getByRole("button", { name: "Copy link" }).click();
+  const link = await page.evaluate<string>("navigator.clipboard.readText()");
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("Invited", { exact: true }).waitFor();
+
+  const theirs = await openConsole(t, {
+    browser: browser(),
+    gateway,
+    path: new URL(link).pathname + new URL(link).search,
+  });
+  await theirs.getByLabel("Password").waitFor();
+  await assertAccessible(t, theirs);
+  t.is(await theirs.getByLabel("E-mail").inputValue(), "grace@example.com");
+  await theirs.getByLabel("Password").fill("a password of Grace");
+  await theirs.getByRole("button", { name: "Join" }).click();
+  await theirs.getByRole("heading", { name: "Overview" }).waitFor();
+  // Members have nothing to do with other people.
+  t.is(await theirs.getByRole("link", { name: "People" }).count(), 0);
+  await theirs.goto("/people");
+  await theirs.getByRole("heading", { name: "This page is for administrators" }).waitFor();
+  await assertAccessible(t, theirs);
+
+  const late = await openConsole(t, {
+    browser: browser(),
+    gateway,
+    path: new URL(link).pathname + new URL(link).search,
+  });
+  await late.getByRole("heading", { name: "This link does not work" }).waitFor();
+  await assertAccessible(t, late);
+});
+
+browserTest(
+  "roles change, people are disabled and enabled, and there is always an administrator",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    await addPerson(gateway, "grace@example.com");
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
+    const actionsFor = (name: string) => page.getByRole("button", { name: `What to do with ${name}` });
+
+    await actionsFor("Ada").click();
+    await page.getByRole("menuitem", { name: "Make member" }).click();
+    await page.getByText("Ada is the last active administrator").waitFor();
+
+    await actionsFor("grace@example.com").click();
+    await page.getByRole("menuitem", { name: "Make administrator" }).click();
+    await page.getByText("is an administrator now").waitFor();
+
+    await actionsFor("grace@example.com").click();
+    await page.getByRole("menuitem", { name: "Disable" }).click();
+    await assertAccessible(t, page);
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByRole("cell", { name: "Disabled" }).waitFor();
+    await actionsFor("grace@example.com").click();
+    await page.getByRole("menuitem", { name: "Enable" }).click();
+    await page.getByRole("cell", { name: "Disabled" }).waitFor({ state: "detached" });
+
+    await actionsFor("grace@example.com").click();
+    await page.getByRole("menuitem", { name: "Password reset link" }).click();
+    await page.getByRole("button", { name: "Make the link" }).click();
+    await page.getByRole("heading", { name: "The link for grace@example.com" }).waitFor();
+    const { status } =
+      (await gateway.admin.users.list.query()).items.find(({ email }) => email === "grace@example.com") ?? {};
+    t.is(status, "active");
+  },
+);
+
+browserTest("names from people stay text", async (t) => {
+  const gateway = await startTestGateway(t);
+  for (const [place, name] of hostileNames.entries()) {
+    await gateway.admin.users.invite.mutate({ name, email: `p${place}@example.com`, role: "member" });
+  }
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
+  for (const name of hostileNames) await page.getByText(name, { exact: true }).first().waitFor();
+  await assertAccessible(t, page);
+  await page.goto("/audit-log");
+  for (const name of hostileNames) await page.getByText(name, { exact: true }).first().waitFor();
+  await assertAccessible(t, page);
+});
