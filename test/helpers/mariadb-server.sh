@@ -13,12 +13,14 @@ as_root=
 [ "$(id -u)" -ne 0 ] || as_root=--user=root
 
 # The collation is what Debian's and most hosts' servers have, so that a table that forgot its own is noticed.
-# Nothing here has to survive a crash, so nothing waits for the disk.
+# Nothing here has to survive a crash, so nothing waits for the disk. A server that starts deletes what it takes for its own
+# leftovers in the folder for temporary tables: two must not share one.
 run() {
-  "$installer" --no-defaults $as_root --datadir="$folder/data" \
+  mkdir -p "$folder/tmp"
+  "$installer" --no-defaults $as_root --datadir="$folder/data" --tmpdir="$folder/tmp" \
     --auth-root-authentication-method=normal --skip-test-db >&2 &&
     exec "$server" --no-defaults $as_root --datadir="$folder/data" \
-      --socket="$folder/socket" --pid-file="$folder/pid" --port="$port" --bind-address=127.0.0.1 \
+      --tmpdir="$folder/tmp" --socket="$folder/socket" --pid-file="$folder/pid" --port="$port" --bind-address=127.0.0.1 \
       --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci \
       --skip-log-bin --skip-name-resolve --performance-schema=OFF \
       --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --innodb-log-file-size=16M
