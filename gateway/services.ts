@@ -91,6 +91,7 @@ export async function createServices(config: Config, runtime: Runtime) {
     const credentials = new CredentialService({ database, runtime, changeFeed, audit, secretBox });
     const providers = new ProviderService({
       ...{ database, runtime, changeFeed, audit, secretBox, guard, upstreams },
+      coolDowns: attempts.coolDowns,
       environmentKeys: config.environmentKeys,
     });
     const accessTokens = new AccessTokens(secrets, runtime);

@@ -1,6 +1,12 @@
-import { type EntityManager, Raw } from "typeorm";
+import { type EntityManager, MoreThanOrEqual, Raw } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
+
+/** How a request ended, as far as its provider is concerned. */
+export type RecentOutcome = Pick<
+  UsageRecordRow,
+  "createdAt" | "provider" | "status" | "httpStatus" | "errorCode"
+>;
 
 export class UsageRecordRepository {
   readonly #manager: EntityManager;
@@ -16,6 +22,16 @@ export class UsageRecordRepository {
   /** A key's newest first. */
   listByKey(apiKeyId: string, limit: number): Promise<UsageRecordRow[]> {
     return this.#manager.find(UsageRecord, { where: { apiKeyId }, order: { id: "DESC" }, take: limit });
+  }
+
+  /** How the requests from an id on ended, newest first. */
+  listOutcomes(fromId: string, limit: number): Promise<RecentOutcome[]> {
+    return this.#manager.find(UsageRecord, {
+      select: { id: true, createdAt: true, provider: true, status: true, httpStatus: true, errorCode: true },
+      where: { id: MoreThanOrEqual(fromId) },
+      order: { id: "DESC" },
+      take: limit,
+    });
   }
 
   /** Whether a request was made, with any of the keys that are there. */

@@ -1,13 +1,24 @@
 import type { Preset } from "../providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 
-export type PresetOfKind = Preset & { kind: ProviderKindName };
+/** A well-known upstream as a form for a new provider shows it. */
+export type PresetOfKind = Required<Omit<Preset, "hint">> & {
+  kind: ProviderKindName;
+  hint: string | null;
+  /** What the form has to ask for. A base URL that can be left out is the preset's. */
+  fields: { apiKey: "required" | "optional"; baseUrl: "required" | "optional" };
+};
 
 /** The well-known upstreams of every kind, in the kinds' order: what a form for a new provider offers. */
 export function listPresets(): PresetOfKind[] {
   return providerKindNames.flatMap((kind) =>
-    presetsOf(kind).map(({ name, label, baseUrl, keyPageUrl, keyVariable }) => {
-      return { kind, name, label, baseUrl: baseUrl ?? defaultBaseUrl(kind), keyPageUrl, keyVariable };
+    presetsOf(kind).map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {
+      const baseUrl = own ?? defaultBaseUrl(kind);
+      const fields = {
+        apiKey: keyVariable === null ? "optional" : "required",
+        baseUrl: baseUrl === null ? "required" : "optional",
+      } as const;
+      return { kind, name, label, baseUrl, keyPageUrl, keyVariable, hint, fields };
     }),
   );
 }

@@ -11,6 +11,7 @@ import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { ProviderKindName } from "../providers/registry.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
+import type { CoolDowns } from "../upstream/cool-downs.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import { changeProvider, changeProviders, type ProviderChangeOptions } from "./change-providers.ts";
 import { type NewCredential, sealCredential } from "./credential.ts";
@@ -20,6 +21,7 @@ import type { EnvironmentKey, EnvironmentKeys } from "./environment-keys.ts";
 import { findProviderRow } from "./find-provider-row.ts";
 import { type Impact, readProviderImpact } from "./impact.ts";
 import { type ProviderDetails, toProviderDetails } from "./provider-details.ts";
+import { type ProviderHealth, readProviderHealth } from "./provider-health.ts";
 import {
   type CheckedSettings,
   checkConnection,
@@ -45,6 +47,7 @@ type ProviderServiceOptions = ProviderChangeOptions & {
   secretBox: SecretBox;
   guard: AddressGuard;
   upstreams: Upstreams;
+  coolDowns: CoolDowns;
   environmentKeys: EnvironmentKeys;
 };
 
@@ -119,6 +122,11 @@ export class ProviderService {
       });
       return after;
     });
+  }
+
+  /** How each of them does. */
+  health(): Promise<ProviderHealth[]> {
+    return readProviderHealth(this.#options);
   }
 
   /** What stops working when the provider goes, with its models. */

@@ -31,6 +31,8 @@ export type Preset = {
   baseUrl: string | null;
   /** Where people get a key; null where none is needed. */
   keyPageUrl: string | null;
+  /** What whoever adds it should know, where it is not obvious. */
+  hint?: string;
   /** The environment variable in which its own tools look for the key; null where there is none. */
   keyVariable: string | null;
 };

@@ -48,6 +48,9 @@ export const providersRouter = router({
       ctx.services.providers.update(ctx.person, providerId, changes),
     ),
 
+  /** How each of them does: what the last hour's requests and this process's cool-downs tell. */
+  health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
+
   /** What stops working when the provider goes, with its models. */
   impact: adminProcedure
     .input(z.strictObject({ id }))

@@ -77,7 +77,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
-    if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(headers)) return;
+    if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
     this.#attempt?.events.onHeaders(status, headers);
   }
 
@@ -90,16 +90,16 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   }
 
   onError(error: GatewayError, wasSent: boolean): void {
-    if (!wasSent && this.#retryElsewhere()) return;
+    if (!wasSent && this.#retryElsewhere(error)) return;
     this.#attempt?.events.onError(error, wasSent);
   }
 
-  #retryAfterRefusal(headers: UpstreamHeaders): boolean {
+  #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
     const { coolDowns, coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
     const way = this.#way;
     if (way === null) return false;
     const retryAfterMs = readRetryAfterMs(headers);
-    coolDowns.start(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax));
+    coolDowns.start(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), `http_${status}`);
     if (!this.#mayRetry()) return false;
     if (this.#moveOn()) return true;
     if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
@@ -109,10 +109,10 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     return true;
   }
 
-  #retryElsewhere(): boolean {
+  #retryElsewhere({ code }: GatewayError): boolean {
     const { coolDowns, coolDownMs } = this.#options;
     if (this.#way === null) return false;
-    coolDowns.start(this.#way, coolDownMs);
+    coolDowns.start(this.#way, coolDownMs, code);
     this.#unreachable.push(this.#way.providerId);
     return this.#mayRetry() && this.#moveOn();
   }

@@ -1,7 +1,7 @@
-/** Which credentials of which providers had better be left alone for a while, and until when. */
+/** Which credentials of which providers had better be left alone for a while, until when, and why. */
 export class CoolDowns {
   readonly #now: () => number;
-  readonly #until = new Map<string, number>();
+  readonly #current = new Map<string, CoolDown>();
 
   /** @param now milliseconds on a clock that only goes forward */
   constructor(now: () => number) {
@@ -10,19 +10,28 @@ export class CoolDowns {
 
   /** Milliseconds until the way may be taken again; 0 when it may be now. */
   leftMs(way: CooledWay): number {
-    if (this.#until.size === 0) return 0;
-    const until = this.#until.get(nameOf(way));
-    return until === undefined ? 0 : Math.max(0, until - this.#now());
+    if (this.#current.size === 0) return 0;
+    const coolDown = this.#current.get(nameOf(way));
+    return coolDown === undefined ? 0 : Math.max(0, coolDown.until - this.#now());
+  }
+
+  /** Null when the way may be taken. */
+  find(way: CooledWay): CoolDown | null {
+    return this.leftMs(way) === 0 ? null : (this.#current.get(nameOf(way)) ?? null);
   }
 
   /** Never shortens a cool-down that is on already. */
-  start(way: CooledWay, ms: number): void {
+  start(way: CooledWay, ms: number, reason: string): void {
     const now = this.#now();
-    for (const [name, until] of this.#until) if (until <= now) this.#until.delete(name);
+    for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
     const name = nameOf(way);
-    this.#until.set(name, Math.max(this.#until.get(name) ?? 0, now + ms));
+    const { since = now, until = 0 } = this.#current.get(name) ?? {};
+    this.#current.set(name, { since, until: Math.max(until, now + ms), reason });
   }
 }
+
+/** Both in milliseconds of the clock. The reason is an error's code, or `http_` and a status. */
+export type CoolDown = Readonly<{ since: number; until: number; reason: string }>;
 
 type CooledWay = { providerId: string; credentialId: string | null };
 

@@ -63,6 +63,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "models.known": { access: "administrators", input: { providerId: "prv_absent" } },
 
   "providers.list": { access: "administrators" },
+  "providers.health": { access: "administrators" },
   "providers.presets": { access: "administrators" },
   "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },
   "providers.update": { access: "administrators", input: { id: "prv_absent" } },

@@ -51,7 +51,8 @@ for (const kind of databaseKinds) {
       upstreamModel: "gpt-5.4",
       prices: { output: 0 },
     });
-    t.deepEqual(changed, { ...made, upstreamModel: "gpt-5.4", prices: { ...made.prices, output: 0 } });
+    const prices = { ...made.prices, output: 0 };
+    t.deepEqual(changed, { ...made, upstreamModel: "gpt-5.4", prices, revision: 2 });
   });
 
   test(`${kind}: an address that is nobody's known one is its preset's, if it has one`, async (t) => {

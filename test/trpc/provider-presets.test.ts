@@ -26,6 +26,8 @@ for (const kind of databaseKinds) {
         baseUrl: "https://api.openai.com/v1",
         keyPageUrl: "https://platform.openai.com/api-keys",
         keyVariable: "OPENAI_API_KEY",
+        hint: null,
+        fields: { apiKey: "required", baseUrl: "optional" },
       },
     );
   });

@@ -15,6 +15,7 @@ export const azureOpenAi: NetworkProvider = {
       label: "Azure OpenAI",
       baseUrl: null,
       keyPageUrl: "https://portal.azure.com/",
+      hint: "The base URL is your resource's endpoint, such as https://my-resource.openai.azure.com. Its models are your deployments.",
       keyVariable: "AZURE_OPENAI_API_KEY",
     },
   ],

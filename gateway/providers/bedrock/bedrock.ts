@@ -25,6 +25,7 @@ export const bedrock: NetworkProvider = {
       label: "Amazon Bedrock",
       baseUrl: null,
       keyPageUrl: "https://console.aws.amazon.com/bedrock/home#/api-keys",
+      hint: "The base URL names the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
       keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
     },
   ],

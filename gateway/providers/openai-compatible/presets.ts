@@ -150,5 +150,6 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
 /** A server on the same machine, at its usual port. */
 function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
   const baseUrl = `http://localhost:${port}/v1`;
-  return { name, label, baseUrl, keyPageUrl: null, keyVariable: null, ...firstNames };
+  const hint = `Runs on the gateway's own machine, which it may call once UPSTREAM_PRIVATE_HOSTS has localhost:${port} in it.`;
+  return { name, label, baseUrl, hint, keyPageUrl: null, keyVariable: null, ...firstNames };
 }

@@ -1,0 +1,122 @@
+import type { Database } from "../../db/database.ts";
+import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
+import type { RecentOutcome } from "../../db/repositories/usage-record-repository.ts";
+import { firstIdAt } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+import type { CoolDown, CoolDowns } from "../upstream/cool-downs.ts";
+import { findProvider } from "../providers/registry.ts";
+import { findPreset } from "./presets.ts";
+
+/** How a provider does, as the requests of the last hour and this process's cool-downs tell. */
+export type ProviderHealth = {
+  id: string;
+  name: string;
+  state: "ok" | "cooling_down" | "failing" | "no_credential" | "unused";
+  /** Since when it is in this state, as far as the last hour tells. */
+  since: Date | null;
+  /** When it is called again, while it is cooling down. */
+  until: Date | null;
+  /** The code of the latest failure, such as `upstream_timeout` or `http_429`; never a message. */
+  lastErrorCode: string | null;
+  lastErrorAt: Date | null;
+  requestCount: number;
+  failureCount: number;
+  credentials: { id: string; coolingDownUntil: Date | null; lastErrorCode: string | null }[];
+};
+
+type HealthOptions = { database: Database; runtime: Pick<Runtime, "now">; coolDowns: CoolDowns };
+
+/** By the providers' names. */
+export async function readProviderHealth({
+  database,
+  runtime,
+  coolDowns,
+}: HealthOptions): Promise<ProviderHealth[]> {
+  const fromId = firstIdAt("req", runtime.now() - periodMs);
+  const { providers, credentials, outcomes } = await database.read(async (repositories) => ({
+    providers: await repositories.providers.list(),
+    credentials: await repositories.providers.listCredentials(),
+    outcomes: await repositories.usageRecords.listOutcomes(fromId, outcomesMax),
+  }));
+  const outcomesOf = Map.groupBy(outcomes, ({ provider }) => provider);
+  return providers.map((provider) => {
+    const own = credentials.filter(({ providerId }) => providerId === provider.id);
+    return toHealth(provider, own, outcomesOf.get(provider.name) ?? [], coolDowns);
+  });
+}
+
+const periodMs = 60 * 60_000;
+
+/** Beyond that many, the latest of the hour tell enough. */
+const outcomesMax = 5_000;
+
+/** @param outcomes newest first */
+function toHealth(
+  provider: ProviderRow,
+  credentials: CredentialRow[],
+  outcomes: RecentOutcome[],
+  coolDowns: CoolDowns,
+): ProviderHealth {
+  const settled = outcomes.filter(({ status }) => status === "SUCCEEDED" || status === "FAILED");
+  const failures = settled.filter(isProvidersFault);
+  const cooled = (credentials.length === 0 ? [null] : credentials).map((credential) => ({
+    id: credential?.id ?? null,
+    coolDown: coolDowns.find({ providerId: provider.id, credentialId: credential?.id ?? null }),
+  }));
+  const [lastFailure] = failures;
+  const active = cooled.flatMap(({ coolDown }) => coolDown ?? []);
+  const isCooling = active.length === cooled.length;
+  const [latest] = active.toSorted((left, right) => right.since - left.since);
+  return {
+    id: provider.id,
+    name: provider.name,
+    ...(needsCredential(provider) && credentials.length === 0
+      ? { state: "no_credential", since: null, until: null }
+      : isCooling
+        ? coolingDown(active)
+        : { ...stateOf(settled), until: null }),
+    lastErrorCode: latest?.reason ?? (lastFailure ? codeOf(lastFailure) : null),
+    lastErrorAt: latest ? new Date(latest.since) : (lastFailure?.createdAt ?? null),
+    requestCount: outcomes.length,
+    failureCount: failures.length,
+    credentials: cooled.flatMap(({ id, coolDown }) => {
+      if (id === null) return [];
+      const until = coolDown && new Date(coolDown.until);
+      return { id, coolingDownUntil: until, lastErrorCode: coolDown?.reason ?? null };
+    }),
+  };
+}
+
+/** It is called again by the first way that is ready. */
+function coolingDown(coolDowns: CoolDown[]): Pick<ProviderHealth, "state" | "since" | "until"> {
+  const since = new Date(Math.max(...coolDowns.map((coolDown) => coolDown.since)));
+  const until = new Date(Math.min(...coolDowns.map((coolDown) => coolDown.until)));
+  return { state: "cooling_down", since, until };
+}
+
+/** As the latest outcome was, since the first of those that were so one after the other. */
+function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "since"> {
+  const [latest] = settled;
+  if (latest === undefined) return { state: "unused", since: null };
+  const isFailing = isProvidersFault(latest);
+  const turn = settled.findIndex((outcome) => isProvidersFault(outcome) !== isFailing);
+  const first = settled[turn === -1 ? settled.length - 1 : turn - 1];
+  return { state: isFailing ? "failing" : "ok", since: first?.createdAt ?? null };
+}
+
+/** An upstream that refuses a request for the request's own sake is well. One that breaks off has answered 200. */
+function isProvidersFault({ status, httpStatus }: RecentOutcome): boolean {
+  if (status !== "FAILED") return false;
+  return httpStatus < 400 || httpStatus >= 500 || httpStatus === 429;
+}
+
+/** An upstream's own code can be any text; what does not look like a code is not told. */
+function codeOf({ errorCode, httpStatus }: RecentOutcome): string {
+  return errorCode !== null && /^[a-z][a-z0-9_]{0,63}$/.test(errorCode) ? errorCode : `http_${httpStatus}`;
+}
+
+function needsCredential({ kind, preset }: ProviderRow): boolean {
+  if (findProvider(kind).reach === "local") return false;
+  const known = findPreset(kind, preset);
+  return known ? known.fields.apiKey === "required" : kind !== "openai-compatible";
+}
