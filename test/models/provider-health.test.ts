@@ -1,0 +1,96 @@
+import test from "ava";
+import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
+import { usageRow } from "../helpers/open-test-database.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { createId } from "../../gateway/ids.ts";
+
+async function healthOf({ admin }: TestGateway, id: string) {
+  const health = (await admin.providers.health.query()).find((provider) => provider.id === id);
+  if (!health) throw new Error("Every provider has a line");
+  return health;
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a provider is unused, well, cooling down and well again`, async (t) => {
+    let aheadMs = 0;
+    const now = () => Date.now() + aheadMs;
+    const gateway = await startTestGateway(t, { kind, runtime: { now } });
+    let isLimited = false;
+    const model = await addModel(t, gateway, (response) =>
+      (isLimited ? answersWith(429, { "retry-after": "30" }) : sendCompletion)(response),
+    );
+    const id = model.providerId;
+    t.like(await healthOf(gateway, id), { state: "unused", since: null, requestCount: 0 });
+
+    await askModel(gateway, model.slug);
+    const well = await healthOf(gateway, id);
+    t.like(well, { state: "ok", lastErrorCode: null, requestCount: 1, failureCount: 0, until: null });
+    t.true(Math.abs(Date.parse(well.since ?? "") - now()) < 60_000);
+
+    isLimited = true;
+    await askModel(gateway, model.slug);
+    const cooling = await healthOf(gateway, id);
+    t.like(cooling, { state: "cooling_down", lastErrorCode: "http_429", requestCount: 2, failureCount: 1 });
+    const leftMs = Date.parse(cooling.until ?? "") - now();
+    t.true(leftMs > 0 && leftMs <= 30_000, String(leftMs));
+    t.is(cooling.credentials[0]?.coolingDownUntil, cooling.until);
+
+    aheadMs += 31_000;
+    t.like(await healthOf(gateway, id), { state: "failing", until: null });
+    isLimited = false;
+    await askModel(gateway, model.slug);
+    t.like(await healthOf(gateway, id), { state: "ok", requestCount: 3, failureCount: 1 });
+  });
+
+  test(`${kind}: a provider fails since the first of its failures, and tells codes, never messages`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { database, runtime } = gateway.services;
+    const { id } = await gateway.admin.providers.create.mutate({ name: "shaky", kind: "demo" });
+    const now = Date.now();
+    const add = async (minutesAgo: number, more: Parameters<typeof usageRow>[1]) => {
+      const createdAt = new Date(now - minutesAgo * 60_000);
+      const recordId = createId("req", { ...runtime, now: () => createdAt.getTime() });
+      const record = usageRow(recordId, { provider: "shaky", createdAt, ...more });
+      await database.write(({ usageRecords }) => usageRecords.insertAll([record]));
+    };
+    const failed = { status: "FAILED", httpStatus: 502, errorCode: "upstream_error" } as const;
+    await add(90, failed);
+    t.like(await healthOf(gateway, id), { state: "unused" }, "longer ago than an hour");
+    await add(30, { status: "SUCCEEDED" });
+    await add(20, failed);
+    await add(15, { status: "CANCELLED", httpStatus: 499 });
+    await add(10, { ...failed, httpStatus: 200, errorCode: "sk-canary 0123456789" });
+    const failing = await healthOf(gateway, id);
+    t.like(failing, { state: "failing", since: new Date(now - 20 * 60_000).toISOString() });
+    t.like(failing, { lastErrorCode: "http_200", requestCount: 4, failureCount: 2 });
+    t.false(JSON.stringify(failing).includes("canary"));
+
+    await add(5, { status: "FAILED", httpStatus: 400, errorCode: "invalid_value" });
+    t.like(await healthOf(gateway, id), { state: "ok" }, "it refused a request for the request's own sake");
+  });
+
+  test(`${kind}: a provider that needs a credential and has none says so`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { providers } = gateway.admin;
+    const states: Record<string, string> = {};
+    for (const [name, provider] of Object.entries({
+      openai: { kind: "openai-compatible", preset: "openai" },
+      ollama: { kind: "openai-compatible", preset: "ollama" },
+      custom: { kind: "openai-compatible", baseUrl: "https://api.example.com/v1" },
+      anthropic: { kind: "anthropic" },
+      local: { kind: "demo" },
+    } as const)) {
+      const { id } = await providers.create.mutate({ name, ...provider });
+      states[name] = (await healthOf(gateway, id)).state;
+    }
+    t.deepEqual(states, {
+      openai: "no_credential",
+      ollama: "unused",
+      custom: "unused",
+      anthropic: "no_credential",
+      local: "unused",
+    });
+  });
+}

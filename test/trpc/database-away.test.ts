@@ -1,0 +1,35 @@
+import test from "ava";
+import { callProcedure } from "../helpers/call-procedure.ts";
+import { procedures, procedureTable } from "../helpers/procedure-table.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+/** What answers without the database: it clears a cookie, or finds that there is none. */
+const withoutDatabase = ["auth.refresh", "auth.signOut"];
+
+test("while the database is away every procedure says so, and when to try again", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "200" } });
+  const { accessToken, services } = gateway;
+  const thaw = Promise.withResolvers<void>();
+  services.database.read(() => thaw.promise).catch(() => {});
+
+  const answers = await Promise.all(
+    procedures
+      .filter(({ path }) => !withoutDatabase.includes(path))
+      .map(async ({ path, type }) => {
+        const token = services.accounts.setUpToken;
+        const usual = procedureTable[path]?.input;
+        const input = path === "auth.setUp" ? { ...usual, token } : usual;
+        return { path, answer: await callProcedure(gateway, path, { type, input, accessToken }) };
+      }),
+  );
+  thaw.resolve();
+
+  for (const { path, answer } of answers) {
+    t.is(answer.status, 503, `${path}: ${answer.text}`);
+    t.like(answer.error?.data, { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 }, path);
+    t.regex(answer.error?.data.requestId ?? "", /^req_[0-9a-z]{26}$/, path);
+    t.is(answer.error?.data.requestId, answer.headers["x-request-id"] as string, path);
+    t.is(answer.error?.message, "The gateway cannot reach its database. Try again in a moment.");
+  }
+  t.true((await gateway.admin.keys.list.query()).items.length > 0, "after it");
+});
