@@ -7,6 +7,7 @@ import { Change, Counter } from "./entities/change.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { UsageRecord } from "./entities/usage-record.ts";
+import { UsageRollUp } from "./entities/usage-roll-up.ts";
 import { Invitation, Session, User } from "./entities/user.ts";
 import { migrations } from "./migrations/migrations.ts";
 
@@ -37,6 +38,7 @@ const entities = [
   Provider,
   Session,
   UsageRecord,
+  UsageRollUp,
   User,
 ];
 

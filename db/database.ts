@@ -11,6 +11,7 @@ import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
 import { UsageRecordRepository } from "./repositories/usage-record-repository.ts";
+import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
 
 /**
@@ -109,6 +110,7 @@ function repositoriesOf(manager: EntityManager) {
     providers: new ProviderRepository(manager),
     sessions: new SessionRepository(manager),
     usageRecords: new UsageRecordRepository(manager),
+    usageRollUps: new UsageRollUpRepository(manager),
     users: new UserRepository(manager),
   };
 }

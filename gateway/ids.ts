@@ -18,15 +18,18 @@ export function createId(
   return `${prefix}_${id}`;
 }
 
-/** What every id that was made at this time or later is not below, and every id that was made before is. */
-export function firstIdAt(prefix: IdPrefix, time: number): string {
-  return `${prefix}_${formatTime(Math.max(0, time))}${"0".repeat(16)}`;
+/** When an id was made, in milliseconds since 1970. */
+export function timeOfId(id: string): number {
+  let time = 0;
+  const from = id.indexOf("_") + 1;
+  for (let at = from; at < from + 10; at++) time = time * 32 + alphabet.indexOf(id.charAt(at));
+  return time;
 }
 
-export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req" | "aud";
-
-/** Crockford's base 32: no i, l, o, u. */
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+/** What sorts before every id made at `time` or later, and after every earlier one. */
+export function firstIdAt(prefix: IdPrefix, time: number): string {
+  return `${prefix}_${formatTime(Math.max(0, time))}`;
+}
 
 function formatTime(time: number): string {
   let text = "";
@@ -36,3 +39,8 @@ function formatTime(time: number): string {
   }
   return text;
 }
+
+export type IdPrefix = "key" | "mdl" | "prv" | "crd" | "usr" | "ses" | "req" | "aud";
+
+/** Crockford's base 32: no i, l, o, u. */
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -12,6 +12,8 @@ export const UsageRecord = table(
     createdAt: moment(),
     apiKeyId: text(40),
     apiKeyName: text(255),
+    /** Whose key it was then: they see the record when the key is gone. Null for a key of nobody's. */
+    ownerId: nullable(text(40)),
     /** The slug the client asked for; empty when the request named none that could be one. */
     model: text(255),
     /** Who answered, or was called last: the model's own provider, or that of a fallback. Empty where nobody was. */
@@ -36,10 +38,22 @@ export const UsageRecord = table(
     estimated: flag(),
     /** Nano-dollars; null when a price or a count is unknown. */
     cost: nullable(bigInteger()),
+    /** The prices that made the cost, in nano-dollars per million tokens, so that it can be worked out again. */
+    inputPrice: nullable(bigInteger()),
+    cachedInputPrice: nullable(bigInteger()),
+    cacheWritePrice: nullable(bigInteger()),
+    outputPrice: nullable(bigInteger()),
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
   },
-  [index("usage_records_key", ["apiKeyId", "id"])],
+  // A page is the newest of one of these, so each ends in the id. The repository says which index serves which filter.
+  [
+    index("usage_records_key", ["apiKeyId", "id"]),
+    index("usage_records_owner", ["ownerId", "id"]),
+    index("usage_records_model", ["model", "id"]),
+    index("usage_records_provider", ["provider", "id"]),
+    index("usage_records_status", ["status", "id"]),
+  ],
   // One is written for every request, and looked up by its id or in the order of ids.
   { withoutRowid: true },
 );

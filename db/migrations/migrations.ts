@@ -1,6 +1,7 @@
 import { InitialSchema } from "./0001-initial-schema.ts";
 import { SeveralWays } from "./0002-several-ways.ts";
 import { PeopleAndAudit } from "./0003-people-and-audit.ts";
+import { UsageHistory } from "./0004-usage-history.ts";
 
 /** In the order in which they run. A migration that has been released is never edited again. */
-export const migrations = [InitialSchema, SeveralWays, PeopleAndAudit];
+export const migrations = [InitialSchema, SeveralWays, PeopleAndAudit, UsageHistory];

@@ -1,6 +1,8 @@
-import { type EntityManager, MoreThanOrEqual, Raw } from "typeorm";
+import { type EntityManager, type EntityMetadata, MoreThanOrEqual, Raw } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
+import { sqliteOf, toRaw } from "./raw-sql.ts";
+import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 
 /** How a request ended, as far as its provider is concerned. */
 export type RecentOutcome = Pick<
@@ -43,37 +45,74 @@ export class UsageRecordRepository {
   }
 
   /**
-   * Inserts all and ignores ids that exist, so that a batch may be sent again when nobody knows whether it arrived. Written
-   * as SQL because TypeORM's insert costs several times as much CPU a row, and this runs for every request.
+   * Inserts all and ignores ids that exist, so that a batch may be sent again when nobody knows whether it arrived; counts
+   * in the roll-ups what it inserted and nothing else. Written as SQL because TypeORM's insert costs several times as much
+   * CPU a row, and this runs for every request.
    */
   async insertAll(records: readonly UsageRecordRow[]): Promise<void> {
-    const { columns, connection } = this.#manager.connection.getMetadata(UsageRecord);
-    const isSqlite = connection.options.type === "better-sqlite3";
-    const names = columns.map((column) => column.databaseName).join(", ");
-    const properties = columns.map((column) => column.propertyName as keyof UsageRecordRow);
-    const insert = `INSERT ${isSqlite ? "OR IGNORE" : "IGNORE"} INTO usage_records (${names}) VALUES`;
-    const row = `(${columns.map(() => "?").join(", ")})`;
-    for (let from = 0; from < records.length;) {
-      const left = records.length - from;
-      // A server wants few statements. SQLite is next door, and quickest with ones that it has compiled before.
-      const size = !isSqlite ? left : left >= sqliteRowsPerStatement ? sqliteRowsPerStatement : 1;
-      const part = records.slice(from, from + size);
-      const parameters = part.flatMap((record) =>
-        properties.map((property) => (isSqlite ? toSqlite(record[property]) : record[property])),
-      );
-      await this.#manager.query(
-        `${insert} ${Array.from({ length: size }, () => row).join(", ")}`,
-        parameters,
-      );
-      from += size;
+    const byId = new Map<string, UsageRecordRow>();
+    for (const record of records) if (!byId.has(record.id)) byId.set(record.id, record);
+    const each = [...byId.values()];
+    const inserted = sqliteOf(this.#manager) ? this.#insertIntoSqlite(each) : await this.#insertIntoMysql(each);
+    await new UsageRollUpRepository(this.#manager).add(inserted);
+  }
+
+  /** Row by row, with one statement that is compiled once: quicker than larger statements, and it says which were new. */
+  #insertIntoSqlite(records: UsageRecordRow[]): UsageRecordRow[] {
+    const { columns, insert, row } = this.#insertion("INSERT INTO");
+    const statement = sqliteOf(this.#manager)?.prepare(`${insert} ${row} ON CONFLICT (id) DO NOTHING`);
+    return records.filter((record) => statement?.run(toParameters(columns, record)).changes === 1);
+  }
+
+  async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
+    const inserted: UsageRecordRow[] = [];
+    for (let from = 0; from < records.length; from += rowsPerStatement) {
+      inserted.push(...(await this.#insertNew(records.slice(from, from + rowsPerStatement))));
     }
+    return inserted;
+  }
+
+  /**
+   * MySQL says how many rows were new but not which, so when some were not it is undone, and done again without them.
+   * `IGNORE` also cuts what is too long for its column: one such record must not keep all others waiting for ever.
+   */
+  async #insertNew(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
+    const { columns, insert, row } = this.#insertion("INSERT IGNORE INTO");
+    await this.#manager.query("SAVEPOINT usage_records");
+    for (let left = records; left.length > 0;) {
+      const { affectedRows }: { affectedRows: number } = await this.#manager.query(
+        `${insert} ${left.map(() => row).join(", ")}`,
+        left.flatMap((record) => toParameters(columns, record)),
+      );
+      if (affectedRows === left.length) return left;
+      await this.#manager.query("ROLLBACK TO SAVEPOINT usage_records");
+      const there = await this.#idsAmong(left.map(({ id }) => id));
+      if (there.size === 0) throw new Error("The database refuses usage records without saying why.");
+      left = left.filter(({ id }) => !there.has(id));
+    }
+    return [];
+  }
+
+  async #idsAmong(ids: string[]): Promise<Set<string>> {
+    const rows: { id: string }[] = await this.#manager.query("SELECT id FROM usage_records WHERE id IN (?)", [
+      ids,
+    ]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  #insertion(verb: string) {
+    const { columns } = this.#manager.connection.getMetadata(UsageRecord);
+    const names = columns.map((column) => column.databaseName);
+    return {
+      columns,
+      insert: `${verb} usage_records (${names.join(", ")}) VALUES`,
+      row: `(${names.map(() => "?").join(", ")})`,
+    };
   }
 }
 
-const sqliteRowsPerStatement = 10;
+const rowsPerStatement = 1_000;
 
-/** As TypeORM writes it: times as text in UTC, truth as a number. */
-function toSqlite(value: UsageRecordRow[keyof UsageRecordRow]): unknown {
-  if (typeof value === "boolean") return value ? 1 : 0;
-  return value instanceof Date ? value.toISOString().replace("T", " ").slice(0, -1) : value;
+function toParameters(columns: EntityMetadata["columns"], record: UsageRecordRow): unknown[] {
+  return columns.map(({ propertyName }) => toRaw(record[propertyName as keyof UsageRecordRow]));
 }

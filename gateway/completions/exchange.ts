@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { timeOfId } from "../ids.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { parseSlug } from "../models/slug.ts";
 import type { Route } from "../models/resolve-route.ts";
@@ -53,7 +54,8 @@ export class Exchange {
     this.id = options.id;
     this.key = options.key;
     this.reply = options.reply;
-    this.createdAt = new Date(options.runtime.now());
+    // The same moment as in the id, so that a period is a range of ids.
+    this.createdAt = new Date(timeOfId(options.id));
     options.openExchanges.add(this);
   }
 
@@ -181,6 +183,7 @@ export class Exchange {
       createdAt: this.createdAt,
       apiKeyId: key.id,
       apiKeyName: key.name,
+      ownerId: key.ownerId,
       model: this.#askedModel,
       provider: way?.providerName ?? "",
       upstreamModel: way?.upstreamModel.name ?? null,
@@ -199,9 +202,12 @@ export class Exchange {
       reasoningTokens: this.usage?.reasoningTokens ?? null,
       estimated: false,
       cost: way ? costOf(way.prices, this.usage) : null,
+      ...(way?.prices ?? noPrices),
       latencyMs: Math.round(performance.now() - this.#startedAt),
       timeToFirstTokenMs:
         this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),
     });
   }
 }
+
+const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };

@@ -6,6 +6,8 @@ export type KnownKey = Readonly<{
   /** Of the value that was sent. */
   hash: string;
   name: string;
+  /** Whose it is; null for a key of nobody's. */
+  ownerId: string | null;
   isActive: boolean;
   /** Milliseconds since 1970 after which the value no longer counts; null = never. */
   validUntil: number | null;

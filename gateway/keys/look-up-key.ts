@@ -11,6 +11,7 @@ export async function lookUpKey(database: Database, hash: string): Promise<Known
     id: key.id,
     hash,
     name: key.name,
+    ownerId: key.ownerId,
     isActive: key.status === "active",
     validUntil: ends.length === 0 ? null : Math.min(...ends),
     modelIds: new Set(modelIds),

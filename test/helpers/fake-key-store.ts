@@ -28,6 +28,7 @@ export function knownKey(id: string, more: Partial<KnownKey> = {}): KnownKey {
     id,
     hash: `hash of ${id}`,
     name: id,
+    ownerId: null,
     isActive: true,
     validUntil: null,
     modelIds: new Set(),

@@ -1,0 +1,60 @@
+import { bigInteger, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
+import type { UsageStatus } from "./usage-record.ts";
+
+/**
+ * Sums of usage records, written in the transaction that inserts the records: one row for each hour, day and month (in
+ * UTC) and each key, owner, model, provider and status in it. Sums of a long time are read from few rows so. They outlive
+ * the records.
+ */
+export const UsageRollUp = table(
+  "usage_roll_ups",
+  {
+    resolution: { ...text<UsageResolution>(8), primary: true },
+    /** The first moment of the hour, day or month. */
+    startsAt: moment({ primary: true }),
+    apiKeyId: id(),
+    /** Empty for a key of nobody's: a part of the primary key cannot be null. */
+    ownerId: id(),
+    model: id({ length: 255 }),
+    provider: id({ length: 63 }),
+    status: { ...text<UsageStatus>(16), primary: true },
+    /** As the key was called last. */
+    apiKeyName: text(255),
+    requests: integer(),
+    inputTokens: bigInteger(),
+    outputTokens: bigInteger(),
+    cachedInputTokens: bigInteger(),
+    cacheWriteInputTokens: bigInteger(),
+    reasoningTokens: bigInteger(),
+    /** Nano-dollars, of the requests whose cost is known. */
+    cost: bigInteger(),
+    /** How many requests have a cost that is not known. */
+    unknownCosts: integer(),
+    /** Milliseconds, of all requests together. */
+    latencyMs: bigInteger(),
+    /** How many requests took so long: see `latencyBoundsMs`. */
+    latency0: integer(),
+    latency1: integer(),
+    latency2: integer(),
+    latency3: integer(),
+    latency4: integer(),
+    latency5: integer(),
+    latency6: integer(),
+    latency7: integer(),
+    latency8: integer(),
+    latency9: integer(),
+  },
+  [
+    index("usage_roll_ups_key", ["apiKeyId", "resolution", "startsAt"]),
+    index("usage_roll_ups_owner", ["ownerId", "resolution", "startsAt"]),
+  ],
+  { withoutRowid: true },
+);
+
+/** `latency0` counts the requests that took at most the first of these, `latency9` those beyond the last. */
+export const latencyBoundsMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] as const;
+
+export const usageResolutions = ["hour", "day", "month"] as const;
+
+export type UsageResolution = (typeof usageResolutions)[number];
+export type UsageRollUpRow = RowOf<typeof UsageRollUp>;

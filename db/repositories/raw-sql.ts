@@ -1,0 +1,37 @@
+import type Sqlite from "better-sqlite3";
+import type { EntityManager, EntityMetadata, ObjectLiteral } from "typeorm";
+
+/** A statement and what its question marks stand for. */
+export type Query = { sql: string; parameters: unknown[] };
+
+/** SQLite's own connection, on which a statement costs a fraction of what it costs through TypeORM; null on MySQL. */
+export function sqliteOf(manager: EntityManager): Sqlite.Database | null {
+  const { driver } = manager.connection;
+  return "databaseConnection" in driver ? (driver.databaseConnection as Sqlite.Database) : null;
+}
+
+/** A value as both databases take it, in TypeORM's form: moments as text in UTC, truth as a number. */
+export function toRaw(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString().replace("T", " ").slice(0, -1);
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return value ?? null;
+}
+
+/** A row as `SELECT *` gives it, in the entity's form: TypeORM's own way costs several times as much. */
+export function fromRaw<Row extends ObjectLiteral>(
+  { columns }: EntityMetadata,
+  raw: Record<string, unknown>,
+): Row {
+  const row: Record<string, unknown> = {};
+  for (const { databaseName, propertyName, type } of columns) {
+    row[propertyName] = fromRawValue(type, raw[databaseName]);
+  }
+  return row as Row;
+}
+
+function fromRawValue(type: EntityMetadata["columns"][number]["type"], value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (type === "bigint") return Number(value);
+  if (type === "boolean") return Number(value) === 1;
+  return type === "datetime" && typeof value === "string" ? new Date(`${value.replace(" ", "T")}Z`) : value;
+}

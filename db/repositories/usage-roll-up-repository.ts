@@ -1,0 +1,71 @@
+import type { EntityManager } from "typeorm";
+import type { UsageRecordRow } from "../entities/usage-record.ts";
+import { UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
+import { sqliteOf, toRaw } from "./raw-sql.ts";
+import { rollUp } from "./roll-up.ts";
+
+export class UsageRollUpRepository {
+  readonly #manager: EntityManager;
+
+  constructor(manager: EntityManager) {
+    this.#manager = manager;
+  }
+
+  /** Counts the records, in the transaction that inserted them. */
+  async add(records: readonly UsageRecordRow[]): Promise<void> {
+    await this.#add(rollUp(records));
+  }
+
+  /** Counts `after` in the place of `before`: the same records with other costs. */
+  async replace(before: readonly UsageRecordRow[], after: readonly UsageRecordRow[]): Promise<void> {
+    const sums = rollUp(after);
+    for (const [index, old] of rollUp(before).entries()) {
+      const sum = sums[index];
+      if (sum) for (const name of this.#sumNames()) sum[name] -= old[name];
+    }
+    await this.#add(sums);
+  }
+
+  async #add(sums: UsageRollUpRow[]): Promise<void> {
+    const { columns } = this.#manager.connection.getMetadata(UsageRollUp);
+    const sqlite = sqliteOf(this.#manager);
+    const names = columns.map((column) => column.databaseName);
+    const added = columns.filter(({ propertyName }) => this.#sumNames().includes(propertyName as SumName));
+    const given = (name: string) => (sqlite ? `excluded.${name}` : `VALUES(${name})`);
+    const changes = added.map(({ databaseName: name }) => `${name} = usage_roll_ups.${name} + ${given(name)}`);
+    const insert = `INSERT INTO usage_roll_ups (${names.join(", ")}) VALUES`;
+    const row = `(${names.map(() => "?").join(", ")})`;
+    const conflict = sqlite ? "ON CONFLICT DO UPDATE SET" : "ON DUPLICATE KEY UPDATE";
+    const name = `CASE WHEN ${given("requests")} > 0 THEN ${given("api_key_name")} ELSE usage_roll_ups.api_key_name END`;
+    const update = `${conflict} api_key_name = ${name}, ${changes.join(", ")}`;
+    const parameters = (sum: UsageRollUpRow) =>
+      columns.map(({ propertyName }) => toRaw(sum[propertyName as keyof UsageRollUpRow]));
+
+    if (sqlite) {
+      const statement = sqlite.prepare(`${insert} ${row} ${update}`);
+      for (const sum of sums) statement.run(parameters(sum));
+      return;
+    }
+    for (let from = 0; from < sums.length; from += rowsPerStatement) {
+      const part = sums.slice(from, from + rowsPerStatement);
+      await this.#manager.query(
+        `${insert} ${part.map(() => row).join(", ")} ${update}`,
+        part.flatMap(parameters),
+      );
+    }
+  }
+
+  /** The columns that are sums. */
+  #sumNames(): SumName[] {
+    return this.#manager.connection
+      .getMetadata(UsageRollUp)
+      .columns.filter(({ isPrimary, propertyName }) => !isPrimary && propertyName !== "apiKeyName")
+      .map(({ propertyName }) => propertyName as SumName);
+  }
+}
+
+const rowsPerStatement = 500;
+
+type SumName = {
+  [Name in keyof UsageRollUpRow]: UsageRollUpRow[Name] extends number ? Name : never;
+}[keyof UsageRollUpRow];

@@ -1,0 +1,92 @@
+import test from "ava";
+import { openDataSource } from "../../db/data-source.ts";
+import { Database } from "../../db/database.ts";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { usageRow } from "../helpers/open-test-database.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
+import { randomUsage } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+
+const limits = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+const world = { keys: 5, models: 4, providers: 2, owners: 3 };
+
+for (const kind of databaseKinds) {
+  test(`${kind}: the roll-ups are the sums of the records, in batches of any size that come again and overlap, from several processes`, async (t) => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    t.log({ seed });
+    const random = seededRandom(seed);
+    const url = await createTestDatabase(t, kind);
+    const first = await Database.open(url, limits);
+    await first.migrate();
+    // SQLite has one writer.
+    const databases = [first];
+    if (kind === "mysql") for (let more = 0; more < 3; more++) databases.push(await Database.open(url, limits));
+    t.teardown(() => Promise.all(databases.map((database) => database.close())));
+
+    const moments: [string, ...string[]] = ["2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", "2026-11-01T00:59:00.500Z"];
+    const records = Array.from({ length: 3_000 }, () => {
+      const moment = random.chance(0.3)
+        ? new Date(random.pick(moments)).getTime()
+        : Date.UTC(2026, 9, 28) + random.upTo(5 * 86_400_000);
+      return randomUsage(random, new Date(moment), world);
+    });
+    const batches: UsageRecordRow[][] = [];
+    for (let from = 0; from < records.length;) {
+      const size = random.pick([1, 2, 20, 400, 1_500]);
+      // From within the last one: some have been sent before.
+      const start = Math.max(0, from - (random.chance(0.5) ? random.upTo(size) : 0));
+      const batch = records.slice(start, from + size);
+      batches.push(batch);
+      if (random.chance(0.3)) batches.push(batch);
+      if (random.chance(0.2)) batches.push([...batch, ...batch].reverse());
+      from += size;
+    }
+    await Promise.all(
+      batches.map((batch, index) =>
+        databases[index % databases.length]?.write(({ usageRecords }) => usageRecords.insertAll(batch)),
+      ),
+    );
+
+    t.is(await assertRollUpsMatch(url), records.length);
+  });
+
+  test(`${kind}: what is undone counts nowhere, and a failed batch is no trouble for the next`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await database.migrate();
+
+    const undone = database.write(async ({ usageRecords }) => {
+      await usageRecords.insertAll([usageRow("req_1"), usageRow("req_2")]);
+      throw new Error("changed my mind");
+    });
+    await t.throwsAsync(undone, { message: "changed my mind" });
+    t.is(await assertRollUpsMatch(url), 0);
+
+    await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_2"), usageRow("req_3")]));
+    t.is(await assertRollUpsMatch(url), 2);
+  });
+
+  test(`${kind}: records from before there were roll-ups are counted by the migration, for the key's owner`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await database.migrate();
+    const random = seededRandom(6);
+    const records = Array.from({ length: 500 }, () => {
+      const createdAt = new Date(Date.UTC(2026, 9, 28) + random.upTo(5 * 86_400_000));
+      return { ...randomUsage(random, createdAt, world), ownerId: null };
+    });
+    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+    const dataSource = await openDataSource(url, limits);
+    t.teardown(() => dataSource.destroy());
+    await dataSource.undoLastMigration({ transaction: "each" });
+    await database.migrate();
+
+    t.is(await assertRollUpsMatch(url), 500);
+    const tables = await queryDatabase(url, "SELECT COUNT(*) AS count FROM usage_roll_ups");
+    t.true(Number(tables[0]?.["count"]) > 3);
+  });
+}

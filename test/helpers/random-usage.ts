@@ -1,0 +1,80 @@
+import type { UsageRecordRow, UsageStatus } from "../../db/entities/usage-record.ts";
+import { createId } from "../../gateway/ids.ts";
+import { costOf } from "../../gateway/usage/cost.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+
+/**
+ * Usage as a company has it: many keys of which few make most requests, each with a few models; some failures; a few
+ * requests whose price is not known. The same seed makes the same records.
+ */
+export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageWorld): UsageRecordRow {
+  const keyNumber = skewed(random, world.keys);
+  // Everybody has favourites.
+  const modelNumber = (keyNumber + skewed(random, 3)) % world.models;
+  const provider = `provider-${modelNumber % world.providers}`;
+  const status = statusOf(random);
+  const latencyMs = Math.round(2 ** (6 + random.upTo(10_000) / 1_000));
+  const prices = modelNumber % 7 === 6 ? noPrices : { ...noPrices, inputPrice: 150_000_000, outputPrice: 600_000_000 };
+  const usage = {
+    inputTokens: random.upTo(20_000),
+    outputTokens: random.upTo(2_000),
+    cachedInputTokens: random.chance(0.3) ? random.upTo(10_000) : null,
+    cacheWriteInputTokens: random.chance(0.1) ? random.upTo(5_000) : null,
+    reasoningTokens: random.chance(0.2) ? random.upTo(1_000) : null,
+  };
+  const known = status === "FAILED" ? null : usage;
+  return {
+    id: createId("req", { now: () => createdAt.getTime(), randomBytes: (size) => randomBytes(random, size) }),
+    createdAt,
+    apiKeyId: `key_${String(keyNumber).padStart(26, "0")}`,
+    apiKeyName: `Key ${keyNumber}`,
+    ownerId: keyNumber % 10 === 0 ? null : `usr_${String(keyNumber % world.owners).padStart(26, "0")}`,
+    model: `${provider}/model-${modelNumber}`,
+    provider,
+    upstreamModel: `model-${modelNumber}`,
+    credentialId: `crd_${String(modelNumber).padStart(26, "0")}`,
+    attempts: random.chance(0.02) ? 2 : 1,
+    endpoint: "chat/completions",
+    clientTool: random.chance(0.5) ? "claude-code" : null,
+    stream: random.chance(0.7),
+    status,
+    httpStatus: status === "FAILED" ? 502 : 200,
+    errorCode: status === "FAILED" ? "upstream_error" : null,
+    ...(known ?? noUsage),
+    estimated: false,
+    cost: costOf(prices, known),
+    ...prices,
+    latencyMs,
+    timeToFirstTokenMs: Math.round(latencyMs / 3),
+  };
+}
+
+export type UsageWorld = { keys: number; models: number; providers: number; owners: number };
+
+/** What a team of some size makes. */
+export const usualWorld: UsageWorld = { keys: 200, models: 12, providers: 4, owners: 40 };
+
+const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };
+const noUsage = {
+  inputTokens: null,
+  outputTokens: null,
+  cachedInputTokens: null,
+  cacheWriteInputTokens: null,
+  reasoningTokens: null,
+};
+
+/** A number below `count`, the smaller the likelier. */
+function skewed(random: SeededRandom, count: number): number {
+  return Math.floor(count * (random.upTo(9_999) / 10_000) ** 2);
+}
+
+function statusOf(random: SeededRandom): UsageStatus {
+  if (random.chance(0.95)) return "SUCCEEDED";
+  return random.pick(["FAILED", "FAILED", "CANCELLED", "INTERRUPTED"]);
+}
+
+function randomBytes(random: SeededRandom, size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  for (let at = 0; at < size; at++) bytes[at] = random.upTo(255);
+  return bytes;
+}
