@@ -1,6 +1,7 @@
 import type Sqlite from "better-sqlite3";
 import mysql from "mysql2/promise";
 import { DataSource, type DataSourceOptions } from "typeorm";
+import { QueryTooLongError } from "./database-errors.ts";
 import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
 import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
@@ -52,6 +53,11 @@ function sqliteOptions(path: string): DataSourceOptions {
       connection.pragma("busy_timeout = 5000");
       // With a write-ahead log this is safe against a crash of the process; only a power cut can lose the last moments.
       connection.pragma("synchronous = NORMAL");
+      // A statement blocks the whole process and cannot be interrupted, but this can end it: see `usage-queries.ts`.
+      connection.function("in_time", (deadline) => {
+        if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query took too long.");
+        return 1;
+      });
       // SQLite's own knows the 26 letters only, and names are searched whatever their case.
       connection.function("lower", { deterministic: true }, (text) =>
         typeof text === "string" ? text.toLowerCase() : text,

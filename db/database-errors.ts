@@ -3,6 +3,11 @@ export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailableError";
 }
 
+/** The database ended a query that took too long. It can be used for others. */
+export class QueryTooLongError extends Error {
+  override readonly name = "QueryTooLongError";
+}
+
 /** A row with this unique value exists already. */
 export class DuplicateError extends Error {
   override readonly name = "DuplicateError";
@@ -19,6 +24,7 @@ export function fromDriverError(error: unknown): unknown {
   if (code === undefined) return error;
   if (duplicateCodes.has(code)) return new DuplicateError("The value exists already.", { cause: error });
   if (referenceCodes.has(code)) return new StillReferencedError("The row is referred to.", { cause: error });
+  if (tooLongCodes.has(code)) return new QueryTooLongError("The query took too long.", { cause: error });
   if (unavailableCodes.has(code) || unavailableSqlite.test(code)) {
     return new DatabaseUnavailableError(`The database cannot be used (${code}).`, { cause: error });
   }
@@ -47,6 +53,8 @@ const referenceCodes = new Set([
   "ER_NO_REFERENCED_ROW_2",
   "ER_ROW_IS_REFERENCED_2",
 ]);
+
+const tooLongCodes = new Set(["ER_STATEMENT_TIMEOUT", "ER_QUERY_TIMEOUT"]);
 
 const unavailableCodes = new Set([
   "ECONNREFUSED",

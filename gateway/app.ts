@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
 import express, { type Express, type Request, type Response } from "express";
 import { serveConsole } from "./console.ts";
+import { graphql } from "./graphql/graphql.ts";
 import { health, type Readiness } from "./v1/health.ts";
 import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
@@ -39,6 +40,7 @@ function createApplication({ services, publicUrl, readiness }: AppOptions): Expr
       maxBatchSize: trpcBatchCallsMax,
     }),
   );
+  application.all(graphqlPath, graphql(services, graphqlPath));
   application.use(health(readiness));
   application.use(serveConsole(consoleFolder));
   application.use(unknownUrl(services));
@@ -48,5 +50,6 @@ function createApplication({ services, publicUrl, readiness }: AppOptions): Expr
 
 /** Where `npm run build` puts it. */
 const consoleFolder = join(import.meta.dirname, "../console/build");
+const graphqlPath = "/graphql";
 const trpcBodyBytesMax = 1024 * 1024;
 const trpcBatchCallsMax = 20;

@@ -1,4 +1,4 @@
-import { DatabaseUnavailableError } from "../db/database-errors.ts";
+import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
 
 /**
  * An error whose message may be shown to whoever made the request: what was wrong, where, and what to do; never a
@@ -86,6 +86,13 @@ export function toGatewayError(error: unknown): GatewayError {
         cause: error,
         retryAfterSeconds: 1,
       },
+    );
+  }
+  if (error instanceof QueryTooLongError) {
+    return new GatewayError(
+      "service_unavailable",
+      "The database takes too long to answer this. Ask for less: a shorter time, or one key.",
+      { cause: error, retryAfterSeconds: 5 },
     );
   }
   return new GatewayError(

@@ -18,6 +18,11 @@ export function createId(
   return `${prefix}_${id}`;
 }
 
+/** Whether it has the form of such an id. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1));
+}
+
 /** When an id was made, in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   let time = 0;
@@ -28,7 +33,8 @@ export function timeOfId(id: string): number {
 
 /** What sorts before every id made at `time` or later, and after every earlier one. */
 export function firstIdAt(prefix: IdPrefix, time: number): string {
-  return `${prefix}_${formatTime(Math.max(0, time))}`;
+  // Moments before 1970 and beyond ten digits are before and after all ids.
+  return `${prefix}_${formatTime(Math.min(Math.max(Math.ceil(time), 0), 32 ** 10 - 1))}`;
 }
 
 function formatTime(time: number): string {

@@ -28,6 +28,7 @@ import { CoolDowns } from "./upstream/cool-downs.ts";
 import { RetryBudget } from "./upstream/retry-budget.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { Onboarding } from "./usage/onboarding.ts";
+import { UsageHistory } from "./usage/usage-history.ts";
 import { UsageRecorder } from "./usage/usage-recorder.ts";
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
@@ -94,6 +95,7 @@ export async function createServices(config: Config, runtime: Runtime) {
       coolDowns: attempts.coolDowns,
       environmentKeys: config.environmentKeys,
     });
+    const usageHistory = new UsageHistory({ database, limits });
     const accessTokens = new AccessTokens(secrets, runtime);
     const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });
     const accounts = new AccountService({ database, runtime, sessions, secrets, audit });
@@ -138,7 +140,18 @@ export async function createServices(config: Config, runtime: Runtime) {
     await catalogue.reload();
 
     return {
-      ...{ accounts, sessions, invitations, users, audit, keys, models, providers, credentials },
+      ...{
+        accounts,
+        sessions,
+        invitations,
+        users,
+        audit,
+        keys,
+        models,
+        providers,
+        credentials,
+        usageHistory,
+      },
       onboarding: new Onboarding(database),
       ...{ keyCache, lastUsed, catalogue, upstreams, attempts, recorder, openExchanges, database },
       firstKeyValue,

@@ -2,15 +2,15 @@ import { bigInteger, id, index, integer, moment, type RowOf, table, text } from 
 import type { UsageStatus } from "./usage-record.ts";
 
 /**
- * Sums of usage records, written in the transaction that inserts the records: one row for each hour, day and month (in
- * UTC) and each key, owner, model, provider and status in it. Sums of a long time are read from few rows so. They outlive
- * the records.
+ * Sums of usage records, written in the transaction that inserts the records: one row for each hour and each day (in UTC)
+ * and each key, owner, model, provider and status in it. Sums of a long time are read from few rows so. They outlive the
+ * records. There are none by month: each resolution adds half to the work of inserting, and months have few days.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",
   {
     resolution: { ...text<UsageResolution>(8), primary: true },
-    /** The first moment of the hour, day or month. */
+    /** The first moment of the hour or day. */
     startsAt: moment({ primary: true }),
     apiKeyId: id(),
     /** Empty for a key of nobody's: a part of the primary key cannot be null. */
@@ -54,7 +54,5 @@ export const UsageRollUp = table(
 /** `latency0` counts the requests that took at most the first of these, `latency9` those beyond the last. */
 export const latencyBoundsMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] as const;
 
-export const usageResolutions = ["hour", "day", "month"] as const;
-
-export type UsageResolution = (typeof usageResolutions)[number];
+export type UsageResolution = "hour" | "day";
 export type UsageRollUpRow = RowOf<typeof UsageRollUp>;

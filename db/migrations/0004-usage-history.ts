@@ -72,11 +72,6 @@ const resolutions = [
     sqlite: "substr(created_at, 1, 10) || ' 00:00:00.000'",
     mysql: "CONCAT(LEFT(created_at, 10), ' 00:00:00')",
   },
-  {
-    resolution: "month",
-    sqlite: "substr(created_at, 1, 7) || '-01 00:00:00.000'",
-    mysql: "CONCAT(LEFT(created_at, 7), '-01 00:00:00')",
-  },
 ];
 
 function rollUps(databaseType: string): Table {

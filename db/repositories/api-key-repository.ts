@@ -122,6 +122,15 @@ export class ApiKeyRepository {
     });
   }
 
+  /** The names of those that there still are, by id. */
+  async names(ids: string[]): Promise<Map<string, string>> {
+    const keys = await this.#manager.find(ApiKey, {
+      select: { id: true, name: true },
+      where: { id: In(ids) },
+    });
+    return new Map(keys.map(({ id, name }) => [id, name]));
+  }
+
   async insert(key: ApiKeyRow, value: ApiKeyValueRow, modelIds: string[]): Promise<void> {
     await this.#manager.insert(ApiKey, key);
     await this.#manager.insert(ApiKeyValue, value);

@@ -1,30 +1,42 @@
 import type { UsageRecordRow } from "../entities/usage-record.ts";
-import {
-  latencyBoundsMs,
-  type UsageResolution,
-  type UsageRollUpRow,
-  usageResolutions,
-} from "../entities/usage-roll-up.ts";
+import { latencyBoundsMs, type UsageResolution, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
 
-/** The sums of the records, for each hour, day and month, in the order of the table's key. */
+/** The sums of the records for each hour and each day, in the order of the table's key. */
 export function rollUp(records: readonly UsageRecordRow[]): UsageRollUpRow[] {
-  const sums = new Map<string, UsageRollUpRow>();
-  for (const record of records) {
-    for (const resolution of usageResolutions) {
-      const startsAt = startOf(resolution, record.createdAt);
-      const { apiKeyId, ownerId, model, provider, status } = record;
-      const key = `${resolution}\n${startsAt}\n${apiKeyId}\n${ownerId ?? ""}\n${model}\n${provider}\n${status}`;
-      let sum = sums.get(key);
-      if (sum === undefined) sums.set(key, (sum = nothing(resolution, new Date(startsAt), record)));
-      add(sum, record);
-    }
-  }
+  const hours = sumOf("hour", records, addRecord);
+  const days = sumOf("day", [...hours.values()], addSum);
   // Whoever writes several rows at once locks them in the same order as everybody else.
-  return [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
+  return [...days, ...hours].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
 }
 
-function add(sum: UsageRollUpRow, record: UsageRecordRow): void {
-  sum.apiKeyName = record.apiKeyName;
+/** What records and their sums are told apart by. */
+type Dimensions = Pick<
+  UsageRecordRow,
+  "apiKeyId" | "apiKeyName" | "ownerId" | "model" | "provider" | "status"
+> &
+  ({ createdAt: Date } | { startsAt: Date });
+
+function sumOf<Part extends Dimensions>(
+  resolution: UsageResolution,
+  parts: readonly Part[],
+  add: (sum: UsageRollUpRow, part: Part) => void,
+): Map<string, UsageRollUpRow> {
+  const lengthMs = resolution === "day" ? 86_400_000 : 3_600_000;
+  const sums = new Map<string, UsageRollUpRow>();
+  for (const part of parts) {
+    const moment = "createdAt" in part ? part.createdAt : part.startsAt;
+    const startsAt = Math.floor(moment.getTime() / lengthMs) * lengthMs;
+    const { apiKeyId, ownerId, model, provider, status } = part;
+    const key = `${resolution}\n${startsAt}\n${apiKeyId}\n${ownerId ?? ""}\n${model}\n${provider}\n${status}`;
+    let sum = sums.get(key);
+    if (sum === undefined) sums.set(key, (sum = nothing(resolution, new Date(startsAt), part)));
+    sum.apiKeyName = part.apiKeyName;
+    add(sum, part);
+  }
+  return sums;
+}
+
+function addRecord(sum: UsageRollUpRow, record: UsageRecordRow): void {
   sum.requests++;
   sum.inputTokens += record.inputTokens ?? 0;
   sum.outputTokens += record.outputTokens ?? 0;
@@ -37,21 +49,19 @@ function add(sum: UsageRollUpRow, record: UsageRecordRow): void {
   sum[latencyColumn(record.latencyMs)]++;
 }
 
-function nothing(resolution: UsageResolution, startsAt: Date, record: UsageRecordRow): UsageRollUpRow {
-  const { apiKeyId, apiKeyName, model, provider, status } = record;
+function addSum(sum: UsageRollUpRow, part: UsageRollUpRow): void {
+  for (const name of sumNames) sum[name] += part[name];
+}
+
+function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions): UsageRollUpRow {
+  const { apiKeyId, apiKeyName, model, provider, status } = part;
   return {
-    ...{ resolution, startsAt, apiKeyId, ownerId: record.ownerId ?? "", model, provider, status, apiKeyName },
+    ...{ resolution, startsAt, apiKeyId, ownerId: part.ownerId ?? "", model, provider, status, apiKeyName },
     ...{ requests: 0, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteInputTokens: 0 },
     ...{ reasoningTokens: 0, cost: 0, unknownCosts: 0, latencyMs: 0 },
     ...{ latency0: 0, latency1: 0, latency2: 0, latency3: 0, latency4: 0 },
     ...{ latency5: 0, latency6: 0, latency7: 0, latency8: 0, latency9: 0 },
   };
-}
-
-function startOf(resolution: UsageResolution, moment: Date): number {
-  if (resolution === "month") return Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth());
-  const lengthMs = resolution === "day" ? 86_400_000 : 3_600_000;
-  return Math.floor(moment.getTime() / lengthMs) * lengthMs;
 }
 
 function latencyColumn(latencyMs: number): LatencyColumn {
@@ -60,3 +70,15 @@ function latencyColumn(latencyMs: number): LatencyColumn {
 }
 
 type LatencyColumn = Extract<keyof UsageRollUpRow, `latency${number}`>;
+
+type SumName = {
+  [Name in keyof UsageRollUpRow]: UsageRollUpRow[Name] extends number ? Name : never;
+}[keyof UsageRollUpRow];
+
+/** The columns that are sums. */
+export const sumNames: readonly SumName[] = [
+  ...(["requests", "inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteInputTokens"] as const),
+  ...(["reasoningTokens", "cost", "unknownCosts", "latencyMs"] as const),
+  ...(["latency0", "latency1", "latency2", "latency3", "latency4"] as const),
+  ...(["latency5", "latency6", "latency7", "latency8", "latency9"] as const),
+];

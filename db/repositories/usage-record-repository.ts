@@ -1,7 +1,8 @@
 import { type EntityManager, type EntityMetadata, MoreThanOrEqual, Raw } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
-import { sqliteOf, toRaw } from "./raw-sql.ts";
+import { fromRaw, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
+import { pageQuery, type UsagePage } from "./usage-queries.ts";
 import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 
 /** How a request ended, as far as its provider is concerned. */
@@ -17,8 +18,19 @@ export class UsageRecordRepository {
     this.#manager = manager;
   }
 
-  find(id: string): Promise<UsageRecordRow | null> {
-    return this.#manager.findOneBy(UsageRecord, { id });
+  find(id: string, owner: OwnerScope = "everyone"): Promise<UsageRecordRow | null> {
+    return this.#manager.findOneBy(UsageRecord, {
+      id,
+      ...(owner !== "everyone" && { ownerId: owner.ownerId }),
+    });
+  }
+
+  /** Newest first. Throws a `QueryTooLongError`. */
+  async list(page: UsagePage, timeoutMs: number): Promise<UsageRecordRow[]> {
+    const { connection } = this.#manager;
+    const rows = await readRaw(this.#manager, pageQuery({ kind: connection.options.type, timeoutMs }, page));
+    const metadata = connection.getMetadata(UsageRecord);
+    return rows.map((row) => fromRaw<UsageRecordRow>(metadata, row));
   }
 
   /** A key's newest first. */
@@ -53,7 +65,9 @@ export class UsageRecordRepository {
     const byId = new Map<string, UsageRecordRow>();
     for (const record of records) if (!byId.has(record.id)) byId.set(record.id, record);
     const each = [...byId.values()];
-    const inserted = sqliteOf(this.#manager) ? this.#insertIntoSqlite(each) : await this.#insertIntoMysql(each);
+    const inserted = sqliteOf(this.#manager)
+      ? this.#insertIntoSqlite(each)
+      : await this.#insertIntoMysql(each);
     await new UsageRollUpRepository(this.#manager).add(inserted);
   }
 

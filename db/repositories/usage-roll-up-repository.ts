@@ -1,14 +1,33 @@
 import type { EntityManager } from "typeorm";
 import type { UsageRecordRow } from "../entities/usage-record.ts";
 import { UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
-import { sqliteOf, toRaw } from "./raw-sql.ts";
-import { rollUp } from "./roll-up.ts";
+import { readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
+import { rollUp, sumNames } from "./roll-up.ts";
+import { daysQuery, sumQuery, type UsageDaysQuery, type UsageSumQuery } from "./usage-queries.ts";
+import { toUsageSum, type UsageSum } from "./usage-sum.ts";
 
 export class UsageRollUpRepository {
   readonly #manager: EntityManager;
 
   constructor(manager: EntityManager) {
     this.#manager = manager;
+  }
+
+  /** Sums of roll-ups, or of records where only they tell. Throws a `QueryTooLongError`. */
+  async sum(query: UsageSumQuery, timeoutMs: number): Promise<UsageSum[]> {
+    const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
+    const rows = await readRaw(this.#manager, sumQuery(dialect, query));
+    return rows.map(toUsageSum);
+  }
+
+  /** The days that have such usage, and how many requests, newest first. Throws a `QueryTooLongError`. */
+  async days(query: UsageDaysQuery, timeoutMs: number): Promise<UsageDay[]> {
+    const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
+    const rows = await readRaw(this.#manager, daysQuery(dialect, query));
+    return rows.map(({ starts_at: startsAt, requests }) => ({
+      startsAt: toMoment(startsAt),
+      requests: Number(requests),
+    }));
   }
 
   /** Counts the records, in the transaction that inserted them. */
@@ -21,7 +40,7 @@ export class UsageRollUpRepository {
     const sums = rollUp(after);
     for (const [index, old] of rollUp(before).entries()) {
       const sum = sums[index];
-      if (sum) for (const name of this.#sumNames()) sum[name] -= old[name];
+      if (sum) for (const name of sumNames) sum[name] -= old[name];
     }
     await this.#add(sums);
   }
@@ -30,9 +49,10 @@ export class UsageRollUpRepository {
     const { columns } = this.#manager.connection.getMetadata(UsageRollUp);
     const sqlite = sqliteOf(this.#manager);
     const names = columns.map((column) => column.databaseName);
-    const added = columns.filter(({ propertyName }) => this.#sumNames().includes(propertyName as SumName));
     const given = (name: string) => (sqlite ? `excluded.${name}` : `VALUES(${name})`);
-    const changes = added.map(({ databaseName: name }) => `${name} = usage_roll_ups.${name} + ${given(name)}`);
+    const changes = columns
+      .filter(({ propertyName }) => sumNames.some((name) => name === propertyName))
+      .map(({ databaseName: name }) => `${name} = usage_roll_ups.${name} + ${given(name)}`);
     const insert = `INSERT INTO usage_roll_ups (${names.join(", ")}) VALUES`;
     const row = `(${names.map(() => "?").join(", ")})`;
     const conflict = sqlite ? "ON CONFLICT DO UPDATE SET" : "ON DUPLICATE KEY UPDATE";
@@ -54,18 +74,8 @@ export class UsageRollUpRepository {
       );
     }
   }
-
-  /** The columns that are sums. */
-  #sumNames(): SumName[] {
-    return this.#manager.connection
-      .getMetadata(UsageRollUp)
-      .columns.filter(({ isPrimary, propertyName }) => !isPrimary && propertyName !== "apiKeyName")
-      .map(({ propertyName }) => propertyName as SumName);
-  }
 }
 
 const rowsPerStatement = 500;
 
-type SumName = {
-  [Name in keyof UsageRollUpRow]: UsageRollUpRow[Name] extends number ? Name : never;
-}[keyof UsageRollUpRow];
+export type UsageDay = { startsAt: Date; requests: number };

@@ -22,10 +22,15 @@ for (const kind of databaseKinds) {
     await first.migrate();
     // SQLite has one writer.
     const databases = [first];
-    if (kind === "mysql") for (let more = 0; more < 3; more++) databases.push(await Database.open(url, limits));
+    if (kind === "mysql")
+      for (let more = 0; more < 3; more++) databases.push(await Database.open(url, limits));
     t.teardown(() => Promise.all(databases.map((database) => database.close())));
 
-    const moments: [string, ...string[]] = ["2026-10-31T23:59:59.999Z", "2026-11-01T00:00:00.000Z", "2026-11-01T00:59:00.500Z"];
+    const moments: [string, ...string[]] = [
+      "2026-10-31T23:59:59.999Z",
+      "2026-11-01T00:00:00.000Z",
+      "2026-11-01T00:59:00.500Z",
+    ];
     const records = Array.from({ length: 3_000 }, () => {
       const moment = random.chance(0.3)
         ? new Date(random.pick(moments)).getTime()
@@ -65,7 +70,9 @@ for (const kind of databaseKinds) {
     await t.throwsAsync(undone, { message: "changed my mind" });
     t.is(await assertRollUpsMatch(url), 0);
 
-    await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_2"), usageRow("req_3")]));
+    await database.write(({ usageRecords }) =>
+      usageRecords.insertAll([usageRow("req_2"), usageRow("req_3")]),
+    );
     t.is(await assertRollUpsMatch(url), 2);
   });
 

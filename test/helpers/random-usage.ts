@@ -14,7 +14,8 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
   const provider = `provider-${modelNumber % world.providers}`;
   const status = statusOf(random);
   const latencyMs = Math.round(2 ** (6 + random.upTo(10_000) / 1_000));
-  const prices = modelNumber % 7 === 6 ? noPrices : { ...noPrices, inputPrice: 150_000_000, outputPrice: 600_000_000 };
+  const prices =
+    modelNumber % 7 === 6 ? noPrices : { ...noPrices, inputPrice: 150_000_000, outputPrice: 600_000_000 };
   const usage = {
     inputTokens: random.upTo(20_000),
     outputTokens: random.upTo(2_000),

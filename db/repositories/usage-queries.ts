@@ -1,0 +1,190 @@
+import type { UsageStatus } from "../entities/usage-record.ts";
+import type { UsageResolution } from "../entities/usage-roll-up.ts";
+import type { OwnerScope } from "./api-key-repository.ts";
+import { type Query, toRaw } from "./raw-sql.ts";
+
+/** Which usage: `owner` is no wish of whoever asks, but what they may see. */
+export type UsageFilter = {
+  owner: OwnerScope;
+  apiKeyId?: string | undefined;
+  model?: string | undefined;
+  provider?: string | undefined;
+  status?: UsageStatus | undefined;
+};
+
+/** Records from `fromId` on and before `beforeId`, newest first. */
+export type UsagePage = {
+  filter: UsageFilter;
+  fromId?: string | undefined;
+  beforeId?: string | undefined;
+  limit: number;
+};
+
+export type UsageDimension = "apiKeyId" | "model" | "provider" | "status";
+
+/** How long the periods are that sums are told apart by. */
+export type UsageInterval = "hour" | "day" | "month";
+
+export type UsageSumQuery = {
+  filter: UsageFilter;
+  groupBy: readonly UsageDimension[];
+  interval: UsageInterval | null;
+  /** What is summed: roll-ups that start in `from` ≤ … < `to`, or records of these ids. */
+  of:
+    | { resolution: UsageResolution; from: Date | null; to: Date | null }
+    | { fromId: string; beforeId: string };
+  rowsMax: number;
+};
+
+export type UsageDaysQuery = { filter: UsageFilter; before: Date | null; daysMax: number };
+
+/** `kind` is TypeORM's name of the database: `better-sqlite3`, `mariadb` or `mysql`. */
+export type SqlDialect = { kind: string; timeoutMs: number };
+
+export function pageQuery(dialect: SqlDialect, { filter, fromId, beforeId, limit }: UsagePage): Query {
+  const where = new Conditions(filter);
+  if (fromId !== undefined) where.add("id >= ?", fromId);
+  if (beforeId !== undefined) where.add("id < ?", beforeId);
+  return timed(dialect, {
+    select: "*",
+    from: `usage_records ${indexHint(dialect, recordIndex(filter))}`,
+    where,
+    rest: `ORDER BY id DESC LIMIT ${limit}`,
+  });
+}
+
+/** Sums by dimension and interval. Every sum is text, as it may be beyond what a double holds. */
+export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
+  const { filter, groupBy, interval, of, rowsMax } = query;
+  const where = new Conditions(filter);
+  const isOfRecords = "fromId" in of;
+  if (isOfRecords) where.add("id >= ?", of.fromId).add("id < ?", of.beforeId);
+  else {
+    where.add("resolution = ?", of.resolution);
+    if (of.from) where.add("starts_at >= ?", toRaw(of.from));
+    if (of.to) where.add("starts_at < ?", toRaw(of.to));
+  }
+  const by = groupBy.map((dimension) => dimensionColumns[dimension]);
+  if (interval !== null) {
+    by.unshift(`SUBSTR(${isOfRecords ? "created_at" : "starts_at"}, 1, ${intervalLengths[interval]})`);
+  }
+  const names = [...(interval === null ? [] : ["starts_at"]), ...groupBy];
+  const text = dialect.kind === "better-sqlite3" ? "TEXT" : "CHAR";
+  const sums = Object.entries(isOfRecords ? sumsOfRecords : sumsOfRollUps).map(
+    ([name, sum]) => `CAST(${sum} AS ${text}) AS ${name}`,
+  );
+  if (groupBy.includes("apiKeyId")) sums.push("MAX(api_key_name) AS apiKeyName");
+  const table = isOfRecords
+    ? `usage_records ${indexHint(dialect, recordIndex(filter))}`
+    : `usage_roll_ups ${indexHint(dialect, rollUpIndex(filter))}`;
+  return timed(dialect, {
+    select: [...by.map((column, index) => `${column} AS ${names[index]}`), ...sums].join(", "),
+    from: table,
+    where,
+    rest: `${by.length > 0 ? `GROUP BY ${by.join(", ")} ` : ""}LIMIT ${rowsMax}`,
+  });
+}
+
+/** The days that have such usage, and how many requests, newest first. */
+export function daysQuery(dialect: SqlDialect, { filter, before, daysMax }: UsageDaysQuery): Query {
+  const where = new Conditions(filter).add("resolution = ?", "day");
+  if (before) where.add("starts_at < ?", toRaw(before));
+  return timed(dialect, {
+    select: "starts_at, SUM(requests) AS requests",
+    from: `usage_roll_ups ${indexHint(dialect, rollUpIndex(filter))}`,
+    where,
+    rest: `GROUP BY starts_at ORDER BY starts_at DESC LIMIT ${daysMax}`,
+  });
+}
+
+const dimensionColumns: Record<UsageDimension, string> = {
+  apiKeyId: "api_key_id",
+  model: "model",
+  provider: "provider",
+  status: "status",
+};
+
+/** How much of a moment's text says which hour, day or month it is in. */
+const intervalLengths: Record<UsageInterval, number> = { hour: 13, day: 10, month: 7 };
+
+const sumsOfRollUps = {
+  requests: "SUM(requests)",
+  inputTokens: "SUM(input_tokens)",
+  outputTokens: "SUM(output_tokens)",
+  cachedInputTokens: "SUM(cached_input_tokens)",
+  cacheWriteInputTokens: "SUM(cache_write_input_tokens)",
+  reasoningTokens: "SUM(reasoning_tokens)",
+  cost: "SUM(cost)",
+  unknownCosts: "SUM(unknown_costs)",
+  latencyMs: "SUM(latency_ms)",
+};
+
+const sumsOfRecords: typeof sumsOfRollUps = {
+  ...sumsOfRollUps,
+  requests: "COUNT(*)",
+  unknownCosts: "COUNT(*) - COUNT(cost)",
+};
+
+/** The conditions of a WHERE, and what they compare with. */
+class Conditions {
+  readonly #conditions: string[] = [];
+  readonly parameters: unknown[] = [];
+
+  constructor({ owner, apiKeyId, model, provider, status }: UsageFilter) {
+    if (owner !== "everyone") this.add("owner_id = ?", owner.ownerId);
+    if (apiKeyId !== undefined) this.add("api_key_id = ?", apiKeyId);
+    if (model !== undefined) this.add("model = ?", model);
+    if (provider !== undefined) this.add("provider = ?", provider);
+    if (status !== undefined) this.add("status = ?", status);
+  }
+
+  add(condition: string, value: unknown): this {
+    this.#conditions.push(condition);
+    this.parameters.push(value);
+    return this;
+  }
+
+  get sql(): string {
+    return this.#conditions.length > 0 ? `WHERE ${this.#conditions.join(" AND ")}` : "";
+  }
+}
+
+/**
+ * The index that leads to what a filter wants. It is decided here: optimizers guess, and guess wrong where a few rows in
+ * the order of ids are wanted out of very many. What is likely to be rarer goes first.
+ */
+function recordIndex({ owner, apiKeyId, model, provider, status }: UsageFilter): string | null {
+  if (apiKeyId !== undefined) return "usage_records_key";
+  if (owner !== "everyone") return "usage_records_owner";
+  if (status !== undefined && status !== "SUCCEEDED") return "usage_records_status";
+  if (model !== undefined) return "usage_records_model";
+  return provider === undefined ? null : "usage_records_provider";
+}
+
+function rollUpIndex({ owner, apiKeyId }: UsageFilter): string | null {
+  if (apiKeyId !== undefined) return "usage_roll_ups_key";
+  return owner === "everyone" ? null : "usage_roll_ups_owner";
+}
+
+/** Null is the primary key. */
+function indexHint({ kind }: SqlDialect, index: string | null): string {
+  if (kind === "better-sqlite3") return index === null ? "NOT INDEXED" : `INDEXED BY ${index}`;
+  return `FORCE INDEX (${index ?? "PRIMARY"})`;
+}
+
+type Parts = { select: string; from: string; where: Conditions; rest: string };
+
+/** The statement, such that the database ends it by itself after `timeoutMs`. */
+function timed({ kind, timeoutMs }: SqlDialect, { select, from, where, rest }: Parts): Query {
+  // SQLite cannot be interrupted, so a function of ours looks at the clock with each row it considers: `data-source.ts`.
+  if (kind === "better-sqlite3") where.add("in_time(?)", performance.now() + timeoutMs);
+  const { sql, parameters } = where;
+  if (kind === "mysql") {
+    return {
+      sql: `SELECT /*+ MAX_EXECUTION_TIME(${timeoutMs}) */ ${select} FROM ${from} ${sql} ${rest}`,
+      parameters,
+    };
+  }
+  const limit = kind === "mariadb" ? `SET STATEMENT max_statement_time=${timeoutMs / 1000} FOR ` : "";
+  return { sql: `${limit}SELECT ${select} FROM ${from} ${sql} ${rest}`, parameters };
+}

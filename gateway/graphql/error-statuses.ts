@@ -1,0 +1,33 @@
+import type { ErrorCode, GatewayError } from "../errors.ts";
+
+export function statusOf({ code }: GatewayError): number {
+  return statuses[code];
+}
+
+/** What becomes of each error on `/graphql`; every code has a line, or this does not compile. */
+const statuses: Record<ErrorCode, number> = {
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  model_not_found: 404,
+  invalid_body: 400,
+  missing_required_parameter: 400,
+  invalid_type: 400,
+  invalid_value: 400,
+  unsupported_parameter: 400,
+  request_too_large: 413,
+  request_timeout: 408,
+  unsupported_encoding: 415,
+  unknown_url: 404,
+  method_not_allowed: 405,
+  upstream_rejected: 502,
+  upstream_auth_failed: 502,
+  upstream_error: 502,
+  upstream_timeout: 504,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_many_attempts: 429,
+  service_unavailable: 503,
+  internal_error: 500,
+};

@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { GatewayError, toGatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Services } from "../services.ts";
+import { statusOf } from "./error-statuses.ts";
+import type { GraphqlServer } from "./server.ts";
+
+/**
+ * `/graphql`: the usage history. Whoever is not signed in gets no further than here. GraphQL's libraries are imported with
+ * the first question that is let in, as they take longer than all the rest of the start.
+ */
+export function graphql(services: Services, path: string) {
+  let starting: Promise<GraphqlServer> | undefined;
+  const start = async (): Promise<GraphqlServer> => {
+    const { createGraphqlServer } = await import("./server.ts");
+    const { limits, runtime } = services;
+    return createGraphqlServer({ path, recordsPerPageMax: limits.usageRecordsPerPageMax, log: runtime.log });
+  };
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const requestId = createId("req", services.runtime);
+    response.setHeader("x-request-id", requestId);
+    response.setHeader("cache-control", "no-store");
+    try {
+      const { person, question } = await letIn(services, request, path);
+      starting ??= start();
+      const server = await starting;
+      const answer = await server.fetch(question, { services, person, requestId });
+      const body = await answer.text();
+      response.writeHead(answer.status, [...answer.headers].flat()).end(body);
+    } catch (thrown) {
+      refuse(response, requestId, toGatewayError(thrown), services);
+    }
+  };
+}
+
+/** Who asks, and what, as far as it may be asked at all. */
+async function letIn({ sessions }: Services, request: IncomingMessage, path: string) {
+  const { method = "GET", headers } = request;
+  if (headers["sec-fetch-site"] === "cross-site") {
+    throw new GatewayError("forbidden", "The console's API cannot be called from another site.");
+  }
+  if (method !== "GET" && method !== "POST") {
+    throw new GatewayError("method_not_allowed", `${method} is not allowed here; use POST.`);
+  }
+  const accessToken = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
+  if (accessToken === undefined) throw new GatewayError("unauthenticated", "Sign in first.");
+  const person = await sessions.authenticate(accessToken);
+  const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
+  if (query.length > documentBytesMax) throw tooLarge();
+  const body = method === "POST" ? await readText(request) : null;
+  const accepted = { accept: headers.accept ?? "*/*", "content-type": headers["content-type"] ?? "" };
+  return {
+    person,
+    question: new Request(`http://gateway${path}${query}`, { method, headers: accepted, body }),
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > documentBytesMax) {
+      // A client that is still sending does not read: what comes is thrown away until it does.
+      request.resume();
+      throw tooLarge();
+    }
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+const documentBytesMax = 64 * 1024;
+
+function tooLarge(): GatewayError {
+  return new GatewayError("request_too_large", `A query may have ${documentBytesMax} bytes.`);
+}
+
+function refuse(
+  response: ServerResponse,
+  requestId: string,
+  error: GatewayError,
+  { runtime }: Services,
+): void {
+  if (error.code === "internal_error") {
+    runtime.log.error({ requestId, error }, "a query failed by a mistake of the gateway");
+  }
+  const { message, code, param, retryAfterSeconds } = error;
+  if (retryAfterSeconds !== null) response.setHeader("retry-after", retryAfterSeconds);
+  if (code === "method_not_allowed") response.setHeader("allow", "GET, POST");
+  const body = JSON.stringify({ errors: [{ message, extensions: { code, param, requestId } }] });
+  response.writeHead(statusOf(error), { "content-type": "application/json; charset=utf-8" }).end(body);
+}

@@ -1,0 +1,76 @@
+import { GatewayError } from "../errors.ts";
+import { isId } from "../ids.ts";
+import type { Builder } from "./builder.ts";
+import { usageEnums } from "./usage-enums.ts";
+import { toWish, usageFilterType } from "./usage-filter.ts";
+import { usageRecordType } from "./usage-record.ts";
+import { usageSummaryRowType } from "./usage-summary.ts";
+
+export function addUsageQueries(builder: Builder): void {
+  const enums = usageEnums(builder);
+  const filter = usageFilterType(builder, enums);
+  const UsageRecord = usageRecordType(builder, enums);
+  const UsageSummaryRow = usageSummaryRowType(builder, enums);
+  const connection = builder.connectionObject(
+    { type: UsageRecord, name: "UsageRecordConnection" },
+    { name: "UsageRecordEdge" },
+  );
+
+  builder.queryFields((t) => ({
+    usageRecords: t.field({
+      type: connection,
+      description: "Newest first.",
+      args: {
+        filter: t.arg({ type: filter }),
+        first: t.arg.int({ defaultValue: 50 }),
+        after: t.arg.string({ description: "The `cursor` of an edge." }),
+      },
+      async resolve(_root, args, { services: { usageHistory, limits }, person }) {
+        const first = args.first ?? 50;
+        if (first < 1 || first > limits.usageRecordsPerPageMax) {
+          throw new GatewayError("invalid_value", `first must be 1 to ${limits.usageRecordsPerPageMax}.`, {
+            param: "first",
+          });
+        }
+        const after = args.after ?? undefined;
+        // A cursor is the id of the record before.
+        if (after !== undefined && !isId("req", after)) {
+          throw new GatewayError("invalid_value", "after is no cursor of a page.", { param: "after" });
+        }
+        const page = await usageHistory.list(person, toWish(args.filter), { first, after });
+        return {
+          edges: page.records.map((node) => ({ cursor: node.id, node })),
+          pageInfo: {
+            hasNextPage: page.hasMore,
+            hasPreviousPage: false,
+            startCursor: page.records[0]?.id,
+            endCursor: page.records.at(-1)?.id,
+          },
+        };
+      },
+    }),
+    usageRecord: t.field({
+      type: UsageRecord,
+      nullable: true,
+      args: { id: t.arg.id({ required: true }) },
+      resolve: (_root, { id }, { services, person }) => services.usageHistory.get(person, String(id)),
+    }),
+    usageSummary: t.field({
+      type: [UsageSummaryRow],
+      description:
+        "Sums by dimension and interval: those of the records that `usageRecords` shows for the same filter.",
+      args: {
+        filter: t.arg({ type: filter }),
+        groupBy: t.arg({ type: [enums.UsageDimension], required: true }),
+        interval: t.arg({ type: enums.UsageInterval }),
+      },
+      resolve(_root, args, { services, person }) {
+        const groupBy = [...new Set(args.groupBy)];
+        return services.usageHistory.summarize(person, toWish(args.filter), {
+          groupBy,
+          interval: args.interval ?? null,
+        });
+      },
+    }),
+  }));
+}

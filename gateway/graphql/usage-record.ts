@@ -1,0 +1,69 @@
+import type { UsageRecord } from "../usage/usage-recorder.ts";
+import type { Builder } from "./builder.ts";
+import type { UsageEnums } from "./usage-enums.ts";
+
+/** One request, as the history has it: counts, names, times and how it ended, never content. */
+export function usageRecordType(builder: Builder, { UsageStatus }: UsageEnums) {
+  return builder.objectRef<UsageRecord>("UsageRecord").implement({
+    description: "One request that was made with an API key. Its id is the `x-request-id` of the response.",
+    fields: (t) => ({
+      id: t.exposeID("id"),
+      createdAt: t.expose("createdAt", { type: "DateTime" }),
+      apiKeyId: t.exposeID("apiKeyId"),
+      apiKeyName: t.exposeString("apiKeyName", { description: "As it was called then." }),
+      model: t.exposeString("model", {
+        description: "The slug that was asked for; empty where there was none.",
+      }),
+      provider: t.exposeString("provider", {
+        description: "Who answered, or was called last; empty where nobody was.",
+      }),
+      upstreamModel: t.exposeString("upstreamModel", { nullable: true }),
+      credentialId: t.id({
+        nullable: true,
+        description: "Which of the provider's credentials was used; only administrators are told.",
+        resolve: ({ credentialId }, _args, { person }) => (person.role === "admin" ? credentialId : null),
+      }),
+      attempts: t.exposeInt("attempts", { description: "How many times an upstream was called." }),
+      endpoint: t.exposeString("endpoint"),
+      clientTool: t.exposeString("clientTool", {
+        nullable: true,
+        description: "The coding tool that asked.",
+      }),
+      stream: t.exposeBoolean("stream"),
+      status: t.expose("status", { type: UsageStatus }),
+      httpStatus: t.exposeInt("httpStatus"),
+      errorCode: t.exposeString("errorCode", { nullable: true }),
+      inputTokens: t.exposeInt("inputTokens", { nullable: true }),
+      outputTokens: t.exposeInt("outputTokens", { nullable: true }),
+      cachedInputTokens: t.exposeInt("cachedInputTokens", { nullable: true }),
+      cacheWriteInputTokens: t.exposeInt("cacheWriteInputTokens", { nullable: true }),
+      reasoningTokens: t.exposeInt("reasoningTokens", { nullable: true }),
+      estimated: t.exposeBoolean("estimated", {
+        description: "Whether a count was worked out by the gateway, as the upstream did not report it.",
+      }),
+      costUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        description: "US dollars, by the prices of then; null when a price or a count is unknown.",
+        resolve: ({ cost }) => toBigInt(cost),
+      }),
+      ...Object.fromEntries(
+        (["inputPrice", "cachedInputPrice", "cacheWritePrice", "outputPrice"] as const).map((name) => [
+          `${name}Usd`,
+          t.field({
+            type: "Decimal",
+            nullable: true,
+            description: "US dollars per million tokens, as the cost was worked out.",
+            resolve: (record) => toBigInt(record[name]),
+          }),
+        ]),
+      ),
+      latencyMs: t.exposeInt("latencyMs"),
+      timeToFirstTokenMs: t.exposeInt("timeToFirstTokenMs", { nullable: true }),
+    }),
+  });
+}
+
+function toBigInt(value: number | null): bigint | null {
+  return value === null ? null : BigInt(value);
+}

@@ -1,0 +1,39 @@
+import type { TestGateway } from "./test-gateway.ts";
+
+/** Asks `/graphql` over plain HTTP. */
+export async function askHistory(
+  gateway: Pick<TestGateway, "url">,
+  accessToken: string | undefined,
+  query: unknown,
+  { variables, headers = {}, method = "POST", body }: AskOptions = {},
+): Promise<HistoryAnswer> {
+  const response = await fetch(`${gateway.url}/graphql`, {
+    method,
+    headers: {
+      ...(accessToken !== undefined && { authorization: `Bearer ${accessToken}` }),
+      "content-type": "application/json",
+      ...headers,
+    },
+    ...(method === "POST" && { body: body ?? JSON.stringify({ query, variables }) }),
+  });
+  const text = await response.text();
+  const { data, errors } = JSON.parse(text) as Partial<HistoryAnswer>;
+  return { status: response.status, headers: response.headers, text, data, errors: errors ?? [] };
+}
+
+type AskOptions = {
+  variables?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  method?: string;
+  /** Sent as it is, in place of the query. */
+  body?: string;
+};
+
+export type HistoryAnswer = {
+  status: number;
+  headers: Headers;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- its shape is the query's
+  data: any;
+  errors: { message: string; path?: unknown[]; extensions: Record<string, unknown> }[];
+};
