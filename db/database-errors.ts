@@ -38,8 +38,10 @@ export function isDeadlock(error: unknown): boolean {
 
 function driverCode(error: unknown): string | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 4; depth++) {
-    const { code, driverError } = each as { code?: unknown; driverError?: unknown };
+    const { code, errno, driverError } = each as { code?: unknown; errno?: unknown; driverError?: unknown };
     if (typeof code === "string") return code;
+    // MariaDB's alone, and so without a name in the driver.
+    if (errno === 1969) return "ER_STATEMENT_TIMEOUT";
     each = driverError ?? each.cause;
   }
   return undefined;

@@ -2,7 +2,6 @@ import SchemaBuilder from "@pothos/core";
 import RelayPlugin from "@pothos/plugin-relay";
 import type { Person } from "../auth/person.ts";
 import type { Services } from "../services.ts";
-import { addScalars, type ScalarTypes } from "./scalars.ts";
 
 /** What resolvers know of the request. */
 export type GraphqlContext = {
@@ -13,12 +12,16 @@ export type GraphqlContext = {
 
 /** The one builder that every type is added to. Fields are not null unless they say so. */
 export function createBuilder() {
-  const builder = new SchemaBuilder<{
+  return new SchemaBuilder<{
     Context: GraphqlContext;
     DefaultFieldNullability: false;
     DefaultEdgesNullability: false;
     DefaultNodeNullability: false;
-    Scalars: ScalarTypes;
+    Scalars: {
+      DateTime: { Input: Date; Output: Date };
+      Decimal: { Input: never; Output: bigint };
+      BigInt: { Input: never; Output: bigint };
+    };
   }>({
     plugins: [RelayPlugin],
     defaultFieldNullability: false,
@@ -30,8 +33,6 @@ export function createBuilder() {
       nodeFieldOptions: { nullable: false },
     },
   });
-  addScalars(builder);
-  return builder;
 }
 
 export type Builder = ReturnType<typeof createBuilder>;

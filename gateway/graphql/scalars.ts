@@ -1,11 +1,5 @@
 import type { Builder } from "./builder.ts";
 
-export type ScalarTypes = {
-  DateTime: { Input: Date; Output: Date };
-  Decimal: { Input: never; Output: bigint };
-  BigInt: { Input: never; Output: bigint };
-};
-
 export function addScalars(builder: Builder): void {
   builder.scalarType("DateTime", {
     description:

@@ -1,0 +1,155 @@
+import test from "ava";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import type { Person } from "../../gateway/auth/person.ts";
+import { UsageHistory, type UsageWish } from "../../gateway/usage/usage-history.ts";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { addUsage } from "../helpers/usage-fixture.ts";
+
+const admin: Person = {
+  id: "usr_admin",
+  name: "Ada",
+  email: "ada@example.com",
+  role: "admin",
+  sessionId: "ses_1",
+};
+const member: Person = { ...admin, id: "usr_00000000000000000000000001", role: "member" };
+const from = new Date("2026-10-30T10:20:30.400Z");
+const to = new Date("2026-11-02T15:10:05.006Z");
+
+for (const kind of databaseKinds) {
+  const shared = shareGateway({ kind });
+  let records: UsageRecordRow[];
+
+  test.serial.before(`a history on ${kind}`, async () => {
+    records = await addUsage(shared(), 2_000, { from, to });
+  });
+
+  const history = () => shared().services.usageHistory;
+
+  /** What the filter is meant to mean. */
+  const expected = (person: Person, wish: UsageWish) =>
+    records.filter(
+      (record) =>
+        (person.role === "admin" || record.ownerId === person.id) &&
+        (wish.apiKeyId === undefined || record.apiKeyId === wish.apiKeyId) &&
+        (wish.model === undefined || record.model === wish.model) &&
+        (wish.provider === undefined || record.provider === wish.provider) &&
+        (wish.status === undefined || record.status === wish.status) &&
+        (wish.from === undefined || record.createdAt >= wish.from) &&
+        (wish.to === undefined || record.createdAt < wish.to),
+    );
+
+  const wishes = (): [Person, UsageWish][] => {
+    const random = seededRandom(7);
+    const pick = <Name extends keyof UsageRecordRow>(name: Name) =>
+      records[random.upTo(records.length - 1)]?.[name];
+    const moment = () => new Date(from.getTime() + random.upTo(to.getTime() - from.getTime()));
+    return Array.from({ length: 60 }, () => {
+      const [one, other] = [moment(), moment()].toSorted((a, b) => a.getTime() - b.getTime());
+      const wish: UsageWish = {
+        ...(random.chance(0.3) && { apiKeyId: pick("apiKeyId") }),
+        ...(random.chance(0.3) && { model: pick("model") }),
+        ...(random.chance(0.2) && { provider: pick("provider") }),
+        ...(random.chance(0.3) && { status: pick("status") }),
+        ...(random.chance(0.5) && { from: one }),
+        ...(random.chance(0.5) && {
+          to: random.chance(0.2) && one ? new Date(one.getTime() + 1_000_000) : other,
+        }),
+      };
+      return [random.chance(0.3) ? member : admin, wish];
+    });
+  };
+
+  test(`${kind}: pages one after the other show what meets the filter, all of it, once, newest first`, async (t) => {
+    t.is(records.length, 2_000);
+    for (const [person, wish] of wishes()) {
+      const seen: UsageRecordRow[] = [];
+      for (let after: string | undefined; ;) {
+        const page = await history().list(person, wish, { first: 70, after });
+        seen.push(...page.records);
+        after = page.records.at(-1)?.id;
+        if (!page.hasMore) break;
+        t.is(page.records.length, 70);
+      }
+      t.deepEqual(seen, expected(person, wish), JSON.stringify(wish));
+    }
+  });
+
+  test(`${kind}: sums are those of the records that the pages show, to the millisecond`, async (t) => {
+    for (const [person, wish] of wishes()) {
+      for (const interval of [null, "hour", "day", "month"] as const) {
+        for (const groupBy of [[], ["model"], ["apiKeyId", "status"], ["provider"]] as const) {
+          const rows = await history().summarize(person, wish, { groupBy, interval });
+          const shown = rows
+            .map(({ startsAt, requests, inputTokens, cost, unknownCosts, ...row }) => [
+              [startsAt?.toISOString(), ...groupBy.map((name) => row[name])].join(),
+              [requests, inputTokens, cost, unknownCosts].join(),
+            ])
+            .toSorted();
+          const wanted = sumUp(expected(person, wish), groupBy, interval);
+          t.deepEqual(shown, wanted, JSON.stringify({ wish, interval, groupBy }));
+        }
+      }
+    }
+  });
+
+  test(`${kind}: one record is shown to its owner and to administrators, and to nobody else`, async (t) => {
+    const own = records.find(({ ownerId }) => ownerId === member.id);
+    const foreign = records.find(({ ownerId }) => ownerId !== member.id);
+    if (!own || !foreign) return t.fail();
+    t.deepEqual({ ...(await history().get(member, own.id)) }, own);
+    t.is(await history().get(member, foreign.id), null);
+    t.deepEqual({ ...(await history().get(admin, foreign.id)) }, foreign);
+    t.is(await history().get(admin, "req_00000000000000000000000000"), null);
+  });
+
+  test(`${kind}: too many rows of a summary are refused, not cut`, async (t) => {
+    const { usageHistory } = shared().services;
+    const limits = { usageQueryTimeoutMs: 5_000, usageSummaryRowsMax: 3 };
+    const strict = new UsageHistory({ database: shared().services.database, limits });
+    t.is((await usageHistory.summarize(admin, {}, { groupBy: ["provider"], interval: null })).length, 3);
+    t.is((await strict.summarize(admin, {}, { groupBy: ["provider"], interval: null })).length, 3);
+    await t.throwsAsync(strict.summarize(admin, {}, { groupBy: ["model"], interval: null }), {
+      message: /more than 3 rows/,
+    });
+  });
+
+  test.after(`conservation on ${kind}`, async () => {
+    await assertRollUpsMatch(shared().environment["DATABASE_URL"] ?? "");
+  });
+}
+
+function sumUp(
+  records: UsageRecordRow[],
+  groupBy: readonly ("apiKeyId" | "model" | "provider" | "status")[],
+  interval: "hour" | "day" | "month" | null,
+): string[][] {
+  const length = { hour: 13, day: 10, month: 7 };
+  const groups = Map.groupBy(records, (record) => {
+    const period =
+      interval === null
+        ? undefined
+        : record.createdAt.toISOString().slice(0, length[interval]) +
+          "0000-01-01T00:00:00.000Z".slice(length[interval]);
+    return [period, ...groupBy.map((name) => record[name])].join();
+  });
+  if (groups.size === 0 && interval === null && groupBy.length === 0) groups.set("", []);
+  return [...groups]
+    .map(([key, group]) => {
+      const sum = (of: (record: UsageRecordRow) => number) =>
+        group.reduce((total, each) => total + of(each), 0);
+      return [
+        key,
+        [
+          group.length,
+          sum(({ inputTokens }) => inputTokens ?? 0),
+          sum(({ cost }) => cost ?? 0),
+          sum(({ cost }) => (cost === null ? 1 : 0)),
+        ].join(),
+      ];
+    })
+    .toSorted();
+}
