@@ -22,6 +22,8 @@ export type Config = Readonly<{
   upstreamPrivateHosts: string[];
   /** What providers could be made of, if somebody wants that. */
   environmentKeys: EnvironmentKeys;
+  /** Whether usage records are brought to the disk itself, so that they survive a power cut too. */
+  syncUsage: boolean;
   logLevel: "debug" | "info" | "warn" | "error" | "silent";
   limits: Limits;
 }>;
@@ -52,6 +54,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
         : null,
     upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
     environmentKeys: new EnvironmentKeys(given),
+    syncUsage: data.USAGE_SYNC === undefined ? data.NODE_ENV === "production" : data.USAGE_SYNC === "on",
     logLevel: data.LOG_LEVEL,
     limits: Object.freeze(
       Object.fromEntries(
@@ -145,6 +148,8 @@ const variables = z
       .max(256, "must have at most 256 characters")
       .optional(),
     UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
+    USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
+    NODE_ENV: z.string().optional(),
     LOG_LEVEL: z
       .enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent")
       .default("info"),

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Database } from "../db/database.ts";
 import { AuditLog } from "./audit/audit-log.ts";
+import { lockFile } from "../db/file-lock.ts";
 import { AccessTokens } from "./auth/access-tokens.ts";
 import { AccountService } from "./auth/account-service.ts";
 import { invalidApiKey, isUsable } from "./auth/authenticate-key.ts";
@@ -13,6 +14,7 @@ import type { Config } from "./config.ts";
 import { readOrCreateKeyFile } from "./credentials/key-file.ts";
 import { SecretBox } from "./credentials/secret-box.ts";
 import { firstStart } from "./first-start.ts";
+import { createId } from "./ids.ts";
 import { ChangeFeed } from "./keys/change-feed.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import { KeyService } from "./keys/key-service.ts";
@@ -73,11 +75,10 @@ export async function createServices(config: Config, runtime: Runtime) {
       retryWaitMsMax: limits.upstreamRetryWaitMsMax,
     };
     const recorder = new UsageRecorder({
-      database,
-      log,
-      queueRecordsMax: limits.usageQueueRecordsMax,
-      batchRecordsMax: limits.usageBatchRecordsMax,
-      flushIntervalMs: limits.usageFlushIntervalMs,
+      ...{ database, log, lockFile, limits },
+      dataDir: config.dataDir,
+      isSynced: config.syncUsage,
+      createName: () => createId("spl", runtime),
     });
     closers.push(
       () => recorder.close(),

@@ -34,6 +34,7 @@ test("an empty environment gives the defaults", (t) => {
     administrator: null,
     upstreamPrivateHosts: [],
     environmentKeys: new EnvironmentKeys({}),
+    syncUsage: false,
     logLevel: "info",
   });
   for (const [name, { value }] of Object.entries(limitVariables)) {
@@ -57,6 +58,13 @@ test("an empty variable counts as none", (t) => {
 test("the database is in DATA_DIR unless it is said where", (t) => {
   t.is(readConfig({ DATA_DIR: "/var/lib/gateway" }).databaseUrl, "sqlite:/var/lib/gateway/gateway.db");
   t.is(readConfig({ DATA_DIR: "/a", DATABASE_URL: "sqlite:/b.db" }).databaseUrl, "sqlite:/b.db");
+});
+
+test("usage is brought to the disk itself in production, and where it is said", (t) => {
+  t.true(readConfig({ NODE_ENV: "production" }).syncUsage);
+  t.false(readConfig({ NODE_ENV: "production", USAGE_SYNC: "off" }).syncUsage);
+  t.true(readConfig({ USAGE_SYNC: "on" }).syncUsage);
+  t.false(readConfig({ NODE_ENV: "development" }).syncUsage);
 });
 
 for (const [name, { variable }] of Object.entries(limitVariables)) {
@@ -84,6 +92,7 @@ test("every problem is listed, in one message, with the variable's name", (t) =>
     ADMIN_EMAIL: "nobody",
     ADMIN_PASSWORD: "short",
     UPSTREAM_PRIVATE_HOSTS: "localhost",
+    USAGE_SYNC: "often",
     LOG_LEVEL: "loud",
     DRAIN_TIMEOUT_MS: "soon",
   };

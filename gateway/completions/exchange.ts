@@ -7,7 +7,8 @@ import type { Runtime } from "../runtime.ts";
 import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
 import { costOf } from "../usage/cost.ts";
-import type { UsageRecord, UsageRecorder } from "../usage/usage-recorder.ts";
+import type { UsageRecord } from "../usage/record-format.ts";
+import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
 import type { Reply } from "./reply.ts";
@@ -40,6 +41,8 @@ export class Exchange {
   #route: Route | null = null;
   #way: Way | null = null;
   #attempts = 0;
+  /** What the recorder knows the request by, from its first call on. */
+  #recordHandle: number | null = null;
   #askedModel = "";
   #isStream = false;
   #call: Attempts | null = null;
@@ -93,6 +96,8 @@ export class Exchange {
   noteAttempt(way: Way): void {
     this.#way = way;
     if (this.#attempts++ === 0) this.#calledAt = performance.now();
+    const unlessMoreIsHeard = this.#toRecord("INTERRUPTED", 500, "gateway_died");
+    this.#recordHandle = this.#options.recorder.start(unlessMoreIsHeard, this.#recordHandle);
   }
 
   /** Begins the call and keeps hold of it. */
@@ -131,32 +136,25 @@ export class Exchange {
   /** The answer is complete: notes it, then lets `sendRest` give the client what is left. */
   succeed(sendRest: () => void): void {
     if (this.#isOver) return;
-    this.#settle("SUCCEEDED", 200, null);
-    sendRest();
+    this.#settle("SUCCEEDED", 200, null, sendRest);
   }
 
   fail(error: GatewayError): void {
     if (this.#isOver) return;
-    this.#settle(
-      "FAILED",
-      this.reply.hasBegun ? 200 : this.reply.statusOf(error),
-      error.upstream?.code ?? error.code,
-    );
-    this.#end(error);
+    const errorCode = error.upstream?.code ?? error.code;
+    this.#settle("FAILED", this.#shownStatusOf(error), errorCode, () => this.#sendError(error));
   }
 
   /** Ended by the gateway itself, not by the upstream: it is shutting down. */
   interrupt(error: GatewayError): void {
     if (this.#isOver) return;
-    this.#settle("INTERRUPTED", this.reply.hasBegun ? 200 : this.reply.statusOf(error), error.code);
-    this.#end(error);
+    this.#settle("INTERRUPTED", this.#shownStatusOf(error), error.code, () => this.#sendError(error));
   }
 
   /** The client has gone. 499 is what the field calls that. */
   cancel(): void {
     if (this.#isOver) return;
-    this.#settle("CANCELLED", this.reply.hasBegun ? 200 : 499, null);
-    this.#call?.abort();
+    this.#settle("CANCELLED", this.reply.hasBegun ? 200 : 499, null, () => {});
   }
 
   /** The client is there but has stopped reading. */
@@ -165,20 +163,35 @@ export class Exchange {
     this.reply.abandon();
   }
 
-  #end(error: GatewayError): void {
-    this.#call?.abort();
+  #shownStatusOf(error: GatewayError): number {
+    return this.reply.hasBegun ? 200 : this.reply.statusOf(error);
+  }
+
+  #sendError(error: GatewayError): void {
     // A client that tries again what was tried again here already would multiply it.
     this.reply.fail(error, this.#attempts > 1 ? ["x-should-retry", "false"] : []);
   }
 
-  #settle(status: UsageRecord["status"], httpStatus: number, errorCode: string | null): void {
+  /** @param proceed what has to wait until the end is written down */
+  #settle(
+    status: UsageRecord["status"],
+    httpStatus: number,
+    errorCode: string | null,
+    proceed: () => void,
+  ): void {
     this.#isOver = true;
-    const { openExchanges, recorder, endpoint, clientTool } = this.#options;
-    const { key } = this;
+    const { openExchanges, recorder } = this.#options;
     openExchanges.remove(this);
     this.#onOver?.();
+    if (status !== "SUCCEEDED") this.#call?.abort();
+    recorder.record(this.#toRecord(status, httpStatus, errorCode), this.#recordHandle, proceed);
+  }
+
+  #toRecord(status: UsageRecord["status"], httpStatus: number, errorCode: string | null): UsageRecord {
+    const { endpoint, clientTool } = this.#options;
+    const { key, usage } = this;
     const way = this.#way;
-    recorder.record({
+    return {
       id: this.id,
       createdAt: this.createdAt,
       apiKeyId: key.id,
@@ -195,18 +208,18 @@ export class Exchange {
       status,
       httpStatus,
       errorCode,
-      inputTokens: this.usage?.inputTokens ?? null,
-      outputTokens: this.usage?.outputTokens ?? null,
-      cachedInputTokens: this.usage?.cachedInputTokens ?? null,
-      cacheWriteInputTokens: this.usage?.cacheWriteInputTokens ?? null,
-      reasoningTokens: this.usage?.reasoningTokens ?? null,
+      inputTokens: usage?.inputTokens ?? null,
+      outputTokens: usage?.outputTokens ?? null,
+      cachedInputTokens: usage?.cachedInputTokens ?? null,
+      cacheWriteInputTokens: usage?.cacheWriteInputTokens ?? null,
+      reasoningTokens: usage?.reasoningTokens ?? null,
       estimated: false,
-      cost: way ? costOf(way.prices, this.usage) : null,
+      cost: way ? costOf(way.prices, usage) : null,
       ...(way?.prices ?? noPrices),
       latencyMs: Math.round(performance.now() - this.#startedAt),
       timeToFirstTokenMs:
         this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),
-    });
+    };
   }
 }
 

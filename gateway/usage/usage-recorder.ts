@@ -1,77 +1,163 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Database } from "../../db/database.ts";
-import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
-
-export type UsageRecord = UsageRecordRow;
+import { DirectWriter } from "./direct-writer.ts";
+import { Leftovers } from "./leftovers.ts";
+import type { UsageRecord } from "./record-format.ts";
+import { Shipper } from "./shipper.ts";
+import { Spool } from "./spool.ts";
+import { type LockFile, SpoolFolder } from "./spool-folder.ts";
+import { StartedRequests } from "./started-requests.ts";
 
 type UsageRecorderOptions = {
   database: Database;
   log: Log;
-  queueRecordsMax: number;
-  batchRecordsMax: number;
-  flushIntervalMs: number;
+  dataDir: string;
+  lockFile: LockFile;
+  /** A name that no process ever had. */
+  createName: () => string;
+  isSynced: boolean;
+  limits: Limits;
 };
 
 /**
- * Writes usage records in batches, off the request path. A batch that fails is sent again until it arrives; ids make that
- * harmless. While more wait than may, `isFull` says so and no new request is let in, so that none goes unrecorded.
+ * Writes down every request: to a spool on the disk at once, from where it goes to the database in batches, off the request
+ * path. What has been recorded survives the death of the process, and the database may be away for a while. `isFull` says
+ * that no more can be kept; no new request is let in then, so that none goes unrecorded.
  */
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
-  readonly #timer: NodeJS.Timeout;
-  #queue: UsageRecord[] = [];
-  #writing: Promise<void> | null = null;
-  #isFailing = false;
+  readonly #folder: SpoolFolder;
+  readonly #spool: Spool;
+  readonly #started: StartedRequests;
+  readonly #shipper: Shipper;
+  readonly #direct: DirectWriter;
+  readonly #leftovers: Leftovers;
+  #timer: NodeJS.Timeout | undefined;
+  #shipping: Promise<void> | null = null;
+  #pauseMs: number;
+  #isClosed = false;
 
   constructor(options: UsageRecorderOptions) {
+    const { database, log, dataDir, lockFile, createName, isSynced, limits } = options;
     this.#options = options;
-    this.#timer = setInterval(() => void this.#writeNext(), options.flushIntervalMs).unref();
+    const root = join(dataDir, "spool");
+    this.#folder = SpoolFolder.create(root, lockFile, createName);
+    this.#spool = new Spool({
+      folder: this.#folder.path,
+      segmentBytesMax: limits.usageSegmentBytesMax,
+      bytesMax: limits.usageSpoolBytesMax,
+      isSynced,
+    });
+    this.#started = new StartedRequests(this.#folder.startedPath);
+    const batchRecordsMax = limits.usageBatchRecordsMax;
+    this.#shipper = new Shipper({ database, log, batchRecordsMax });
+    this.#direct = new DirectWriter({
+      shipper: this.#shipper,
+      appendToSpool: (record) => this.#spool.append(record),
+    });
+    const shipper = new Shipper({ database, log, batchRecordsMax });
+    const adoptIntervalMs = limits.usageAdoptIntervalMs;
+    this.#leftovers = new Leftovers({ root, lockFile, shipper, log, adoptIntervalMs });
+    this.#pauseMs = limits.usageFlushIntervalMs;
+    void this.#leftovers.adopt();
+    this.#shipLater();
   }
 
   get isFull(): boolean {
-    return this.#queue.length >= this.#options.queueRecordsMax;
+    return this.#spool.isFull || this.#direct.isStuck;
   }
 
-  record(record: UsageRecord): void {
-    this.#queue.push(record);
-    if (this.#queue.length >= this.#options.batchRecordsMax && !this.#isFailing) void this.#writeNext();
+  /**
+   * A request whose upstream is about to be called: if the process dies before its end is recorded, it is known from this.
+   * @param handle what the call before gave for the same request
+   * @returns what `record` wants to know
+   */
+  start(record: UsageRecord, handle?: number | null): number {
+    return this.#started.write(record, handle ?? undefined);
   }
 
-  /** Resolves when everything recorded before the call is in the database, or a batch could not be written. */
+  /**
+   * A request is over. What `proceed` does may depend on the record: it is called as soon as that is safe, which is at once
+   * unless the disk is full.
+   */
+  record(record: UsageRecord, handle: number | null, proceed: () => void): void {
+    const onSafe = () => {
+      if (handle !== null) this.#started.end(handle);
+    };
+    if (!this.#spool.append(record)) return this.#direct.write(record, proceed, onSafe);
+    onSafe();
+    proceed();
+  }
+
+  /** Resolves when everything recorded before the call is in the database, or something could not be written. */
   async flush(): Promise<void> {
-    do await this.#writeNext();
-    while (this.#queue.length > 0 && !this.#isFailing);
+    await this.#shipping;
+    await this.#ship();
+  }
+
+  /** Resolves when what dead processes have left is in the database, or could not be written. */
+  adoptLeftovers(): Promise<void> {
+    return this.#leftovers.adopt();
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#leftovers.close();
     await this.flush();
-    if (this.#queue.length > 0) {
-      this.#options.log.error(
-        { records: this.#queue.length },
-        "usage records are lost: the database cannot be written",
-      );
-    }
+    this.#spool.seal();
+    this.#started.close();
+    const { log } = this.#options;
+    if (this.#spool.oldest) log.warn("usage records stay in the spool until a gateway can write them");
+    if (!this.#direct.isEmpty) log.error("usage records are lost: neither disk nor database can be written");
+    else await rm(this.#folder.startedPath, { force: true });
+    await this.#folder.leave();
   }
 
-  #writeNext(): Promise<void> {
-    this.#writing ??= this.#writeBatch().finally(() => {
-      this.#writing = null;
+  #shipLater(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#ship(), this.#pauseMs).unref();
+  }
+
+  #ship(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#shipping ??= this.#shipAll().finally(() => {
+      this.#shipping = null;
+      this.#shipLater();
     });
-    return this.#writing;
+    return this.#shipping;
   }
 
-  async #writeBatch(): Promise<void> {
-    const batch = this.#queue.slice(0, this.#options.batchRecordsMax);
-    if (batch.length === 0) return;
+  async #shipAll(): Promise<void> {
+    const { log, limits } = this.#options;
     try {
-      await this.#options.database.write(({ usageRecords }) => usageRecords.insertAll(batch));
-      this.#queue = this.#queue.slice(batch.length);
-      this.#isFailing = false;
+      await this.#direct.flush();
+      this.#started.clearEnded();
+      await this.#shipSpool();
     } catch (error) {
-      if (!this.#isFailing)
-        this.#options.log.error({ error }, "cannot write usage records; they are kept and tried again");
-      this.#isFailing = true;
+      log.error({ error }, "cannot read usage records; they are kept and tried again");
+    }
+    const isFailing = this.#spool.oldest !== undefined;
+    this.#pauseMs = isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
+  }
+
+  /** What is there, but not what comes meanwhile, which may not end. */
+  async #shipSpool(): Promise<void> {
+    for (let hasSealed = false; ;) {
+      // While older ones wait, the last one goes on growing.
+      if (!this.#spool.oldest && !hasSealed) {
+        this.#spool.seal();
+        hasSealed = true;
+      }
+      const segment = this.#spool.oldest;
+      if (!segment || !(await this.#shipper.shipSegment(segment))) return;
+      await this.#spool.removeOldest();
     }
   }
 }
+
+/** How long a database that is away is left alone. */
+const pauseMsMax = 2_000;

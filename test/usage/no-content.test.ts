@@ -35,7 +35,9 @@ for (const kind of databaseKinds) {
       const choices = [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }];
       return void response.end(JSON.stringify(status === 200 ? { choices } : { error }));
     });
-    const gateway = await startTestGateway(t, { kind });
+    // Nothing leaves the spool before it is searched, too.
+    const environment = { USAGE_FLUSH_INTERVAL_MS: "1000000" };
+    const gateway = await startTestGateway(t, { kind, environment });
     const key = await connectUpstream(gateway, upstream);
 
     const ask = async (content: string, more: object = {}) =>
@@ -55,6 +57,9 @@ for (const kind of databaseKinds) {
     await gateway.admin.providers.test.mutate({ id: await providerId(gateway) });
     const echo = await createKey(gateway);
     t.is((await postChat(gateway, echo.value, chatBody("demo/echo", prompt, { stream: true }))).status, 200);
+    const spooled = await dataFolder(gateway);
+    t.true(spooled.includes('"errorCode":"upstream_error"'), "the records are in the spool");
+    t.true(spooled.includes('"status":"INTERRUPTED"'), "and the requests that were under way");
     await gateway.services.recorder.flush();
     await gateway.services.lastUsed.flush();
 
@@ -76,6 +81,7 @@ for (const kind of databaseKinds) {
     t.true(tables.includes("upstream_error"), "with the records");
     t.deepEqual(findLeaks(tables, secrets), []);
     t.deepEqual(findLeaks(gateway.log.join("\n"), secrets), []);
+    t.deepEqual(findLeaks(spooled, secrets), []);
     t.deepEqual(findLeaks(await dataFolder(gateway), secrets), []);
   });
 }
@@ -143,8 +149,8 @@ async function providerId({ admin }: TestGateway): Promise<string> {
 
 /** Every file the gateway keeps, in a form in which text stays text. */
 async function dataFolder({ environment }: TestGateway): Promise<string> {
-  const folder = environment["DATA_DIR"] ?? "";
-  const names = await readdir(folder);
-  const files = await Promise.all(names.map((name) => readFile(path.join(folder, name), "utf8")));
-  return files.join("\n");
+  const entries = await readdir(environment["DATA_DIR"] ?? "", { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = files.map(({ parentPath, name }) => readFile(path.join(parentPath, name), "utf8"));
+  return (await Promise.all(texts)).join("\n");
 }

@@ -36,7 +36,7 @@ test("while the database is frozen known keys are served, and nobody is told a k
 
 test("when usage can be kept no longer, new requests are refused instead of going unrecorded", async (t) => {
   const gateway = await startTestGateway(t, {
-    environment: { DATABASE_TIMEOUT_MS: "200", USAGE_QUEUE_RECORDS_MAX: "2" },
+    environment: { DATABASE_TIMEOUT_MS: "200", USAGE_SPOOL_BYTES_MAX: "1000" },
   });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
