@@ -1,5 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+import { answerNames, SaidMeter } from "../usage/said-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
@@ -27,7 +28,15 @@ export class AnswerRelay implements UpstreamEvents {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
     else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
       this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
-    }
+    } else this.#exchange.hear(this);
+  }
+
+  /** What has been said in it so far; counted anew each time, because few ask. */
+  get tokens(): number {
+    const meter = new SaidMeter(answerNames());
+    const text = Buffer.concat(this.#chunks).toString("latin1");
+    meter.read(text, 0, text.length);
+    return meter.tokens;
   }
 
   onData(bytes: Buffer): void {

@@ -14,7 +14,7 @@ export function complete(options: CompleteOptions, exchange: Exchange, bytes: Bu
   const { requestJsonDepthMax, upstreamEventBytesMax: eventBytesMax } = options.limits;
   const request = readChatRequest(bytes, requestJsonDepthMax);
   const slug = request.body.model;
-  exchange.describe(slug, request.stream);
+  exchange.describe(slug, request.stream, request.body);
 
   const { includeUsage } = request;
   const clientForm = chatClientForm(toEnvelope(exchange, slug), { includeUsage, eventBytesMax });

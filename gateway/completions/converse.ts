@@ -28,7 +28,7 @@ export function converse(
 ): void {
   const request = dialect.readRequest(bytes, options.limits.requestJsonDepthMax);
   const slug = request.model;
-  exchange.describe(slug, request.stream);
+  exchange.describe(slug, request.stream, request.body);
 
   const envelope = toEnvelope(exchange, slug);
   const clientForm: ClientForm = {

@@ -17,7 +17,7 @@ import { translatedEmbeddings } from "./translated-answer.ts";
 export function embed(options: CompleteOptions, exchange: Exchange, bytes: Buffer): void {
   const request = readEmbeddingsRequest(bytes, options.limits.requestJsonDepthMax);
   const slug = request.body.model;
-  exchange.describe(slug, false);
+  exchange.describe(slug, false, request.body);
   callModel(options, exchange, slug, (way) => prepareEmbeddings(options, exchange, request, slug, way));
 }
 

@@ -6,6 +6,7 @@ import type { Route } from "../models/resolve-route.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
+import { type CompletedUsage, completeUsage } from "../usage/complete-usage.ts";
 import { costOf } from "../usage/cost.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
@@ -35,6 +36,7 @@ export class Exchange {
   key: KnownKey;
   readonly reply: Reply;
   readonly createdAt: Date;
+  /** What the upstream has reported. */
   usage: TokenUsage | null = null;
   readonly #options: ExchangeOptions;
   readonly #startedAt = performance.now();
@@ -44,6 +46,9 @@ export class Exchange {
   /** What the recorder knows the request by, from its first call on. */
   #recordHandle: number | null = null;
   #askedModel = "";
+  #asked: Record<string, unknown> | null = null;
+  /** What the upstream says, once it answers; null while it does not, or refuses. */
+  #said: { readonly tokens: number } | null = null;
   #isStream = false;
   #call: Attempts | null = null;
   #receivedAt = this.#startedAt;
@@ -81,9 +86,10 @@ export class Exchange {
     this.#receivedAt = performance.now();
   }
 
-  /** What the client asked for, as far as it can be a slug; anything else could be content. */
-  describe(askedModel: string, isStream: boolean): void {
+  /** What the client asked for. Of the model's name only what can be a slug is kept: anything else could be content. */
+  describe(askedModel: string, isStream: boolean, asked: Record<string, unknown>): void {
     this.#askedModel = parseSlug(askedModel) ? askedModel : "";
+    this.#asked = asked;
     this.#isStream = isStream;
   }
 
@@ -96,7 +102,7 @@ export class Exchange {
   noteAttempt(way: Way): void {
     this.#way = way;
     if (this.#attempts++ === 0) this.#calledAt = performance.now();
-    const unlessMoreIsHeard = this.#toRecord("INTERRUPTED", 500, "gateway_died");
+    const unlessMoreIsHeard = this.#toRecord("INTERRUPTED", 500, "gateway_died", null);
     this.#recordHandle = this.#options.recorder.start(unlessMoreIsHeard, this.#recordHandle);
   }
 
@@ -121,6 +127,11 @@ export class Exchange {
   /** Called once, however it ends. */
   onOver(listener: () => void): void {
     this.#onOver = listener;
+  }
+
+  /** The upstream answers, and what it says can be counted. */
+  hear(said: { readonly tokens: number }): void {
+    this.#said = said;
   }
 
   noteFirstToken(): void {
@@ -184,12 +195,25 @@ export class Exchange {
     openExchanges.remove(this);
     this.#onOver?.();
     if (status !== "SUCCEEDED") this.#call?.abort();
-    recorder.record(this.#toRecord(status, httpStatus, errorCode), this.#recordHandle, proceed);
+    const counted = completeUsage({
+      status,
+      reported: this.usage,
+      said: this.#said,
+      asked: this.#attempts > 0 ? this.#asked : null,
+    });
+    const record = this.#toRecord(status, httpStatus, errorCode, counted);
+    recorder.record(record, this.#recordHandle, proceed);
   }
 
-  #toRecord(status: UsageRecord["status"], httpStatus: number, errorCode: string | null): UsageRecord {
+  #toRecord(
+    status: UsageRecord["status"],
+    httpStatus: number,
+    errorCode: string | null,
+    counted: CompletedUsage | null,
+  ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
-    const { key, usage } = this;
+    const { key } = this;
+    const usage = counted?.usage ?? null;
     const way = this.#way;
     return {
       id: this.id,
@@ -213,7 +237,7 @@ export class Exchange {
       cachedInputTokens: usage?.cachedInputTokens ?? null,
       cacheWriteInputTokens: usage?.cacheWriteInputTokens ?? null,
       reasoningTokens: usage?.reasoningTokens ?? null,
-      estimated: false,
+      estimated: counted?.estimated ?? false,
       cost: way ? costOf(way.prices, usage) : null,
       ...(way?.prices ?? noPrices),
       latencyMs: Math.round(performance.now() - this.#startedAt),

@@ -1,5 +1,6 @@
 import type { NativeDialect, NativeEventReader } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
+import { deltaNames, SaidMeter } from "../usage/said-meter.ts";
 import { EventSplitter } from "../wire/event-splitter.ts";
 import { withoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, cutOff, noBytes, type StreamPiece, type StreamReading } from "./stream-reading.ts";
@@ -18,6 +19,7 @@ type NativeEventStreamOptions = {
  */
 export class NativeEventStream implements StreamReading {
   readonly contentType = "text/event-stream";
+  readonly said = new SaidMeter(deltaNames());
   readonly #options: NativeEventStreamOptions;
   readonly #splitter: EventSplitter;
   readonly #reader: NativeEventReader;
@@ -50,6 +52,8 @@ export class NativeEventStream implements StreamReading {
     const parts: Buffer[] = [];
     let copied = 0;
     for (const { name, start, dataStart, dataEnd, end } of findEvents(text)) {
+      // Other events repeat as a whole what these have said in pieces.
+      if (name.endsWith("delta")) this.said.read(text, dataStart, dataEnd);
       if (!this.#options.native.eventNames.has(name)) continue;
       const { data, ending } = this.#read(name, events.toString("utf8", dataStart, dataEnd));
       if (data !== null) {

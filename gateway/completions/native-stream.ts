@@ -1,4 +1,5 @@
 import { EventSplitter } from "../wire/event-splitter.ts";
+import { chatNames, SaidMeter } from "../usage/said-meter.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import { readUpstreamErrorEvent } from "./read-upstream-error.ts";
 import { badAnswer, cutOff, noBytes, type StreamPiece, type StreamReading } from "./stream-reading.ts";
@@ -14,6 +15,7 @@ type NativeStreamOptions = {
 /** The stream of an upstream that speaks chat completions itself: it passes as it is, but for the model and the usage. */
 export class NativeStream implements StreamReading {
   readonly contentType = "text/event-stream";
+  readonly said = new SaidMeter(chatNames());
   readonly #options: NativeStreamOptions;
   readonly #splitter: EventSplitter;
   readonly #rewriter: ChunkRewriter;
@@ -21,7 +23,7 @@ export class NativeStream implements StreamReading {
   constructor(options: NativeStreamOptions) {
     this.#options = options;
     this.#splitter = new EventSplitter(options.eventBytesMax);
-    this.#rewriter = new ChunkRewriter(options);
+    this.#rewriter = new ChunkRewriter({ ...options, said: this.said });
   }
 
   push(bytes: Buffer): StreamPiece {

@@ -37,6 +37,7 @@ export class StreamRelay implements UpstreamEvents {
       this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
     } else {
       const { pingIntervalMs, clientStallTimeoutMs } = this.#options;
+      this.#exchange.hear(this.#reading.said);
       this.#exchange.reply.onDrain(() => this.#resume());
       this.#exchange.onOver(() => clearTimeout(this.#timer));
       this.#lastWriteAt = performance.now();

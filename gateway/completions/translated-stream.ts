@@ -1,7 +1,8 @@
 import type { StreamWriter } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
-import { readTokenUsage } from "../wire/chat-completion.ts";
+import { TokenMeter } from "../usage/token-meter.ts";
+import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
 import { withoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, cutOff, noBytes, type StreamPiece, type StreamReading } from "./stream-reading.ts";
@@ -17,6 +18,7 @@ type TranslatedStreamOptions = {
 /** A stream between an upstream and a client with different forms: its events become deltas, and these the client's events. */
 export class TranslatedStream implements StreamReading {
   readonly contentType: string;
+  readonly said = new TokenMeter();
   readonly #options: TranslatedStreamOptions;
   readonly #decoder: EventDecoder;
   readonly #reader: ChatStreamReader;
@@ -46,11 +48,17 @@ export class TranslatedStream implements StreamReading {
     const { writer, eventBytesMax } = this.#options;
     for (const event of this.#decoder.push(bytes)) {
       for (const choice of this.#reader.read(event)) {
+        this.#hear(choice.delta);
         this.#text += writer.write(choice, this.#reader.usage);
       }
       if (this.#reader.state === "ended") return this.#finish();
     }
     return this.#decoder.isTooLong ? badAnswer(`one event longer than ${eventBytesMax} bytes`) : null;
+  }
+
+  #hear({ content, refusal, reasoning_content: thought, tool_calls: calls }: ChunkDelta): void {
+    for (const text of [content, refusal, thought]) if (text) this.said.add(text);
+    for (const call of calls ?? []) this.said.add(call.function.arguments);
   }
 
   #finish(): "done" {

@@ -3,6 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
 import { ChunkRewriter, type RewrittenChunks } from "../../gateway/completions/chunk-rewriter.ts";
+import { chatNames, SaidMeter } from "../../gateway/usage/said-meter.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
 
@@ -14,7 +15,8 @@ type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 /** What the client gets of these pieces up to the end of the stream, and how it ended. */
 function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
-  const rewriter = new ChunkRewriter({ slug, includeUsage });
+  const said = new SaidMeter(chatNames());
+  const rewriter = new ChunkRewriter({ slug, includeUsage, said });
   const relayed: Relayed = { text: "", usage: null, ending: null };
   for (const piece of pieces) {
     const events = splitter.push(piece);

@@ -25,6 +25,9 @@ export async function createPromptedUpstream(
 export type PromptScript = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
 
 function promptOf({ body }: SeenRequest): string {
-  const { input, messages } = JSON.parse(body) as { input?: string; messages?: { content: string }[] };
-  return input ?? messages?.at(-1)?.content ?? "";
+  const { input, messages } = JSON.parse(body) as { input?: string; messages?: { content: Content }[] };
+  const content = messages?.at(-1)?.content;
+  return input ?? (typeof content === "string" ? content : content?.at(-1)?.text) ?? "";
 }
+
+type Content = string | { text?: string }[];

@@ -140,7 +140,10 @@ for (const kind of databaseKinds) {
         beginStream(response);
         response.write(chunkEvent("Hi"), () => response.destroy());
       },
-      { httpStatus: 200, errorCode: "upstream_error", model: "test/model", stream: true },
+      {
+        ...{ httpStatus: 200, errorCode: "upstream_error", model: "test/model", stream: true },
+        ...{ outputTokens: 1, estimated: true },
+      },
     ],
   ];
   for (const [title, body, script, expected] of failures) {

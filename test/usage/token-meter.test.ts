@@ -1,0 +1,177 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import test from "ava";
+import fc from "fast-check";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { estimateInputTokens } from "../../gateway/usage/estimate-input-tokens.ts";
+import { answerNames, chatNames, deltaNames, SaidMeter } from "../../gateway/usage/said-meter.ts";
+import { TokenMeter } from "../../gateway/usage/token-meter.ts";
+
+// An estimate is held against the tokenizer that it stands for.
+const project = path.join(import.meta.dirname, "../..");
+
+function meter(text: string): number {
+  const tokenMeter = new TokenMeter();
+  tokenMeter.add(text);
+  return tokenMeter.tokens;
+}
+
+const files = [
+  "README.md",
+  "package.json",
+  "LICENSE",
+  "gateway/completions/chunk-rewriter.ts",
+  "test/helpers/mariadb-server.sh",
+];
+for (const file of files) {
+  test(`the tokens of ${file} are estimated within an eighth`, async (t) => {
+    const text = await readFile(path.join(project, file), "utf8");
+    const ratio = meter(text) / countTokens(text);
+    t.log(`${file}: ${ratio.toFixed(2)} of what the tokenizer counts`);
+    t.true(ratio > 0.875 && ratio < 1.125, `${ratio}`);
+  });
+}
+
+/** What a translation of one paragraph or another says. */
+const languages: Record<string, string> = {
+  English:
+    "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. It was built in 1871 by people who had never seen one.",
+  German:
+    "Die Fähre legt um sieben ab, es bleibt also Zeit für einen Spaziergang am Hafen, einen Kaffee bei den Fischern und einen Blick auf den alten Leuchtturm. Gebaut haben ihn 1871 Leute, die noch nie einen gesehen hatten.",
+  French:
+    "Le ferry part à sept heures, il reste donc du temps pour une promenade le long du port, un café là où les pêcheurs prennent le leur, et un regard sur le vieux phare. Il a été construit en 1871.",
+  Spanish:
+    "El ferry sale a las siete, así que hay tiempo para dar un paseo por el puerto, tomar un café donde lo toman los pescadores y echar un vistazo al viejo faro. Fue construido en 1871.",
+  Polish:
+    "Prom odpływa o siódmej, więc jest czas na spacer wzdłuż portu, kawę tam, gdzie piją ją rybacy, i rzut oka na starą latarnię morską. Zbudowali ją w 1871 roku ludzie, którzy nigdy żadnej nie widzieli.",
+  Russian:
+    "Паром отходит в семь, так что есть время прогуляться вдоль гавани, выпить кофе там, где его пьют рыбаки, и взглянуть на старый маяк. Его построили в 1871 году люди, которые никогда не видели маяка.",
+  Chinese:
+    "渡轮七点出发，所以还有时间沿着港口散步，在渔民常去的地方喝杯咖啡，再看一眼那座古老的灯塔。它建于1871年，建造它的人从未见过灯塔。",
+  Japanese:
+    "フェリーは七時に出るので、港沿いを散歩して、漁師たちが飲む場所でコーヒーを飲み、古い灯台を眺める時間がある。それは1871年に、灯台を一度も見たことのない人々によって建てられた。",
+  Korean:
+    "페리는 일곱 시에 출발하므로 항구를 따라 산책하고 어부들이 마시는 곳에서 커피를 마시고 오래된 등대를 볼 시간이 있다. 1871년에 등대를 본 적 없는 사람들이 지었다.",
+  Arabic:
+    "تغادر العبارة في السابعة، لذا هناك وقت للمشي على طول الميناء، وتناول القهوة حيث يشربها الصيادون، وإلقاء نظرة على المنارة القديمة. بناها عام 1871 أناس لم يروا منارة قط.",
+  Hindi:
+    "नौका सात बजे निकलती है, इसलिए बंदरगाह के किनारे टहलने, मछुआरों के साथ कॉफी पीने और पुराने प्रकाशस्तंभ को देखने का समय है।",
+};
+for (const [language, text] of Object.entries(languages)) {
+  test(`the tokens of ${language} are estimated within a quarter`, (t) => {
+    const ratio = meter(text) / countTokens(text);
+    t.log(`${language}: ${ratio.toFixed(2)} of what the tokenizer counts`);
+    t.true(ratio > 0.75 && ratio < 1.25, `${ratio}`);
+  });
+}
+
+test("text in pieces has the tokens of the whole, and JSON those of what it says", (t) => {
+  const whole = Object.values(languages).join('\n"quoted" \\ back\tslash 🎉 ');
+  const inPieces = new TokenMeter();
+  for (const piece of whole.match(/.{1,3}/gsu) ?? []) inPieces.add(piece);
+  t.is(inPieces.tokens, meter(whole));
+
+  const json = Buffer.from(`${JSON.stringify(whole)} and more`).toString("latin1");
+  const inJson = new TokenMeter();
+  t.is(json.slice(inJson.addJson(json, 1)), '" and more');
+  t.true(Math.abs(inJson.tokens - meter(whole)) <= 3, `${inJson.tokens} instead of ${meter(whole)}`);
+
+  const escaped = JSON.stringify(whole).replaceAll(
+    /[\u0080-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  const inAscii = new TokenMeter();
+  t.is(inAscii.addJson(escaped, 1), escaped.length - 1);
+  t.is(inAscii.tokens, meter(whole), "as Python writes it");
+});
+
+test("JSON that is cut anywhere, and any bytes at all, are counted without harm", (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), fc.string(), (bytes, text) => {
+      const tokenMeter = new TokenMeter();
+      const all =
+        Buffer.from(bytes).toString("latin1") + Buffer.from(JSON.stringify(text)).toString("latin1");
+      for (let cut = 0; cut < all.length; cut++) {
+        const end = tokenMeter.addJson(all.slice(0, cut), 0);
+        if (end > cut) throw new Error(`It read on to ${end}`);
+      }
+      return tokenMeter.tokens >= 0;
+    }),
+  );
+  t.pass();
+});
+
+function meterEvents(names: RegExp, events: object[]): number {
+  const said = new SaidMeter(names);
+  const text = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")).toString(
+    "latin1",
+  );
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf("\n", start) + 1;
+    said.read(text, start, end);
+    start = end + 1;
+  }
+  return said.tokens;
+}
+
+const words = "One two three, four “five” six: sieben über ächt".match(/\s?\S+/g) ?? [];
+
+test("what a stream says is counted, wherever its upstream puts it, and nothing else", (t) => {
+  const expected = meter(words.join(""));
+  const chunk = (delta: object, more: object = {}) => ({
+    id: "chatcmpl-1",
+    choices: [{ index: 0, delta, ...more }],
+    obfuscation: "aaaaaaaaa",
+  });
+  const inChunks = (name: string) => words.map((word) => chunk({ [name]: word }));
+  for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
+    t.is(meterEvents(chatNames(), inChunks(name)), expected, name);
+  }
+  const first = chunk({ role: "assistant", content: "" });
+  const logprobs = { content: [{ token: "One", logprob: -0.1 }] };
+  t.is(meterEvents(chatNames(), [first, ...inChunks("content"), chunk({})]), expected);
+  t.is(
+    meterEvents(
+      chatNames(),
+      words.map((word) => chunk({ content: word }, { logprobs })),
+    ),
+    expected,
+  );
+  const calls = words.map((word) => chunk({ tool_calls: [{ index: 0, function: { arguments: word } }] }));
+  t.is(meterEvents(chatNames(), calls), expected);
+  t.is(
+    meterEvents(chatNames(), [...inChunks("reasoning_content"), ...inChunks("content")]),
+    meter(words.join("") + words.join("")),
+  );
+
+  for (const delta of [{ type: "text_delta", text: "" }, { partial_json: "" }, { thinking: "" }]) {
+    const name = Object.keys(delta).at(-1) ?? "";
+    const events = words.map((word) => ({ type: "content_block_delta", delta: { ...delta, [name]: word } }));
+    t.is(meterEvents(deltaNames(), events), expected, name);
+  }
+  const numbered = words.map((delta, index) => ({ sequence_number: index, delta }));
+  t.is(meterEvents(deltaNames(), numbered), expected);
+
+  const message = { role: "assistant", content: words.join(""), tool_calls: [] };
+  t.is(meterEvents(answerNames(), [{ choices: [{ message }], usage: { prompt_tokens: 7 } }]), expected);
+});
+
+test("the tokens of a request are those of what the model reads, in every dialect", (t) => {
+  const text = languages["English"] ?? "";
+  const tokens = countTokens(text);
+  const near = (body: Record<string, unknown>, expected: number) => {
+    const estimated = estimateInputTokens({ model: "some/model", temperature: 0.7, ...body });
+    t.true(Math.abs(estimated / expected - 1) < 0.15, `${estimated} instead of ${expected}`);
+  };
+  near({ messages: [{ role: "user", content: text }] }, tokens);
+  near({ system: text, messages: [{ role: "user", content: [{ type: "text", text }] }] }, 2 * tokens);
+  near({ instructions: text, input: text }, 2 * tokens);
+  near({ input: [text, text, text] }, 3 * tokens);
+  near({ input: [Array.from({ length: 100 }, (_, index) => index)] }, 100);
+  near({ messages: [{ role: "user", content: text.repeat(20_000) }] }, 20_000 * tokens);
+  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } };
+  near({ messages: [{ role: "user", content: [{ type: "text", text }, image] }] }, 1_000 + tokens);
+  const tool = { type: "function", function: { name: "look_up", description: text, parameters: {} } };
+  near({ messages: [], tools: [tool] }, tokens + 25);
+  t.is(estimateInputTokens({}), 0);
+});
