@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../usage/usage-record.ts";
+import type { UsageRecord } from "../usage/record-format.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 

@@ -1,0 +1,74 @@
+import { type AnswerFacts, ChatError, type ChatMessage, type ChatRequest, sendChat } from "./send-chat.ts";
+
+export type Turn = {
+  id: number;
+  question: string;
+  answer: string;
+  state: "answering" | "answered" | "stopped" | "failed";
+  facts: AnswerFacts | null;
+  error: unknown;
+};
+
+/** A chat with one model, for as long as the page is open. */
+export class Conversation {
+  turns = $state<Turn[]>([]);
+  system = $state("");
+  temperature = $state("");
+  maxTokens = $state("");
+  #abort: AbortController | null = null;
+  #nextId = 0;
+
+  get isAnswering(): boolean {
+    return this.turns.at(-1)?.state === "answering";
+  }
+
+  /** What would be sent for a question, as it stands in the raw request. Nothing is sent that was not said. */
+  requestFor(model: string, question: string): ChatRequest {
+    const messages: ChatMessage[] = this.system.trim() ? [{ role: "system", content: this.system }] : [];
+    for (const turn of this.turns) {
+      // An answer that failed was never given; its question would stand alone.
+      if (turn.state !== "answered" && turn.state !== "stopped") continue;
+      messages.push({ role: "user", content: turn.question }, { role: "assistant", content: turn.answer });
+    }
+    messages.push({ role: "user", content: question });
+    return {
+      model,
+      messages,
+      ...(this.temperature !== "" && { temperature: Number(this.temperature) }),
+      ...(this.maxTokens !== "" && { max_completion_tokens: Number(this.maxTokens) }),
+    };
+  }
+
+  async ask(keyValue: string, model: string, question: string): Promise<void> {
+    const request = this.requestFor(model, question);
+    const abort = (this.#abort = new AbortController());
+    this.turns.push({
+      id: this.#nextId++,
+      question,
+      answer: "",
+      state: "answering",
+      facts: null,
+      error: null,
+    });
+    const turn = this.turns.at(-1);
+    if (!turn) return;
+    try {
+      const ontext = (text: string) => (turn.answer += text);
+      turn.facts = await sendChat(keyValue, request, { signal: abort.signal, ontext });
+      turn.state = "answered";
+    } catch (error) {
+      turn.state = abort.signal.aborted ? "stopped" : "failed";
+      // Without an answer of its own, `fetch` says little more than that it failed.
+      turn.error = error instanceof ChatError ? error : new Error("The gateway cannot be reached.");
+    }
+  }
+
+  stop(): void {
+    this.#abort?.abort();
+  }
+
+  clear(): void {
+    this.stop();
+    this.turns = [];
+  }
+}

@@ -1,0 +1,108 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+
+export type ChatMessage = { role: "system" | "user" | "assistant"; content: string };
+
+export type ChatRequest = {
+  model: string;
+  messages: ChatMessage[];
+  temperature?: number;
+  max_completion_tokens?: number;
+};
+
+type Usage = { prompt_tokens?: number; completion_tokens?: number };
+
+/** What an answer was, besides its text. Times are milliseconds. */
+export type AnswerFacts = {
+  requestId: string | null;
+  finishReason: string | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  timeToFirstTokenMs: number | null;
+  durationMs: number;
+};
+
+/** A request that the gateway refused, or an answer that broke off, in the API's words. */
+export class ChatError extends Error {
+  override readonly name = "ChatError";
+  readonly requestId: string | null;
+
+  constructor(message: string, requestId: string | null) {
+    super(message);
+    this.requestId = requestId;
+  }
+}
+
+/** The body that is really sent: an answer is streamed, and its usage asked for. */
+export function toBody(request: ChatRequest) {
+  return { ...request, stream: true, stream_options: { include_usage: true } };
+}
+
+/**
+ * Sends a chat through the gateway's public API, as any client would, and tells each piece of text as it comes.
+ * Throws a `ChatError`, or the signal's reason.
+ */
+export async function sendChat(
+  keyValue: string,
+  request: ChatRequest,
+  { signal, ontext }: { signal: AbortSignal; ontext: (text: string) => void },
+): Promise<AnswerFacts> {
+  const startedAt = performance.now();
+  const response = await fetch("/v1/chat/completions", {
+    method: "POST",
+    headers: { authorization: `Bearer ${keyValue}`, "content-type": "application/json" },
+    body: JSON.stringify(toBody(request)),
+    signal,
+  });
+  const requestId = response.headers.get("x-request-id");
+  if (!response.ok || !response.body) throw new ChatError(await readError(response), requestId);
+
+  let finishReason: string | null = null;
+  let usage: Usage = {};
+  let firstTokenAt: number | null = null;
+  let isComplete = false;
+  const events = response.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  const reader = events.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const { data } = read.value;
+    if (data === "[DONE]") {
+      isComplete = true;
+      continue;
+    }
+    const chunk = JSON.parse(data);
+    if (chunk.error) throw new ChatError(String(chunk.error.message), requestId);
+    if (chunk.usage) usage = chunk.usage;
+    const [choice] = chunk.choices ?? [];
+    if (choice?.finish_reason) finishReason = choice.finish_reason;
+    if (choice?.delta?.content) {
+      firstTokenAt ??= performance.now();
+      ontext(choice.delta.content);
+    }
+  }
+  if (!isComplete) throw new ChatError("The answer broke off before its end.", requestId);
+  return {
+    requestId,
+    finishReason,
+    inputTokens: usage.prompt_tokens ?? null,
+    outputTokens: usage.completion_tokens ?? null,
+    timeToFirstTokenMs: firstTokenAt === null ? null : firstTokenAt - startedAt,
+    durationMs: performance.now() - startedAt,
+  };
+}
+
+/** The slugs that a key may use. Throws a `ChatError` for a key that does not count. */
+export async function listModelsOf(keyValue: string): Promise<string[]> {
+  const response = await fetch("/v1/models", { headers: { authorization: `Bearer ${keyValue}` } });
+  if (!response.ok) throw new ChatError(await readError(response), response.headers.get("x-request-id"));
+  const { data } = await response.json();
+  return data.map((model: { id: string }) => model.id);
+}
+
+async function readError(response: Response): Promise<string> {
+  const fallback = `The gateway answered with status ${response.status}.`;
+  return response.json().then(
+    (body) => body.error?.message ?? fallback,
+    () => fallback,
+  );
+}

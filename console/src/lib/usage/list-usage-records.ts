@@ -1,0 +1,58 @@
+import { askGraphql } from "#lib/session/graphql.ts";
+import type { UsageRecord } from "./read-usage-record.ts";
+import type { UsageFilter } from "./usage-filter.ts";
+
+export const usageRecordsDocument = /* GraphQL */ `
+  query UsageRecords($filter: UsageFilter, $first: Int, $after: String) {
+    usageRecords(filter: $filter, first: $first, after: $after) {
+      edges {
+        node {
+          id
+          createdAt
+          apiKeyId
+          apiKeyName
+          model
+          provider
+          upstreamModel
+          endpoint
+          stream
+          status
+          httpStatus
+          errorCode
+          inputTokens
+          outputTokens
+          cachedInputTokens
+          reasoningTokens
+          estimated
+          costUsd
+          latencyMs
+          timeToFirstTokenMs
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+`;
+
+type Page = {
+  usageRecords: {
+    edges: { node: UsageRecord }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+/** One page, newest first. */
+export async function listUsageRecords(
+  filter: UsageFilter,
+  { first = 50, after }: { first?: number; after?: string | undefined } = {},
+): Promise<{ items: UsageRecord[]; nextCursor: string | null }> {
+  const { usageRecords } = await askGraphql<Page>(usageRecordsDocument, { filter, first, after });
+  const { edges, pageInfo } = usageRecords;
+  return {
+    items: edges.map(({ node }) => node),
+    nextCursor: pageInfo.hasNextPage ? pageInfo.endCursor : null,
+  };
+}

@@ -1,0 +1,60 @@
+import { askGraphql } from "#lib/session/graphql.ts";
+
+export const usageRecordDocument = /* GraphQL */ `
+  query UsageRecord($id: ID!) {
+    usageRecord(id: $id) {
+      id
+      createdAt
+      apiKeyId
+      apiKeyName
+      model
+      provider
+      upstreamModel
+      endpoint
+      stream
+      status
+      httpStatus
+      errorCode
+      inputTokens
+      outputTokens
+      cachedInputTokens
+      reasoningTokens
+      estimated
+      costUsd
+      latencyMs
+      timeToFirstTokenMs
+    }
+  }
+`;
+
+export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
+
+/** One request, as the books have it. Costs are US dollars, exact, as text; null where a price is unknown. */
+export type UsageRecord = {
+  id: string;
+  createdAt: string;
+  apiKeyId: string;
+  apiKeyName: string;
+  model: string;
+  provider: string;
+  upstreamModel: string | null;
+  endpoint: string;
+  stream: boolean;
+  status: UsageStatus;
+  httpStatus: number;
+  errorCode: string | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cachedInputTokens: number | null;
+  reasoningTokens: number | null;
+  estimated: boolean;
+  costUsd: string | null;
+  latencyMs: number;
+  timeToFirstTokenMs: number | null;
+};
+
+/** Null while it is not in the books yet, which takes a moment after the answer, and for requests of others. */
+export async function readUsageRecord(id: string): Promise<UsageRecord | null> {
+  const { usageRecord } = await askGraphql<{ usageRecord: UsageRecord | null }>(usageRecordDocument, { id });
+  return usageRecord;
+}
