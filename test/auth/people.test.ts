@@ -122,7 +122,17 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(reset), { data: { code: "CONFLICT", param: "id" } });
 
     t.is((await users.enable.mutate({ id: person.id })).status, "active");
+    t.is(await browser.whatIsSaid(), "UNAUTHORIZED", "what has ended does not come back");
     t.is((await browser.signIn(person.email, person.password)).status, 200);
+  });
+
+  test(`${kind}: a session that is there all the same does not help whoever is disabled`, async (t) => {
+    const person = await addPerson(shared(), "disabled@example.com");
+    const browser = new Browser(shared());
+    await browser.signIn(person.email, person.password);
+    await shared().services.database.write(({ users }) => users.update(person.id, { status: "disabled" }));
+    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    t.is((await browser.refresh()).code, "UNAUTHORIZED");
   });
 
   test(`${kind}: whoever was disabled before they came is invited again when they are enabled`, async (t) => {
