@@ -2,17 +2,15 @@ import * as z from "zod";
 import type { Session } from "../auth/session-service.ts";
 import { GatewayError } from "../errors.ts";
 import type { Context } from "./context.ts";
-import { email, name, password } from "./inputs.ts";
+import { email, linkToken, name, password } from "./inputs.ts";
 import { procedure, publicProcedure, router } from "./trpc.ts";
-
-const token = z.string().max(256);
 
 export const authRouter = router({
   /** Whether there is an administrator. */
   state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
 
   setUp: publicProcedure
-    .input(z.strictObject({ token, name, email, password }))
+    .input(z.strictObject({ token: linkToken, name, email, password }))
     .mutation(async ({ ctx, input: { token, ...account } }) =>
       withCookie(ctx, await ctx.services.accounts.setUp(token, account, ctx.address)),
     ),
@@ -50,14 +48,14 @@ export const authRouter = router({
 
   /** Whom the link of an invitation, or for a new password, is for. */
   invitation: publicProcedure
-    .input(z.strictObject({ token }))
+    .input(z.strictObject({ token: linkToken }))
     .query(({ ctx, input }) => ctx.services.invitations.find(input.token)),
 
   /** Uses such a link up: the person has a password now, and is signed in. */
   join: publicProcedure
-    .input(z.strictObject({ token, name, password }))
-    .mutation(async ({ ctx, input: { token: link, ...account } }) =>
-      withCookie(ctx, await ctx.services.invitations.join(link, account, ctx.address)),
+    .input(z.strictObject({ token: linkToken, name, password }))
+    .mutation(async ({ ctx, input: { token, ...account } }) =>
+      withCookie(ctx, await ctx.services.invitations.join(token, account, ctx.address)),
     ),
 
   /** Whoever is signed in, as they are now. */
