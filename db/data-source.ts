@@ -1,29 +1,27 @@
 import type Sqlite from "better-sqlite3";
-import mysql from "mysql2/promise";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { QueryTooLongError } from "./database-errors.ts";
 import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
 import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
+import { DataKey } from "./entities/data-key.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { UsageRecord } from "./entities/usage-record.ts";
 import { UsageRollUp } from "./entities/usage-roll-up.ts";
 import { Invitation, Session, User } from "./entities/user.ts";
 import { migrations } from "./migrations/migrations.ts";
+import { type MysqlLimits, mysqlOptions } from "./mysql-options.ts";
 
-/**
- * Opens the database behind a URL: `sqlite:<path>` (embedded, created when absent) or
- * `mysql://user:password@host:3306/name?ssl=true` (MySQL or MariaDB, told apart by asking).
- */
+/** Opens the database behind a URL: `sqlite:<path>` (embedded, created when absent) or `mysql://…` (see mysql-url.ts). */
 export async function openDataSource(url: string, limits: DataSourceLimits): Promise<DataSource> {
   const options = url.startsWith("sqlite:")
     ? sqliteOptions(url.slice("sqlite:".length))
-    : await mysqlOptions(new URL(url), limits);
+    : await mysqlOptions(url, limits);
   return new DataSource({ ...options, entities, migrations, migrationsTableName: "migrations" }).initialize();
 }
 
-export type DataSourceLimits = { connectionsMax: number; connectTimeoutMs: number };
+export type DataSourceLimits = MysqlLimits;
 
 const entities = [
   ApiKey,
@@ -34,6 +32,7 @@ const entities = [
   Counter,
   Credential,
   Invitation,
+  DataKey,
   Model,
   ModelFallback,
   Provider,
@@ -64,41 +63,4 @@ function sqliteOptions(path: string): DataSourceOptions {
       );
     },
   };
-}
-
-async function mysqlOptions(url: URL, limits: DataSourceLimits): Promise<DataSourceOptions> {
-  const address = {
-    host: url.hostname,
-    port: url.port === "" ? 3306 : Number(url.port),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)),
-    ...(wantsTls(url) && { ssl: { rejectUnauthorized: true } }),
-    connectTimeout: limits.connectTimeoutMs,
-  };
-  const { user: username, ...rest } = address;
-  return {
-    ...rest,
-    username,
-    type: await serverKind(address),
-    timezone: "Z",
-    charset: "utf8mb4_bin",
-    extra: { connectionLimit: limits.connectionsMax, queueLimit: 1_000, enableKeepAlive: true },
-  };
-}
-
-/** TypeORM sees drift in every nullable column when MariaDB is called MySQL, so the server is asked what it is. */
-async function serverKind(address: mysql.ConnectionOptions): Promise<"mariadb" | "mysql"> {
-  const connection = await mysql.createConnection(address);
-  try {
-    const [rows] = await connection.query<mysql.RowDataPacket[]>("SELECT VERSION() AS version");
-    return /mariadb/i.test(String(rows[0]?.["version"])) ? "mariadb" : "mysql";
-  } finally {
-    await connection.end();
-  }
-}
-
-function wantsTls(url: URL): boolean {
-  const ssl = url.searchParams.get("ssl");
-  return ssl !== null && !["", "0", "false", "disabled"].includes(ssl.toLowerCase());
 }

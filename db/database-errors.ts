@@ -26,7 +26,8 @@ export function fromDriverError(error: unknown): unknown {
   if (referenceCodes.has(code)) return new StillReferencedError("The row is referred to.", { cause: error });
   if (tooLongCodes.has(code)) return new QueryTooLongError("The query took too long.", { cause: error });
   if (unavailableCodes.has(code) || unavailableSqlite.test(code)) {
-    return new DatabaseUnavailableError(`The database cannot be used (${code}).`, { cause: error });
+    const reason = tellingCodes.test(code) ? `${code}: ${driverMessage(error)}` : code;
+    return new DatabaseUnavailableError(`The database cannot be used (${reason}).`, { cause: error });
   }
   return error;
 }
@@ -59,20 +60,36 @@ const referenceCodes = new Set([
 const tooLongCodes = new Set(["ER_STATEMENT_TIMEOUT", "ER_QUERY_TIMEOUT"]);
 
 const unavailableCodes = new Set([
+  "AUTH_SWITCH_PLUGIN_ERROR",
   "ECONNREFUSED",
+  "EAI_AGAIN",
   "ECONNRESET",
   "EHOSTUNREACH",
   "ENETUNREACH",
   "ENOTFOUND",
   "EPIPE",
   "ETIMEDOUT",
+  "ER_ACCESS_DENIED_ERROR",
+  "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
   "ER_CON_COUNT_ERROR",
   "ER_LOCK_WAIT_TIMEOUT",
   "ER_OPTION_PREVENTS_STATEMENT",
+  "ER_READ_ONLY_MODE",
+  "ER_RUN_HOOK_ERROR",
   "ER_SERVER_SHUTDOWN",
+  "HANDSHAKE_NO_SSL_SUPPORT",
+  "HANDSHAKE_SSL_ERROR",
   "PROTOCOL_CONNECTION_LOST",
   "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR",
+  "PROTOCOL_SEQUENCE_TIMEOUT",
 ]);
+
+/** With these the driver says what about the certificate, the token or the user is wrong, and no secret. */
+const tellingCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
+
+function driverMessage(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/\.$/, "") : "";
+}
 
 /** SQLite's codes come with what exactly it was, as in SQLITE_IOERR_WRITE. */
 const unavailableSqlite = /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|READONLY)(_|$)/;

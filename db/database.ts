@@ -2,11 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { DataSource, EntityManager } from "typeorm";
 import { DatabaseUnavailableError, fromDriverError, isDeadlock } from "./database-errors.ts";
 import { type DataSourceLimits, openDataSource } from "./data-source.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
 import { ApiKeyRepository } from "./repositories/api-key-repository.ts";
 import { AuditEntryRepository } from "./repositories/audit-entry-repository.ts";
 import { ChangeRepository } from "./repositories/change-repository.ts";
 import { InvitationRepository } from "./repositories/invitation-repository.ts";
+import { DataKeyRepository } from "./repositories/data-key-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
@@ -22,26 +23,42 @@ export class Database {
   readonly #dataSource: DataSource;
   readonly #timeoutMs: number;
   readonly #isSqlite: boolean;
+  readonly #openWithoutHurry: () => Promise<DataSource>;
   #tail: Promise<unknown> = Promise.resolve();
 
-  private constructor(dataSource: DataSource, timeoutMs: number) {
+  private constructor(dataSource: DataSource, url: string, limits: DatabaseLimits) {
     this.#dataSource = dataSource;
-    this.#timeoutMs = timeoutMs;
+    this.#timeoutMs = limits.operationTimeoutMs;
     this.#isSqlite = dataSource.options.type === "better-sqlite3";
+    this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
   }
 
   /** Connects. `migrate` has to run before anything else if the schema may be old. */
   static async open(url: string, limits: DatabaseLimits): Promise<Database> {
     try {
-      return new Database(await openDataSource(url, limits), limits.operationTimeoutMs);
+      const answerTimeoutMs = limits.operationTimeoutMs;
+      return new Database(await openDataSource(url, { ...limits, answerTimeoutMs }), url, limits);
     } catch (error) {
       throw fromDriverError(error);
     }
   }
 
   /** Brings the schema up to date; returns the names of the migrations that ran. */
-  migrate(): Promise<string[]> {
-    return migrate(this.#dataSource);
+  async migrate(): Promise<string[]> {
+    if ((await this.pendingMigrations()).length === 0) return [];
+    if (this.#isSqlite) return migrate(this.#dataSource);
+    // A migration of a large table takes its time: connections that give up on slow answers would undo it.
+    const dataSource = await this.#openWithoutHurry();
+    try {
+      return await migrate(dataSource);
+    } finally {
+      await dataSource.destroy();
+    }
+  }
+
+  /** The names of the migrations that `migrate` would run. Changes nothing. */
+  pendingMigrations(): Promise<string[]> {
+    return pendingMigrations(this.#dataSource);
   }
 
   read<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
@@ -54,7 +71,8 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#tail;
-    await this.#dataSource.destroy();
+    // A server that is frozen would not even say good-bye.
+    await withTimeout(this.#dataSource.destroy(), this.#timeoutMs).catch(() => {});
   }
 
   async #transaction<Result>(
@@ -106,6 +124,7 @@ function repositoriesOf(manager: EntityManager) {
     auditEntries: new AuditEntryRepository(manager),
     changes: new ChangeRepository(manager),
     invitations: new InvitationRepository(manager),
+    dataKeys: new DataKeyRepository(manager),
     models: new ModelRepository(manager),
     providers: new ProviderRepository(manager),
     sessions: new SessionRepository(manager),

@@ -15,6 +15,21 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   }
 }
 
+/** The names of the migrations that have not run, in their order. */
+export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    // Not `showMigrations`, which would make the table: who looks may not be allowed to change anything.
+    const ran = (await runner.hasTable("migrations"))
+      ? await runner.query("SELECT name FROM migrations")
+      : [];
+    const names = new Set((ran as { name: string }[]).map(({ name }) => name));
+    return dataSource.migrations.flatMap(({ name }) => (name === undefined || names.has(name) ? [] : [name]));
+  } finally {
+    await runner.release();
+  }
+}
+
 async function lock(dataSource: DataSource): Promise<() => Promise<void>> {
   const { options } = dataSource;
   return options.type === "better-sqlite3"

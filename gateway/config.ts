@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
+import { MysqlUrlError, parseMysqlUrl } from "../db/mysql-url.ts";
 import { readKey } from "./credentials/key-file.ts";
 import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
@@ -13,8 +14,12 @@ export type Config = Readonly<{
   publicUrl: string | null;
   databaseUrl: string;
   dataDir: string;
-  /** 32 bytes that seal provider keys; null = a key file in the data folder. */
+  /** 32 bytes that seal provider keys; null = a key file in the data folder, or KMS. */
   masterKey: Buffer | null;
+  /** Master keys of before, which only open. */
+  previousMasterKeys: Buffer[];
+  /** The AWS KMS key that wraps the keys that seal provider keys; null = a master key seals. */
+  kms: { keyId: string; encryptionContext: Record<string, string> } | null;
   /** Secrets that sign access tokens, newest first; null = a key file in the data folder. */
   jwtSecrets: string[] | null;
   administrator: { email: string; password: string } | null;
@@ -47,6 +52,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
     dataDir,
     masterKey: data.MASTER_KEY ?? null,
+    previousMasterKeys: data.MASTER_KEY_PREVIOUS,
+    kms:
+      data.KMS_KEY_ID === undefined
+        ? null
+        : { keyId: data.KMS_KEY_ID, encryptionContext: data.KMS_ENCRYPTION_CONTEXT },
     jwtSecrets: data.JWT_SECRET ?? null,
     administrator:
       data.ADMIN_EMAIL !== undefined && data.ADMIN_PASSWORD !== undefined
@@ -93,12 +103,42 @@ const databaseUrl = z
   .refine(
     (url) => url.startsWith("sqlite:") || URL.canParse(url),
     "is not a valid URL; special characters in the password must be percent-encoded",
-  );
+  )
+  .superRefine((url, context) => {
+    const message = url.startsWith("mysql://") && URL.canParse(url) ? mysqlProblem(url) : null;
+    if (message !== null) context.addIssue({ code: "custom", message });
+  });
+
+function mysqlProblem(url: string): string | null {
+  try {
+    parseMysqlUrl(url);
+    return null;
+  } catch (error) {
+    return error instanceof MysqlUrlError
+      ? error.message
+      : "has a part that is not percent-encoded as it should be";
+  }
+}
 
 const masterKey = z
   .string()
   .transform((text) => readKey(text))
   .refine((key) => key !== null, "must be 32 bytes in base64, as from: openssl rand -base64 32");
+
+const masterKeys = z
+  .string()
+  .transform((text) => text.split(",").map((key) => readKey(key.trim())))
+  .refine((keys) => !keys.includes(null), "each key must be 32 bytes in base64; put commas between several")
+  .transform((keys) => keys.filter((key) => key !== null));
+
+const encryptionContext = z
+  .string()
+  .transform((text) => text.split(",").map((pair) => /^([^=]+)=(.+)$/.exec(pair.trim())?.slice(1) ?? []))
+  .refine(
+    (pairs) => pairs.every((pair) => pair.length === 2),
+    "is not a list of name=value with commas between, such as app=gateway,stack=prod",
+  )
+  .transform((pairs) => Object.fromEntries(pairs) as Record<string, string>);
 
 const jwtSecret = z
   .string()
@@ -140,6 +180,9 @@ const variables = z
     DATABASE_URL: databaseUrl.optional(),
     DATA_DIR: z.string().default("data"),
     MASTER_KEY: masterKey.optional(),
+    MASTER_KEY_PREVIOUS: masterKeys.default([]),
+    KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, id or alias of a KMS key").optional(),
+    KMS_ENCRYPTION_CONTEXT: encryptionContext.default({ app: "gateway" }),
     JWT_SECRET: jwtSecret.optional(),
     ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
     ADMIN_PASSWORD: z
@@ -158,6 +201,10 @@ const variables = z
     if (data.REQUEST_RECEIVE_TIMEOUT_MS < data.REQUEST_HEADERS_TIMEOUT_MS) {
       const message = "must not be less than REQUEST_HEADERS_TIMEOUT_MS: the headers are part of the request";
       context.addIssue({ code: "custom", path: ["REQUEST_RECEIVE_TIMEOUT_MS"], message });
+    }
+    if (data.KMS_KEY_ID !== undefined && data.MASTER_KEY !== undefined) {
+      const message = "and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens";
+      context.addIssue({ code: "custom", path: ["KMS_KEY_ID"], message });
     }
     if ((data.ADMIN_EMAIL === undefined) !== (data.ADMIN_PASSWORD === undefined)) {
       const missing = data.ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";

@@ -1,27 +1,21 @@
-import { ConfigError, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 import { StartError } from "./errors.ts";
 import { createLog, standardLogDestination } from "./log.ts";
+import { runCommand } from "./run-command.ts";
 import { systemRuntime } from "./runtime.ts";
-import { openDatabase } from "./services.ts";
 import { startGateway } from "./start-gateway.ts";
 import { welcome } from "./welcome.ts";
 
-/** `node gateway/main.ts` serves until it is told to stop; `node gateway/main.ts migrate` only updates the schema. */
-async function main(command: string | undefined): Promise<void> {
+/** `node gateway/main.ts` serves until it is told to stop; with a command it does that and ends. */
+async function main(parameters: string[]): Promise<void> {
   const config = readConfig();
   const runtime = systemRuntime(createLog(config.logLevel, standardLogDestination()));
 
-  if (command === "migrate") {
-    const database = await openDatabase(config);
-    const ran = await database.migrate();
-    process.stdout.write(
-      ran.length > 0 ? `Ran ${ran.join(", ")}.\n` : "The database schema is up to date.\n",
-    );
-    await database.close();
+  if (parameters.length > 0) {
+    const print = (line: string) => void process.stdout.write(`${line}\n`);
+    process.exitCode = await runCommand(parameters, { config, runtime, print });
     return;
   }
-  if (command !== undefined)
-    throw new ConfigError([`${command}: there is no such command; there is only "migrate"`]);
 
   const gateway = await startGateway(config, runtime);
   process.stdout.write(await welcome(gateway));
@@ -44,7 +38,7 @@ async function main(command: string | undefined): Promise<void> {
 
 const sameSignalMs = 500;
 
-main(process.argv[2]).catch((error: unknown) => {
+main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${explain(error)}\n`);
   process.exit(1);
 });
@@ -53,6 +47,7 @@ main(process.argv[2]).catch((error: unknown) => {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;
+  if (error.name === "KmsError") return `The data key cannot be had: ${error.message}.`;
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE")
     return "The port is in use already. Set PORT to another one, or to 0 for any that is free.";

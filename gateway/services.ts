@@ -11,8 +11,9 @@ import { SessionService } from "./auth/session-service.ts";
 import { UserService } from "./auth/user-service.ts";
 import { OpenExchanges } from "./completions/open-exchanges.ts";
 import type { Config } from "./config.ts";
+import { DataKeyLoader } from "./credentials/data-key-loader.ts";
 import { readOrCreateKeyFile } from "./credentials/key-file.ts";
-import { SecretBox } from "./credentials/secret-box.ts";
+import { createDataKeys, openSecretBox } from "./credentials/open-secret-box.ts";
 import { firstStart } from "./first-start.ts";
 import { createId } from "./ids.ts";
 import { ChangeFeed } from "./keys/change-feed.ts";
@@ -39,9 +40,9 @@ export type Services = Awaited<ReturnType<typeof createServices>>;
 export async function createServices(config: Config, runtime: Runtime) {
   const { limits } = config;
   const { log } = runtime;
-  const keyFile = (name: string) => readOrCreateKeyFile(resolve(config.dataDir, name), runtime);
-  const secretBox = new SecretBox(config.masterKey ?? keyFile("master.key"), runtime);
-  const secrets = config.jwtSecrets ?? [keyFile("jwt.key").toString("base64")];
+  const secretBox = openSecretBox(config, runtime);
+  const jwtKey = () => readOrCreateKeyFile(resolve(config.dataDir, "jwt.key"), runtime).toString("base64");
+  const secrets = config.jwtSecrets ?? [jwtKey()];
 
   const database = await openDatabase(config);
   const closers = [() => database.close()];
@@ -107,6 +108,13 @@ export async function createServices(config: Config, runtime: Runtime) {
       await catalogue.reload();
       upstreams.keepOnly(catalogue.origins());
     };
+    const dataKeys = createDataKeys(config, { database, runtime, secretBox });
+    const { kmsRetryIntervalMsMax: retryIntervalMsMax } = limits;
+    const dataKeyLoader =
+      dataKeys &&
+      new DataKeyLoader({ dataKeys, secretBox, log, keysCame: reloadCatalogue, retryIntervalMsMax });
+    if (dataKeyLoader) closers.push(() => dataKeyLoader.close());
+    await dataKeyLoader?.load();
     /** Ends the open requests of a key that may no longer be made. */
     const updateExchanges = async (keyId: string) => {
       for (const hash of openExchanges.hashesOf(keyId)) {
@@ -129,11 +137,14 @@ export async function createServices(config: Config, runtime: Runtime) {
     await changeFeed.start({
       async changed(kind, entityId) {
         if (kind === "catalogue") return reloadCatalogue();
+        // Not waited for: KMS may take long, and the feed has keys to stop.
+        if (kind === "data_key") return void dataKeyLoader?.load();
         await keyCache.refresh(entityId);
         await updateExchanges(entityId);
       },
       async everythingChanged() {
         keyCache.clear();
+        void dataKeyLoader?.load();
         await reloadCatalogue();
         for (const keyId of openExchanges.keyIds()) await updateExchanges(keyId);
       },
@@ -155,6 +166,8 @@ export async function createServices(config: Config, runtime: Runtime) {
       },
       onboarding: new Onboarding(database),
       ...{ keyCache, lastUsed, catalogue, upstreams, attempts, recorder, openExchanges, database },
+      /** What keeps this process from serving, in words for operators; null = nothing. */
+      trouble: () => dataKeyLoader?.trouble ?? null,
       firstKeyValue,
       limits,
       runtime,
@@ -171,7 +184,7 @@ export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return Database.open(databaseUrl, {
     connectionsMax: limits.databaseConnectionsMax,
-    connectTimeoutMs: limits.databaseTimeoutMs,
+    connectTimeoutMs: limits.databaseConnectTimeoutMs,
     operationTimeoutMs: limits.databaseTimeoutMs,
   });
 }

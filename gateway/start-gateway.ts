@@ -22,7 +22,7 @@ export type RunningGateway = {
 export async function startGateway(config: Config, runtime: Runtime): Promise<RunningGateway> {
   const services = await createServices(config, runtime);
   const { limits } = config;
-  const readiness: Readiness = { isReady: true };
+  const readiness: Readiness = { isReady: true, trouble: services.trouble };
   try {
     const server = createHttpServer(
       config,

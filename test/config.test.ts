@@ -30,6 +30,8 @@ test("an empty environment gives the defaults", (t) => {
     databaseUrl: `sqlite:${path.resolve("data/gateway.db")}`,
     dataDir: path.resolve("data"),
     masterKey: null,
+    previousMasterKeys: [],
+    kms: null,
     jwtSecrets: null,
     administrator: null,
     upstreamPrivateHosts: [],
@@ -148,7 +150,10 @@ test("DATABASE_URL is SQLite's or MySQL's", (t) => {
     "sqlite:/var/lib/with space/gateway.db",
     "mysql://user:password@host:3306/name",
     "mysql://user@host/name",
-    "mysql://user:p%40ss%2Fword@[::1]:3306/name?ssl=true",
+    "mysql://user:p%40ss%2Fword@[::1]:3306/name?ssl=false",
+    "mysql://user:password@db.example.com/name?ssl=true",
+    "mysql://user:password@db.example.com/name?ssl-ca=/etc/db.pem",
+    "mysql://user@db.example.com/name?ssl=rds&auth=iam",
   ];
   for (const url of right) t.is(readConfig({ DATABASE_URL: url }).databaseUrl, url);
   const wrong = [

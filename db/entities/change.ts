@@ -16,6 +16,9 @@ export const Change = table(
 /** Named numbers that only grow. */
 export const Counter = table("counters", { name: id({ length: 32 }), value: bigInteger() });
 
-/** `api_key`: one key, by its id. `catalogue`: providers, credentials or models, reloaded as a whole. */
-export type ChangeKind = "api_key" | "catalogue";
+/**
+ * `api_key`: one key, by its id. `catalogue`: providers, credentials or models, reloaded as a whole. `data_key`: there is
+ * a new one.
+ */
+export type ChangeKind = "api_key" | "catalogue" | "data_key";
 export type ChangeRow = RowOf<typeof Change>;

@@ -2,6 +2,7 @@ import { InitialSchema } from "./0001-initial-schema.ts";
 import { SeveralWays } from "./0002-several-ways.ts";
 import { PeopleAndAudit } from "./0003-people-and-audit.ts";
 import { UsageHistory } from "./0004-usage-history.ts";
+import { DataKeys } from "./0005-data-keys.ts";
 
 /** In the order in which they run. A migration that has been released is never edited again. */
-export const migrations = [InitialSchema, SeveralWays, PeopleAndAudit, UsageHistory];
+export const migrations = [InitialSchema, SeveralWays, PeopleAndAudit, UsageHistory, DataKeys];

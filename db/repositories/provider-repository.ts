@@ -62,6 +62,12 @@ export class ProviderRepository {
     await this.#manager.update(Credential, { id, providerId }, changes);
   }
 
+  /** Replaces the envelope of a credential, unless it has been replaced meanwhile. Returns whether it was. */
+  async resealCredential({ id, sealed }: CredentialRow, resealed: string): Promise<boolean> {
+    const { affected } = await this.#manager.update(Credential, { id, sealed }, { sealed: resealed });
+    return affected !== 0;
+  }
+
   findCredential(providerId: string, id: string): Promise<CredentialRow | null> {
     return this.#manager.findOneBy(Credential, { id, providerId });
   }

@@ -33,7 +33,8 @@ export function readKey(text: string): Buffer | null {
 
 const keyBytes = 32;
 
-function readKeyFile(path: string): Buffer | null {
+/** The secret in the file, or null when there is no such file. */
+export function readKeyFile(path: string): Buffer | null {
   let text: string;
   try {
     text = readFileSync(path, "utf8");

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hash } from "node:crypto";
+import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** What a sealed text belongs to. It is authenticated with it: an envelope moved to another row does not open. */
@@ -7,32 +8,60 @@ export type SealedField = { kind: string; id: string; field: string };
 /**
  * Seals provider keys with AES-256-GCM (NIST SP 800-38D): a new 96-bit random IV each time, the full 128-bit tag, and the
  * place it belongs to as additional data. An envelope names its form and the key that sealed it:
- * `gw1.<key id>.<iv>.<ciphertext>.<tag>`, the last three in base64url.
+ * `gw1.<key id>.<iv>.<ciphertext>.<tag>`, the last three in base64url. One key seals; others may open.
  */
 export class SecretBox {
-  readonly #key: Buffer;
-  readonly #keyId: string;
+  readonly #keys = new Map<string, Buffer>();
   readonly #randomBytes: Runtime["randomBytes"];
+  #sealingKeyId: string | null = null;
 
-  /** @param key 32 bytes. */
-  constructor(key: Buffer, { randomBytes }: Pick<Runtime, "randomBytes">) {
-    this.#key = key;
-    this.#keyId = hash("sha256", key).slice(0, 16);
+  /** @param key 32 bytes; null = the box is locked until there is one. */
+  constructor(key: Buffer | null, { randomBytes }: Pick<Runtime, "randomBytes">) {
     this.#randomBytes = randomBytes;
+    if (key) this.sealWith(key);
   }
 
+  /** The id of the key that seals. */
+  get sealingKeyId(): string | null {
+    return this.#sealingKeyId;
+  }
+
+  get keyCount(): number {
+    return this.#keys.size;
+  }
+
+  has(keyId: string): boolean {
+    return this.#keys.has(keyId);
+  }
+
+  /** From now on this key seals; those before it still open. */
+  sealWith(key: Buffer): void {
+    this.openWith(key);
+    this.#sealingKeyId = keyIdOf(key);
+  }
+
+  openWith(key: Buffer): void {
+    this.#keys.set(keyIdOf(key), key);
+  }
+
+  /** Throws `service_unavailable` while the box is locked. */
   seal(secret: string, field: SealedField): string {
+    const key = this.#keys.get(this.#sealingKeyId ?? "");
+    if (this.#sealingKeyId === null || !key) {
+      const message = "The key that seals secrets is not here yet: /readyz says why. Try again later.";
+      throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 5 });
+    }
     const iv = this.#randomBytes(ivBytes);
-    const cipher = createCipheriv(algorithm, this.#key, iv, { authTagLength: tagBytes });
+    const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     cipher.setAAD(additionalData(field));
     const ciphertext = Buffer.concat([cipher.update(secret, "utf8"), cipher.final()]);
     const parts = [iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString("base64url"));
-    return [version, this.#keyId, ...parts].join(".");
+    return [version, this.#sealingKeyId, ...parts].join(".");
   }
 
-  /** Throws when the envelope was sealed with another key, belongs elsewhere, or was changed. */
+  /** Throws when the key is not here, or the envelope belongs elsewhere, or was changed. */
   open(envelope: string, field: SealedField): string {
-    const [form, keyId, ...encoded] = envelope.split(".");
+    const [form, keyId = "", ...encoded] = envelope.split(".");
     const [iv, ciphertext, tag] = encoded.map((part) => Buffer.from(part, "base64url"));
     if (
       form !== version ||
@@ -43,14 +72,24 @@ export class SecretBox {
     ) {
       throw new Error("The sealed text has a form that is not known here.");
     }
-    if (keyId !== this.#keyId)
-      throw new Error(`The text was sealed with the master key ${keyId}, not with this one.`);
+    const key = this.#keys.get(keyId);
+    if (!key) throw new Error(`The text was sealed with the key ${keyId}, which is not here.`);
     // Without authTagLength Node accepts tags cut down to four bytes.
-    const decipher = createDecipheriv(algorithm, this.#key, iv, { authTagLength: tagBytes });
+    const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     decipher.setAAD(additionalData(field));
     decipher.setAuthTag(tag);
     return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString("utf8");
   }
+}
+
+/** What envelopes call a key. */
+export function keyIdOf(key: Buffer): string {
+  return hash("sha256", key).slice(0, 16);
+}
+
+/** The id of the key that sealed an envelope. */
+export function sealingKeyIdOf(envelope: string): string {
+  return envelope.split(".")[1] ?? "";
 }
 
 const version = "gw1";

@@ -24,15 +24,19 @@ export function sealCredential(
   return { id, providerId, sealed, lastFour, weight, createdAt: new Date(runtime.now()) };
 }
 
-/** Throws `service_unavailable` when it was sealed under another master key. */
+/** Throws `service_unavailable` when the key that sealed it is not here. */
 export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
   try {
     return secretBox.open(sealed, fieldOf(id));
   } catch (cause) {
-    const message =
-      "The provider's credential cannot be opened: the master key is not the one that sealed it.";
+    const message = "The provider's credential cannot be opened: the key that sealed it is not here.";
     throw new GatewayError("service_unavailable", message, { cause });
   }
+}
+
+/** The same secret in a new envelope, of the key that seals now. Throws when it cannot be opened. */
+export function resealCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
+  return secretBox.seal(secretBox.open(sealed, fieldOf(id)), fieldOf(id));
 }
 
 function fieldOf(id: string) {

@@ -10,8 +10,17 @@ export async function openTestDatabase(
   kind: DatabaseKind,
   limits: Partial<DatabaseLimits> = {},
 ): Promise<Database> {
+  return openDatabaseAt(t, await createTestDatabase(t, kind), limits);
+}
+
+/** The same for a database that others use too. */
+export async function openDatabaseAt(
+  t: Pick<ExecutionContext, "teardown">,
+  url: string,
+  limits: Partial<DatabaseLimits> = {},
+): Promise<Database> {
   const all = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 10_000, ...limits };
-  const database = await Database.open(await createTestDatabase(t, kind), all);
+  const database = await Database.open(url, all);
   t.teardown(() => database.close());
   await database.migrate();
   return database;

@@ -1,0 +1,72 @@
+import { isIP } from "node:net";
+
+/** What a `mysql://` URL says. */
+export type MysqlAddress = {
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+  /** Whose signature on the server's certificate counts; null = the connection is not encrypted. */
+  tls: TlsAuthorities | null;
+  /** `iam`: the password is a token that Amazon RDS accepts for 15 minutes, made for each new connection. */
+  auth: "password" | "iam";
+};
+
+/** `public`: those Node trusts. `rds`: Amazon's for RDS and Aurora. Or a file of certificates in PEM. */
+export type TlsAuthorities = "public" | "rds" | { file: string };
+
+/**
+ * Reads `mysql://user:password@host:3306/name?ssl=true`. Whatever `ssl` says, a certificate is always checked, and for
+ * the host's name. Throws a `MysqlUrlError` for what it does not know: an option that is passed over could be the one
+ * that was meant to keep the connection safe.
+ */
+export function parseMysqlUrl(text: string): MysqlAddress {
+  const url = new URL(text);
+  const options = Object.fromEntries(url.searchParams);
+  for (const name of Object.keys(options)) {
+    if (!optionNames.includes(name))
+      throw new MysqlUrlError(`knows only the options ${optionNames.join(", ")}`);
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const tls = readAuthorities(options);
+  if (tls && isIP(host) !== 0) {
+    throw new MysqlUrlError(
+      "with ssl needs the host's name, not its address: that is what certificates are for",
+    );
+  }
+  const auth = options["auth"] ?? "password";
+  if (auth !== "password" && auth !== "iam") throw new MysqlUrlError("knows auth=password and auth=iam only");
+  if (auth === "iam" && !tls)
+    throw new MysqlUrlError("with auth=iam needs ssl=rds: the token would be readable");
+  return {
+    host,
+    port: url.port === "" ? 3306 : Number(url.port),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    tls,
+    auth,
+  };
+}
+
+/** Says what is wrong with the URL, without any part of it. */
+export class MysqlUrlError extends Error {
+  override readonly name = "MysqlUrlError";
+}
+
+const optionNames = ["ssl", "ssl-ca", "auth"];
+
+function readAuthorities({ ssl, "ssl-ca": file }: Record<string, string>): TlsAuthorities | null {
+  if (ssl !== undefined && !["true", "false", "rds"].includes(ssl)) {
+    throw new MysqlUrlError("knows ssl=true, ssl=rds and ssl=false only");
+  }
+  if (file !== undefined) {
+    if (file === "" || ssl === "rds" || ssl === "false") {
+      throw new MysqlUrlError("takes ssl-ca=/path/to/certificates.pem only with ssl=true or without ssl");
+    }
+    return { file };
+  }
+  if (ssl === "rds") return "rds";
+  return ssl === "true" ? "public" : null;
+}

@@ -1,0 +1,86 @@
+import type { Log } from "../log.ts";
+import type { DataKeys } from "./data-keys.ts";
+import { KmsError } from "./kms.ts";
+import type { SecretBox } from "./secret-box.ts";
+
+type DataKeyLoaderOptions = {
+  dataKeys: Pick<DataKeys, "load">;
+  secretBox: SecretBox;
+  log: Log;
+  /** Called when keys have come: what could not be opened before may be tried again. */
+  keysCame(): Promise<void>;
+  retryIntervalMsMax: number;
+};
+
+/**
+ * Brings the data keys from KMS when the gateway starts and when another process made one. As long as it cannot, it tries
+ * again; once it could, KMS is not needed.
+ */
+export class DataKeyLoader {
+  readonly #options: DataKeyLoaderOptions;
+  #loading: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #trouble: string | null = null;
+  #mustTell = false;
+  #isClosed = false;
+
+  constructor(options: DataKeyLoaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Why secrets can be neither sealed nor opened, or null when they can. A key that only older secrets need does not
+   * count: their providers fail, and the others serve.
+   */
+  get trouble(): string | null {
+    return this.#options.secretBox.sealingKeyId === null ? this.#trouble : null;
+  }
+
+  /** Tries now. What goes wrong is in the log and in `trouble`, and is tried again. */
+  load(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#loading = this.#loading.then(() => this.#load());
+    return this.#loading;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    if (this.#isClosed) return;
+    const { dataKeys, log, retryIntervalMsMax } = this.#options;
+    try {
+      await this.#telling(() => dataKeys.load());
+      if (this.#failures > 0) log.info({ attempts: this.#failures + 1 }, "the data keys are here");
+      this.#failures = 0;
+      this.#trouble = null;
+    } catch (error) {
+      this.#trouble = error instanceof KmsError ? error.message : "the database does not give the data keys";
+      log.error(
+        { reason: this.#trouble, error },
+        "not every data key is here: what they sealed cannot be opened",
+      );
+      const waitMs = Math.min(firstRetryMs * 2 ** this.#failures++, retryIntervalMsMax);
+      if (!this.#isClosed) this.#timer = setTimeout(() => void this.load(), waitMs);
+    }
+  }
+
+  /** Some keys may have come though others did not, and whoever waits for them may fail to take note. */
+  async #telling(load: () => Promise<void>): Promise<void> {
+    const { secretBox, keysCame } = this.#options;
+    const count = secretBox.keyCount;
+    try {
+      await load();
+    } finally {
+      this.#mustTell ||= secretBox.keyCount > count;
+      if (this.#mustTell) await keysCame();
+      this.#mustTell = false;
+    }
+  }
+}
+
+const firstRetryMs = 500;

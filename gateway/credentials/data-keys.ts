@@ -1,0 +1,72 @@
+import type { Database } from "../../db/database.ts";
+import type { DataKeyRow } from "../../db/entities/data-key.ts";
+import type { Runtime } from "../runtime.ts";
+import { type Kms, KmsError } from "./kms.ts";
+import { keyIdOf, type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
+
+export type DataKeysOptions = { database: Database; runtime: Runtime; secretBox: SecretBox; kms: Kms };
+
+/** The data keys of all processes, in the database, wrapped by KMS: brought to the secret box, and made. */
+export class DataKeys {
+  readonly #options: DataKeysOptions;
+
+  constructor(options: DataKeysOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Unwraps what the secret box lacks: the newest data key, which seals, and those that sealed something. The first
+   * process of all makes the first. Throws when one could not be had, after trying the others.
+   */
+  async load(): Promise<void> {
+    const { database, secretBox } = this.#options;
+    const { rows, credentials } = await database.read(async ({ dataKeys, providers }) => ({
+      rows: await dataKeys.list(),
+      credentials: await providers.listCredentials(),
+    }));
+    const [newest, ...older] = rows;
+    if (!newest) return this.#create((existing) => existing.length === 0);
+    if (secretBox.sealingKeyId !== newest.id) secretBox.sealWith(await this.#unwrap(newest));
+    const needed = new Set(credentials.map(({ sealed }) => sealingKeyIdOf(sealed)));
+    const failures: unknown[] = [];
+    for (const row of older.filter(({ id }) => needed.has(id) && !secretBox.has(id))) {
+      await this.#unwrap(row).then(
+        (key) => secretBox.openWith(key),
+        (error: unknown) => failures.push(error),
+      );
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Makes a data key that seals from now on, here and in every other process. */
+  create(): Promise<void> {
+    return this.#create(() => true);
+  }
+
+  /** Of processes that make the first key at once, one wins; the others take what it made. */
+  async #create(isWanted: (existing: DataKeyRow[]) => boolean): Promise<void> {
+    const { database, runtime, secretBox, kms } = this.#options;
+    const { key, wrapped, kmsKeyId } = await kms.generateDataKey();
+    const id = keyIdOf(key);
+    const createdAt = new Date(runtime.now());
+    const isKept = await database.write(async ({ dataKeys, changes }) => {
+      await changes.lock();
+      const existing = await dataKeys.list();
+      if (!isWanted(existing)) return false;
+      const number = (existing[0]?.number ?? 0) + 1;
+      await dataKeys.insert({ id, number, wrapped, kmsKeyId, createdAt });
+      await changes.append("data_key", id, createdAt);
+      return true;
+    });
+    if (!isKept) return this.load();
+    secretBox.sealWith(key);
+    runtime.log.info({ dataKeyId: id }, "a data key was made");
+  }
+
+  async #unwrap(row: DataKeyRow): Promise<Buffer> {
+    const key = await this.#options.kms.unwrap(row);
+    if (keyIdOf(key) !== row.id)
+      throw new KmsError("KMS unwrapped another data key than the one that was meant");
+    return key;
+  }
+}

@@ -1,0 +1,30 @@
+import { resolve } from "node:path";
+import type { Database } from "../../db/database.ts";
+import type { Config } from "../config.ts";
+import type { Runtime } from "../runtime.ts";
+import { DataKeys } from "./data-keys.ts";
+import { readKeyFile, readOrCreateKeyFile } from "./key-file.ts";
+import { Kms } from "./kms.ts";
+import { SecretBox } from "./secret-box.ts";
+
+/**
+ * The secret box with every key that the configuration and the data folder give. With KMS it is locked until the data
+ * keys are loaded; a key file that is there still opens, so that what it sealed can be moved.
+ */
+export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
+  const { masterKey, previousMasterKeys, kms, dataDir } = config;
+  const path = resolve(dataDir, "master.key");
+  const isFileUsed = masterKey === null && kms === null;
+  const secretBox = new SecretBox(isFileUsed ? readOrCreateKeyFile(path, runtime) : masterKey, runtime);
+  const fileKey = isFileUsed ? null : readKeyFile(path);
+  for (const key of [...previousMasterKeys, ...(fileKey ? [fileKey] : [])]) secretBox.openWith(key);
+  return secretBox;
+}
+
+/** null where no KMS key is configured. */
+export function createDataKeys(
+  { kms: options, limits }: Config,
+  parts: { database: Database; runtime: Runtime; secretBox: SecretBox },
+): DataKeys | null {
+  return options && new DataKeys({ ...parts, kms: new Kms({ ...options, timeoutMs: limits.kmsTimeoutMs }) });
+}

@@ -1,0 +1,187 @@
+import test, { type ExecutionContext } from "ava";
+import { assertError, serverError } from "../helpers/assert-error.ts";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { dumpDatabase } from "../helpers/dump-database.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { awsEnvironment, type FakeKms, keyArn, startFakeKms } from "../helpers/fake-kms.ts";
+import { findLeaks } from "../helpers/find-leaks.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+const kmsEnvironment = {
+  KMS_KEY_ID: keyArn,
+  KMS_ENCRYPTION_CONTEXT: "app=gateway,stack=test",
+  KMS_RETRY_INTERVAL_MS_MAX: "50",
+};
+
+/** A KMS and an upstream. The tests of this file run in turn: the SDK reads the process's environment. */
+async function setUp(t: ExecutionContext) {
+  const kms = await startFakeKms(t);
+  Object.assign(process.env, awsEnvironment(kms));
+  const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
+  return { kms, upstream };
+}
+
+async function readiness({ url }: Pick<TestGateway, "url">): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`${url}/readyz`);
+  return { status: response.status, body: await response.json() };
+}
+
+function dataKeysOf({ services }: TestGateway) {
+  return services.database.read(({ dataKeys }) => dataKeys.list());
+}
+
+const operationsOf = ({ calls }: FakeKms) => calls.map(({ operation }) => operation);
+
+for (const kind of databaseKinds) {
+  test.serial(
+    `${kind}: a provider's key is sealed under KMS's data key, and opens in another process`,
+    async (t) => {
+      const { kms, upstream } = await setUp(t);
+      const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, kind) };
+      const one = await startTestGateway(t, { environment });
+      const { value, model } = await connectUpstream(one, upstream);
+      t.deepEqual(operationsOf(kms), ["GenerateDataKey"]);
+
+      const other = await startTestGateway(t, { environment });
+      t.deepEqual(operationsOf(kms), ["GenerateDataKey", "Decrypt"]);
+      t.is((await postChat(other, value, chatBody(model))).status, 200);
+      t.is(upstream.requests.at(-1)?.headers.authorization, `Bearer ${upstreamSecret}`);
+      for (const { input } of kms.calls)
+        t.deepEqual(input.EncryptionContext, { app: "gateway", stack: "test" });
+
+      const [dataKey, ...more] = await dataKeysOf(one);
+      t.deepEqual(more, []);
+      const [credential] = await one.services.database.read(({ providers }) => providers.listCredentials());
+      t.is(credential?.sealed.split(".")[1], dataKey?.id, "the envelope names the data key");
+      t.deepEqual(findLeaks(await dumpDatabase(environment.DATABASE_URL), { secret: upstreamSecret }), []);
+    },
+  );
+
+  test.serial(
+    `${kind}: of processes that start at once, the first to write has made the data key`,
+    async (t) => {
+      const { kms } = await setUp(t);
+      const environment = {
+        ...{
+          PORT: "0",
+          DATA_DIR: await createTestFolder(t),
+          DATABASE_URL: await createTestDatabase(t, kind),
+        },
+        ...{ ...kmsEnvironment, ...awsEnvironment(kms) },
+      };
+      t.is(await startGatewayProcess(t, environment, "migrate").exited, 0);
+      // Nobody is answered before all have asked, so that each comes with a data key of its own.
+      kms.holdUntil = { operation: "GenerateDataKey", count: 3 };
+      const processes = [1, 2, 3].map(() => startGatewayProcess(t, environment));
+      const urls = await Promise.all(processes.map((each) => each.listening()));
+
+      for (const url of urls) t.is((await readiness({ url })).status, 200);
+      t.deepEqual(operationsOf(kms).toSorted(), [
+        ...["Decrypt", "Decrypt"],
+        ...["GenerateDataKey", "GenerateDataKey", "GenerateDataKey"],
+      ]);
+      const rows = (await dumpDatabase(environment.DATABASE_URL)).split("\n");
+      t.is(rows.filter((row) => row.includes(`"kms_key_id":"${keyArn}"`)).length, 1);
+    },
+  );
+}
+
+test.serial("started without KMS it is up, not ready, says why, and recovers by itself", async (t) => {
+  const { kms, upstream } = await setUp(t);
+  const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, "sqlite") };
+  const before = await startTestGateway(t, { environment });
+  const { value, model } = await connectUpstream(before, upstream);
+  await before.close();
+
+  await kms.stop();
+  const gateway = await startTestGateway(t, { environment });
+  const url = `${gateway.url}/healthz`;
+  t.is((await fetch(url)).status, 200);
+  t.deepEqual(await readiness(gateway), {
+    status: 503,
+    body: { status: "waiting", reason: "KMS cannot be reached (ECONNREFUSED)" },
+  });
+  assertError(t, await postChat(gateway, value, chatBody(model)), serverError(503, "service_unavailable"));
+  const adding = gateway.admin.providers.create.mutate({
+    ...{ name: "more", kind: "openai-compatible", baseUrl: `${upstream.url}/v1`, apiKey: upstreamSecret },
+  });
+  await t.throwsAsync(adding, { message: /key that seals.*\/readyz/ });
+
+  // It answers again, but not as one would like.
+  kms.behave = () => "AccessDeniedException";
+  await kms.start();
+  await eventually(async () => JSON.stringify(await readiness(gateway)).includes("AccessDeniedException"));
+  t.false(JSON.stringify(await readiness(gateway)).includes("arn:"));
+
+  kms.behave = () => undefined;
+  await eventually(async () => (await readiness(gateway)).status === 200);
+  const answer = await postChat(gateway, value, chatBody(model));
+  t.is(answer.status, 200);
+  t.is(upstream.requests.at(-1)?.headers.authorization, `Bearer ${upstreamSecret}`);
+  t.true(gateway.log.some((line) => line.includes("the data keys are here")));
+});
+
+test.serial("a first start without KMS makes the data key once KMS is there", async (t) => {
+  const { kms, upstream } = await setUp(t);
+  await kms.stop();
+  const gateway = await startTestGateway(t, { environment: kmsEnvironment });
+  t.is((await readiness(gateway)).status, 503);
+
+  await kms.start();
+  await eventually(async () => (await readiness(gateway)).status === 200);
+  const { value, model } = await connectUpstream(gateway, upstream);
+  t.is((await postChat(gateway, value, chatBody(model))).status, 200);
+  t.is((await dataKeysOf(gateway)).length, 1);
+});
+
+test.serial("a KMS that hangs does not keep the process from starting", async (t) => {
+  const { kms } = await setUp(t);
+  kms.behave = () => "hang";
+  const gateway = await startTestGateway(t, { environment: { ...kmsEnvironment, KMS_TIMEOUT_MS: "200" } });
+  t.deepEqual(await readiness(gateway), {
+    status: 503,
+    body: { status: "waiting", reason: "KMS does not answer within 200 ms" },
+  });
+});
+
+test.serial("started with another encryption context it is not ready, and says so", async (t) => {
+  await setUp(t);
+  const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, "sqlite") };
+  await (await startTestGateway(t, { environment })).close();
+  const KMS_ENCRYPTION_CONTEXT = "app=gateway,stack=other";
+  const gateway = await startTestGateway(t, { environment: { ...environment, KMS_ENCRYPTION_CONTEXT } });
+  const { status, body } = await readiness(gateway);
+  t.is(status, 503);
+  t.regex(JSON.stringify(body), /InvalidCiphertextException.*KMS_ENCRYPTION_CONTEXT/);
+});
+
+test.serial("while it runs it does not need KMS: ten minutes without it, no failed request", async (t) => {
+  const { kms, upstream } = await setUp(t);
+  let now = Date.now();
+  const gateway = await startTestGateway(t, { environment: kmsEnvironment, runtime: { now: () => now } });
+  const first = await connectUpstream(gateway, upstream);
+  await kms.stop();
+  const calls = kms.calls.length;
+
+  const statuses: number[] = [];
+  for (let minute = 0; minute < 10; minute++) {
+    // A provider is added each minute: keys are sealed, and all of them opened again.
+    const { value, model } = await connectUpstream(gateway, upstream, { name: `more-${minute}` });
+    for (const [key, slug] of [
+      [value, model],
+      [first.value, first.model],
+    ] as const) {
+      statuses.push((await postChat(gateway, key, chatBody(slug))).status);
+    }
+    t.is((await readiness(gateway)).status, 200);
+    now += 60_000;
+  }
+  t.deepEqual(statuses, Array(20).fill(200));
+  t.is(kms.calls.length, calls);
+  t.false(gateway.log.some((line) => line.includes("KMS")));
+});

@@ -1,0 +1,134 @@
+import test from "ava";
+import { Kms, KmsError } from "../../gateway/credentials/kms.ts";
+import { awsEnvironment, type Fault, keyArn, otherKeyArn, startFakeKms } from "../helpers/fake-kms.ts";
+
+const encryptionContext = { app: "gateway", stack: "prod" };
+
+/** A KMS of its own for each test, found through the SDK's own variables; the tests of this file run in turn. */
+async function setUp(
+  t: Parameters<typeof startFakeKms>[0],
+  more: Partial<ConstructorParameters<typeof Kms>[0]> = {},
+) {
+  const fake = await startFakeKms(t);
+  Object.assign(process.env, awsEnvironment(fake));
+  return { fake, kms: new Kms({ keyId: keyArn, encryptionContext, timeoutMs: 5_000, ...more }) };
+}
+
+test.serial(
+  "a data key is made, and comes out again; key, context and signature are sent each time",
+  async (t) => {
+    const { fake, kms } = await setUp(t);
+
+    const made = await kms.generateDataKey();
+    t.is(made.key.length, 32);
+    t.is(made.kmsKeyId, keyArn);
+    t.deepEqual(await kms.unwrap(made), made.key);
+
+    t.deepEqual(
+      fake.calls.map(({ operation, input }) => [operation, input.KeyId, input.EncryptionContext]),
+      [
+        ["GenerateDataKey", keyArn, encryptionContext],
+        ["Decrypt", keyArn, encryptionContext],
+      ],
+    );
+    for (const { authorization } of fake.calls) {
+      t.regex(
+        authorization,
+        /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/eu-central-1\/kms\/aws4_request/,
+      );
+    }
+  },
+);
+
+test.serial("a key known by its id alone is found in the process's own region", async (t) => {
+  const { kms } = await setUp(t, { keyId: keyArn.slice(keyArn.indexOf("/") + 1) });
+  const made = await kms.generateDataKey();
+  t.is(made.kmsKeyId, keyArn, "what is kept says which key it was, whatever it is called later");
+  t.deepEqual(await kms.unwrap(made), made.key);
+});
+
+test.serial("another context, or another KMS key, does not unwrap", async (t) => {
+  const { kms } = await setUp(t);
+  const made = await kms.generateDataKey();
+  const contexts: Record<string, string>[] = [
+    { app: "gateway" },
+    { app: "gateway", stack: "dev" },
+    { ...encryptionContext, more: "1" },
+    {},
+  ];
+  for (const context of contexts) {
+    const other = new Kms({ keyId: keyArn, encryptionContext: context, timeoutMs: 5_000 });
+    await t.throwsAsync(other.unwrap(made), {
+      instanceOf: KmsError,
+      message: /InvalidCiphertextException.*CONTEXT/,
+    });
+  }
+  const moved = { ...made, kmsKeyId: otherKeyArn };
+  await t.throwsAsync(kms.unwrap(moved), { instanceOf: KmsError, message: /IncorrectKeyException/ });
+});
+
+for (const fault of [
+  "ThrottlingException",
+  "KMSInternalException",
+  "DependencyTimeoutException",
+  "reset",
+] as Fault[]) {
+  test.serial(`${fault} is tried again, up to three times in all`, async (t) => {
+    const { fake, kms } = await setUp(t);
+    fake.behave = (_call, count) => (count < 3 ? fault : undefined);
+    t.is((await kms.generateDataKey()).key.length, 32);
+    t.is(fake.calls.length, 3);
+
+    fake.behave = () => fault;
+    await t.throwsAsync(kms.generateDataKey(), { instanceOf: KmsError });
+    t.is(fake.calls.length, 6);
+  });
+}
+
+for (const fault of [
+  "AccessDeniedException",
+  "DisabledException",
+  "KMSInvalidStateException",
+  "NotFoundException",
+] as const) {
+  test.serial(`${fault} is said at once, without the ARN that KMS repeats`, async (t) => {
+    const { fake, kms } = await setUp(t);
+    fake.behave = () => fault;
+    const error = await t.throwsAsync(kms.generateDataKey(), { instanceOf: KmsError });
+    t.true(error?.message.startsWith(`KMS refuses (${fault}): `), error?.message);
+    t.false(error?.message.includes("arn:"));
+    t.is(fake.calls.length, 1);
+  });
+}
+
+test.serial("a KMS that never answers is given up in time", async (t) => {
+  const { fake, kms } = await setUp(t, { timeoutMs: 300 });
+  fake.behave = () => "hang";
+  const started = performance.now();
+  await t.throwsAsync(kms.generateDataKey(), {
+    instanceOf: KmsError,
+    message: "KMS does not answer within 300 ms",
+  });
+  t.true(performance.now() - started < 3_000);
+  t.is(fake.calls.length, 2, "half of the time is for the first attempt");
+});
+
+test.serial("a KMS that is not there is said to be so", async (t) => {
+  const { fake, kms } = await setUp(t);
+  await fake.stop();
+  await t.throwsAsync(kms.generateDataKey(), {
+    instanceOf: KmsError,
+    message: /cannot be reached \(ECONNREFUSED\)/,
+  });
+});
+
+test.serial("without credentials KMS is not asked", async (t) => {
+  const { fake, kms } = await setUp(t, { timeoutMs: 2_000 });
+  delete process.env["AWS_ACCESS_KEY_ID"];
+  delete process.env["AWS_SECRET_ACCESS_KEY"];
+  // Otherwise the SDK would look for a machine of Amazon's around it.
+  process.env["AWS_EC2_METADATA_DISABLED"] = "true";
+  const error = await t.throwsAsync(kms.generateDataKey(), { instanceOf: KmsError });
+  t.regex(error?.message ?? "", /no AWS credentials|does not answer/);
+  t.is(fake.calls.length, 0);
+});
