@@ -20,7 +20,7 @@ async function run(parameters: string[]): Promise<void> {
 
 /** A server given by TEST_MYSQL_URL is used as it is; otherwise one is started. */
 async function provideMysql(): Promise<MariadbServer & { failed: number }> {
-  const none = { url: "", stop: async () => {} };
+  const none = { url: "", port: 0, stop: async () => {} };
   const given = process.env.TEST_MYSQL_URL;
   if (given) return { ...none, url: given, failed: 0 };
   const programs = provideMariadb(console.log);

@@ -36,6 +36,7 @@ async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
     preset: null,
     baseUrl: null,
     timeouts: {},
+    revision: 1,
     createdAt,
   };
   const rows = Array.from({ length: count }, (_, index) =>
@@ -81,7 +82,7 @@ for (const kind of databaseKinds) {
     `${kind}: from a key file to KMS, killed ten times on the way: every secret opens all along`,
     async (t) => {
       t.timeout(180_000);
-    const count = 500;
+      const count = 500;
       const { fileKey, environment, list, listDataKeys, countIntact, rewrap } = await setUp(t, kind, count);
       const fileKeyId = new SecretBox(fileKey, runtime).sealingKeyId;
       const countMoved = async () =>

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Runs a fresh MariaDB in the folder $1 on port $2 until standard input closes, then removes the folder.
-# $3 is mariadb-install-db, $4 is mariadbd. What the server says goes to standard error, which ends with the server.
+# Runs a MariaDB in the folder $1 on port $2 until standard input closes. $3 is mariadb-install-db, $4 is mariadbd; with
+# "remove" for $5 the folder goes away at the end; the rest is for the server. What it says goes to standard error, which
+# ends with the server.
 #
 # Whoever starts this holds the other end of standard input, and the kernel closes that end however its holder dies:
 # a server that was started directly would outlive a killed test run. It expects a process group of its own, so that
 # Ctrl-C reaches only the test run and the signal at the end reaches only what was started here.
-folder=$1 port=$2 installer=$3 server=$4
+folder=$1 port=$2 installer=$3 server=$4 after=$5
+shift 5
 trap : TERM # Caught here, and back to its default in the programs started below.
 
 # MySQL and MariaDB refuse to run as root unless told to.
@@ -17,20 +19,24 @@ as_root=
 # leftovers in the folder for temporary tables: two must not share one.
 run() {
   mkdir -p "$folder/tmp"
-  "$installer" --no-defaults $as_root --datadir="$folder/data" --tmpdir="$folder/tmp" \
-    --auth-root-authentication-method=normal --skip-test-db >&2 &&
+  {
+    [ -d "$folder/data/mysql" ] ||
+      "$installer" --no-defaults $as_root --datadir="$folder/data" --tmpdir="$folder/tmp" \
+        --auth-root-authentication-method=normal --skip-test-db >&2
+  } &&
     exec "$server" --no-defaults $as_root --datadir="$folder/data" \
       --tmpdir="$folder/tmp" --socket="$folder/socket" --pid-file="$folder/pid" --port="$port" --bind-address=127.0.0.1 \
       --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci \
       --skip-log-bin --skip-name-resolve --performance-schema=OFF \
-      --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --innodb-log-file-size=16M
+      --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --innodb-log-file-size=16M "$@"
 }
 
-run >/dev/null &
+run "$@" >/dev/null &
 exec 2>/dev/null
 cat >/dev/null
 kill 0
 wait
+[ "$after" = remove ] || exit 0
 # Programs that the installer started may still be writing for a moment.
 for attempt in 1 2 3 4 5; do
   rm -rf "$folder" && break

@@ -8,14 +8,19 @@ import { createInterface } from "node:readline";
 import type { MariadbPrograms } from "./mariadb-programs.ts";
 
 /**
- * Starts an empty MariaDB on a free port of 127.0.0.1; its user `root` has no password. It ends with `stop`, and also
- * when this process dies by any signal (see mariadb-server.sh).
+ * Starts a MariaDB on 127.0.0.1; its user `root` has no password. It is empty and its port a free one, unless those of a
+ * server before it are given. It ends with `stop`, and also when this process dies by any signal (see mariadb-server.sh).
  */
-export async function startMariadb({ installer, server }: MariadbPrograms): Promise<MariadbServer> {
-  const folder = await mkdtemp(path.join(tmpdir(), "gateway-mariadb-"));
-  const port = await freePort();
+export async function startMariadb(
+  { installer, server }: MariadbPrograms,
+  options: MariadbOptions = {},
+): Promise<MariadbServer> {
+  const folder = options.folder ?? (await mkdtemp(path.join(tmpdir(), "gateway-mariadb-")));
+  const port = options.port ?? (await freePort());
   const script = path.join(import.meta.dirname, "mariadb-server.sh");
-  const guard = spawn("sh", [script, folder, String(port), installer, server], {
+  const after = options.folder === undefined ? "remove" : "keep";
+  const parameters = [folder, String(port), installer, server, after, ...(options.parameters ?? [])];
+  const guard = spawn("sh", [script, ...parameters], {
     stdio: ["pipe", "ignore", "pipe"],
     detached: true,
   });
@@ -33,14 +38,17 @@ export async function startMariadb({ installer, server }: MariadbPrograms): Prom
     if (!line.includes("ready for connections")) continue;
     clearTimeout(timer);
     guard.stderr.resume();
-    return { url: `mysql://root@127.0.0.1:${port}`, stop };
+    return { url: `mysql://root@127.0.0.1:${port}`, port, stop };
   }
   clearTimeout(timer);
   await stop();
   throw new Error(`MariaDB did not start:\n${said.slice(-20).join("\n")}`);
 }
 
-export type MariadbServer = { url: string; stop(): Promise<void> };
+export type MariadbServer = { url: string; port: number; stop(): Promise<void> };
+
+/** `folder`: where its data are, and stay. `parameters`: more of them for the server. */
+type MariadbOptions = { folder?: string; port?: number; parameters?: string[] };
 
 const startTimeoutMs = 60_000;
 

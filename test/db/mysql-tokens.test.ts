@@ -1,0 +1,101 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import test from "ava";
+import { Database } from "../../db/database.ts";
+import { DatabaseUnavailableError } from "../../db/database-errors.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { makeCertificate } from "../helpers/make-certificate.ts";
+import { userRow } from "../helpers/open-test-database.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { startTokenDatabase } from "../helpers/token-database.ts";
+
+const limits = { connectionsMax: 3, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
+const credentials = {
+  AWS_REGION: "eu-central-1",
+  AWS_ACCESS_KEY_ID: "AKIAIOSFODNN7EXAMPLE",
+  AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+};
+
+/** The suite's server behind one that takes tokens. */
+async function setUp(
+  t: Parameters<typeof createTestFolder>[0],
+  accepts: (token: string) => boolean = () => true,
+) {
+  Object.assign(process.env, credentials);
+  const url = new URL(await createTestDatabase(t, "mysql"));
+  const authority = makeCertificate({ name: "Test authority" });
+  const certificate = makeCertificate({ name: "rds", hosts: ["localhost"], issuer: authority });
+  const file = path.join(await createTestFolder(t), "ca.pem");
+  await writeFile(file, authority.certificate);
+  const tokens: string[] = [];
+  const guard = await startTokenDatabase(t, {
+    port: Number(url.port),
+    certificate,
+    accepts(token) {
+      tokens.push(token);
+      return accepts(token);
+    },
+  });
+  url.hostname = "localhost";
+  url.port = String(guard.port);
+  url.searchParams.set("ssl-ca", file);
+  url.searchParams.set("auth", "iam");
+  return { url: url.href, tokens, guard };
+}
+
+if (databaseKinds.includes("mysql")) {
+  test.serial("every new connection brings a token of its own, signed for this host and user", async (t) => {
+    const { url, tokens, guard } = await setUp(t);
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await database.migrate();
+    await database.write(({ users }) => users.insert(userRow("usr_1")));
+
+    const made = tokens.length;
+    const [first = ""] = tokens;
+    const token = new URL(`https://${first}`);
+    t.is(token.host, `localhost:${guard.port}`);
+    t.like(Object.fromEntries(token.searchParams), {
+      Action: "connect",
+      DBUser: "root",
+      "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+      "X-Amz-Expires": "900",
+    });
+    t.regex(
+      token.searchParams.get("X-Amz-Credential") ?? "",
+      /^AKIA\w+\/\d{8}\/eu-central-1\/rds-db\/aws4_request$/,
+    );
+    t.regex(token.searchParams.get("X-Amz-Signature") ?? "", /^[0-9a-f]{64}$/);
+
+    // Connections that are there need no token; one that is lost is replaced with the token of that moment.
+    await database.read(({ users }) => users.count());
+    t.is(tokens.length, made);
+    await eventually(async () => {
+      guard.cutAll();
+      await database.read(({ users }) => users.count()).catch(() => {});
+      // A token says the second it was made in.
+      return tokens.at(-1) !== first;
+    });
+    t.is(await database.read(({ users }) => users.count()), 1);
+    t.true(tokens.length > made);
+  });
+
+  test.serial("a token that is refused, or cannot be made, is a DatabaseUnavailableError", async (t) => {
+    const refusing = await setUp(t, () => false);
+    await t.throwsAsync(Database.open(refusing.url, limits), {
+      instanceOf: DatabaseUnavailableError,
+      message: /ER_ACCESS_DENIED_ERROR/,
+    });
+
+    const { url, tokens } = await setUp(t);
+    for (const name of Object.keys(credentials)) delete process.env[name];
+    process.env["AWS_EC2_METADATA_DISABLED"] = "true";
+    process.env["AWS_REGION"] = "eu-central-1";
+    await t.throwsAsync(Database.open(url, limits), {
+      instanceOf: DatabaseUnavailableError,
+      message: /AUTH_SWITCH_PLUGIN_ERROR: .*credentials/,
+    });
+    t.deepEqual(tokens, []);
+  });
+}

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import type { ExecutionContext } from "ava";
+
+/** A port of 127.0.0.1 behind which the server can change, or vanish as a machine does that loses its power. */
+export async function startTcpProxy(t: Pick<ExecutionContext, "teardown">, port: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  const links = new Set<[Socket, Socket]>();
+  let accepted = 0;
+  const server = createServer((client) => {
+    accepted++;
+    const upstream = connect(port, "127.0.0.1");
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      // Whoever waits for the answer sees the other end go.
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        links.delete(link);
+      });
+    }
+    const link: [Socket, Socket] = [client, upstream];
+    links.add(link);
+    client.pipe(upstream).pipe(client);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    acceptedCount: () => accepted,
+    swallow() {
+      for (const [client, upstream] of links) {
+        client.unpipe().resume();
+        upstream.unpipe().resume();
+      }
+      links.clear();
+    },
+  };
+}
+
+export type TcpProxy = {
+  port: number;
+  /** How many connections have been made. */
+  acceptedCount(): number;
+  /** From now on nothing arrives at either end of the connections that there are. New ones work. */
+  swallow(): void;
+};

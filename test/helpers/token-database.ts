@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { createSecureContext, TLSSocket } from "node:tls";
+import type { ExecutionContext } from "ava";
+import type { Certificate } from "./make-certificate.ts";
+import { PacketReader, toPacket } from "./mysql-packets.ts";
+
+/**
+ * A database as Amazon RDS guards it: only through TLS, and instead of a password it asks for a token, in clear text.
+ * Behind it stands a real server without a password, which the client speaks to once its token was taken.
+ */
+export async function startTokenDatabase(
+  t: Pick<ExecutionContext, "teardown">,
+  { port, certificate, accepts }: TokenDatabaseOptions,
+): Promise<{ port: number; cutAll(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(port, "127.0.0.1");
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    guard(client, upstream, certificate, accepts).catch(() => client.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  t.teardown(() => {
+    cutAll();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return { port: (server.address() as AddressInfo).port, cutAll };
+}
+
+type TokenDatabaseOptions = { port: number; certificate: Certificate; accepts(token: string): boolean };
+
+/** The handshake (https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html). */
+async function guard(
+  client: Socket,
+  upstream: Socket,
+  { key, certificate: cert }: Certificate,
+  accepts: (token: string) => boolean,
+): Promise<void> {
+  const fromUpstream = new PacketReader(upstream);
+  const greeting = await fromUpstream.next();
+  const capabilities = greeting.indexOf(0, 1) + 14;
+  greeting.writeUInt16LE(greeting.readUInt16LE(capabilities) | tlsCapability, capabilities);
+  client.write(toPacket(0, greeting));
+
+  const plain = new PacketReader(client);
+  await plain.next();
+  plain.release();
+  const secured = new TLSSocket(client, {
+    isServer: true,
+    secureContext: createSecureContext({ key, cert }),
+  });
+  secured.on("error", () => client.destroy());
+  const fromClient = new PacketReader(secured);
+  const login = await fromClient.next();
+  login.writeUInt32LE((login.readUInt32LE(0) & ~tlsCapability) >>> 0, 0);
+  upstream.write(toPacket(1, login));
+  const verdict = await fromUpstream.next();
+
+  secured.write(toPacket(3, Buffer.from("\xfemysql_clear_password\0", "latin1")));
+  const token = (await fromClient.next()).toString().replace(/\0$/, "");
+  if (!accepts(token)) {
+    const refusal = Buffer.from("\xff\x15\x04#28000Access denied", "latin1");
+    return void secured.end(toPacket(5, refusal));
+  }
+  secured.write(toPacket(5, verdict));
+  fromClient.release();
+  fromUpstream.release();
+  secured.pipe(upstream).pipe(secured);
+}
+
+const tlsCapability = 0x0800;
