@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { findProgram } from "../helpers/system-packages.ts";
+
+/**
+ * Fills an empty folder with as much of `node:…-slim` as the Dockerfile needs, from what this machine has: no image can be
+ * fetched everywhere. Node is the one that runs this.
+ */
+export function fillBaseImage(folder: string): void {
+  for (const name of [
+    "app",
+    "etc/ssl/certs",
+    "proc",
+    "root",
+    "run",
+    "tmp",
+    "usr/local/etc",
+    "var/tmp",
+    "dev",
+    "sys",
+  ]) {
+    mkdirSync(path.join(folder, name), { recursive: true });
+  }
+  writeFileSync(
+    path.join(folder, "etc/passwd"),
+    "root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/tmp:/bin/sh\n",
+  );
+  writeFileSync(path.join(folder, "etc/group"), "root:x:0:\nnode:x:1000:\n");
+  copyProgram(folder, process.execPath, "/usr/local/bin/node");
+  for (const name of ["sh", "env", "mkdir", "rm", "find"])
+    copyProgram(folder, findProgram(name) ?? name, `/bin/${name}`);
+  mkdirSync(path.join(folder, "usr/bin"), { recursive: true });
+  symlinkSync("/bin/env", path.join(folder, "usr/bin/env"));
+  const npm = realpathSync(findProgram("npm") ?? "npm");
+  cpSync(path.join(path.dirname(npm), ".."), path.join(folder, "usr/local/lib/node_modules/npm"), {
+    recursive: true,
+    dereference: true,
+  });
+  symlinkSync("../lib/node_modules/npm/bin/npm-cli.js", path.join(folder, "usr/local/bin/npm"));
+}
+
+/** What the machine's npm needs to reach its registry, for the time of the build: a volume each. */
+export function npmVolumes(): string[] {
+  const config = execFileSync("npm", ["config", "get", "globalconfig"], { encoding: "utf8" }).trim();
+  const volumes = ["/etc/ssl/certs:/etc/ssl/certs:ro"];
+  return existsSync(config) ? [...volumes, `${config}:/usr/local/etc/npmrc:ro`] : volumes;
+}
+
+/** A program with the libraries that it is linked with. */
+function copyProgram(folder: string, program: string, target: string): void {
+  const listed = execFileSync("ldd", [program], { encoding: "utf8" });
+  const libraries = listed.matchAll(/(?:=> )?(\/\S+) \(0x/g);
+  for (const [from, to] of [[program, target], ...Array.from(libraries, ([, file = ""]) => [file, file])]) {
+    const destination = path.join(folder, to ?? "");
+    mkdirSync(path.dirname(destination), { recursive: true });
+    copyFileSync(realpathSync(from ?? ""), destination);
+  }
+}
+
+/** The name of the base in the Dockerfile. */
+export function baseNameIn(dockerfile: string): string {
+  return /^ARG BASE=(\S+)$/m.exec(readFileSync(dockerfile, "utf8"))?.[1] ?? "";
+}

