@@ -135,6 +135,29 @@ test("a MASTER_KEY with a character that is no base64 is refused, not read past"
   t.is(problemsOf({ MASTER_KEY: `${text.slice(0, 10)}*${text.slice(10)}` }).length, 1);
 });
 
+test("MASTER_KEY_PREVIOUS is a list of such keys", (t) => {
+  const [one, two] = [randomBytes(32), randomBytes(32)];
+  const text = `${one.toString("base64")} , ${two.toString("base64url")}`;
+  t.deepEqual(readConfig({ MASTER_KEY_PREVIOUS: text }).previousMasterKeys, [one, two]);
+  t.is(problemsOf({ MASTER_KEY_PREVIOUS: `${one.toString("base64")},short` }).length, 1);
+});
+
+test("KMS_KEY_ID seals in place of MASTER_KEY, within a context of names and values", (t) => {
+  const read = (more: Environment) => readConfig({ KMS_KEY_ID: "alias/gateway", ...more }).kms;
+  t.deepEqual(read({}), { keyId: "alias/gateway", encryptionContext: { app: "gateway" } });
+  t.deepEqual(read({ KMS_ENCRYPTION_CONTEXT: "app=gateway, stack=a=b" })?.encryptionContext, {
+    app: "gateway",
+    stack: "a=b",
+  });
+  for (const wrong of ["gateway", "app=", "=gateway", "app=gateway,", ","]) {
+    t.is(problemsOf({ KMS_ENCRYPTION_CONTEXT: wrong }).length, 1, wrong);
+  }
+  const both = problemsOf({ KMS_KEY_ID: "alias/gateway", MASTER_KEY: randomBytes(32).toString("base64") });
+  t.deepEqual(both, [
+    "KMS_KEY_ID: and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens",
+  ]);
+});
+
 test("JWT_SECRET is a ring of secrets of at least 32 bytes, newest first", (t) => {
   const [newest, older] = ["n".repeat(32), "é".repeat(16)];
   t.deepEqual(readConfig({ JWT_SECRET: newest }).jwtSecrets, [newest]);
@@ -161,6 +184,30 @@ test("DATABASE_URL is SQLite's or MySQL's", (t) => {
     ...["gateway.db", "mariadb://u:p@host/name", "mysql://u:p@host:99999/name", "mysql://u:p/ss@host/name"],
   ];
   for (const url of wrong) t.is(problemsOf({ DATABASE_URL: url }).length, 1, url);
+});
+
+test("an option of MySQL's URL that is not known is refused, not passed over: it may be what keeps it safe", (t) => {
+  const url = "mysql://user:password@db.example.com/name";
+  for (const [options, message] of [
+    ["?sslmode=require", /knows only the options ssl, ssl-ca, auth/],
+    ["?ssl=yes", /ssl=true, ssl=rds and ssl=false only/],
+    ['?ssl={"rejectUnauthorized":false}', /ssl=true, ssl=rds and ssl=false only/],
+    ["?ssl=", /ssl=true, ssl=rds and ssl=false only/],
+    ["?ssl=rds&ssl-ca=/etc/db.pem", /takes ssl-ca/],
+    ["?ssl=false&ssl-ca=/etc/db.pem", /takes ssl-ca/],
+    ["?auth=token&ssl=rds", /auth=password and auth=iam only/],
+    ["?auth=iam", /needs ssl=rds: the token would be readable/],
+    ["?auth=iam&ssl=false", /needs ssl=rds/],
+  ] as const) {
+    const [problem = "", ...more] = problemsOf({ DATABASE_URL: url + options });
+    t.regex(problem, message, options);
+    t.deepEqual(more, []);
+  }
+  for (const host of ["10.0.0.5", "[::1]"]) {
+    const [problem = ""] = problemsOf({ DATABASE_URL: `mysql://user:password@${host}/name?ssl=true` });
+    t.regex(problem, /the host's name, not its address/);
+  }
+  t.is(problemsOf({ DATABASE_URL: "mysql://user:100%@db.example.com/name" }).length, 1);
 });
 
 test("UPSTREAM_PRIVATE_HOSTS is a list of host:port, or *", (t) => {

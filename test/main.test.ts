@@ -148,6 +148,21 @@ test.serial(
   },
 );
 
+test.serial("migrate --check says what is to run, changes nothing, and tells by its exit code", async (t) => {
+  const DATA_DIR = path.join(await createTestFolder(t), "data");
+  const run = async (...parameters: string[]) => {
+    const running = startGatewayProcess(t, { DATA_DIR }, "migrate", ...parameters);
+    return { exitCode: await running.exited, said: running.stdout() };
+  };
+  for (const _ of [1, 2]) {
+    const { exitCode, said } = await run("--check");
+    t.is(exitCode, 1);
+    t.regex(said, /^To run: InitialSchema\d+(?:, [A-Z][A-Za-z]+\d+)*\.\n$/);
+  }
+  t.is((await run()).exitCode, 0);
+  t.deepEqual(await run("--check"), { exitCode: 0, said: "The database schema is up to date.\n" });
+});
+
 /** Starts what must not start; gives what it said. */
 async function fails(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
   const DATA_DIR = await createTestFolder(t);

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import test from "ava";
 import fc from "fast-check";
-import { SecretBox } from "../../gateway/credentials/secret-box.ts";
+import { keyIdOf, SecretBox, sealingKeyIdOf } from "../../gateway/credentials/secret-box.ts";
+import { GatewayError } from "../../gateway/errors.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
 
 const box = new SecretBox(randomBytes(32), { randomBytes });
@@ -92,6 +93,27 @@ test("an envelope of another key is refused, and the message says which keys are
   const keyId = other.seal("", field).split(".")[1] ?? "";
   const parts = envelope.split(".");
   t.throws(() => other.open(["gw1", keyId, ...parts.slice(2)].join("."), field));
+});
+
+test("one key seals, and those of before still open", (t) => {
+  const [first, second, opener] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+  const ring = new SecretBox(first, { randomBytes });
+  const old = ring.seal(secret, field);
+  ring.sealWith(second);
+  ring.openWith(opener);
+
+  t.is(sealingKeyIdOf(ring.seal(secret, field)), keyIdOf(second));
+  t.is(ring.open(old, field), secret);
+  t.is(ring.open(new SecretBox(opener, { randomBytes }).seal(secret, field), field), secret);
+});
+
+test("a box that is locked opens what it can, seals nothing, and says that it is not for ever", (t) => {
+  const key = randomBytes(32);
+  const locked = new SecretBox(null, { randomBytes });
+  t.throws(() => locked.seal(secret, field), { instanceOf: GatewayError, code: "service_unavailable" });
+  locked.openWith(key);
+  t.is(locked.open(new SecretBox(key, { randomBytes }).seal(secret, field), field), secret);
+  t.throws(() => locked.seal(secret, field), { instanceOf: GatewayError });
 });
 
 test("a form that is not known is refused", (t) => {
