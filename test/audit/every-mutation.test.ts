@@ -56,54 +56,58 @@ const mutations = procedures.filter(({ type }) => type === "mutation").map(({ pa
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind, environment });
 
+  let opened: Browser | undefined;
+  test.serial.before(async () => {
+    opened = await openBrowser(shared(), "usual");
+  });
+  const usual = () => {
+    if (opened === undefined) throw new Error("It is opened before the tests");
+    return opened;
+  };
+
   for (const path of mutations) {
     if (path in exceptions || path === "auth.setUp") continue;
 
-    test.serial(`${kind}: ${path} writes one entry, of who did it and where from`, async (t) => {
-      const gateway = shared();
-      const browser = await openBrowser(gateway, `by-${path}`);
-      const { input: usual } = procedureTable[path] ?? {};
-      const ids: { id?: string } = usual && "id" in usual ? await makeEntity(gateway.admin, path) : {};
-      const prepare = preparations[path];
-      const input = prepare ? await prepare(gateway, browser) : usual && { ...usual, ...ids };
-      const before = await auditEntries(gateway);
+    test.serial(
+      `${kind}: ${path} writes one entry, of who did it and where from, and none when refused`,
+      async (t) => {
+        const gateway = shared();
+        const browser = path.startsWith("auth.") ? await openBrowser(gateway, `by-${path}`) : usual();
+        const { input: tabled } = procedureTable[path] ?? {};
+        const ids: { id?: string } = tabled && "id" in tabled ? await makeEntity(gateway.admin, path) : {};
+        const prepare = preparations[path];
+        const input = prepare ? await prepare(gateway, browser) : tabled && { ...tabled, ...ids };
+        const before = await auditEntries(gateway);
 
-      const answer = await browser.call(path, { input, from: "127.0.0.9" });
+        // Whatever takes no input cannot be refused for it; nobody may do it without a token.
+        const isBare = tabled === undefined;
+        const refused = isBare
+          ? await callProcedure(gateway, path, {})
+          : await browser.call(path, { input: { nonsense: true } });
+        t.is(refused.status === 200, path === "auth.signOut", refused.text);
+        t.deepEqual(await auditEntries(gateway), before);
 
-      t.is(answer.status, 200, answer.text);
-      const entries = (await auditEntries(gateway)).slice(0, -before.length);
-      t.is(entries.length, 1, JSON.stringify(entries));
-      const [entry] = entries;
-      t.is(entry?.address, "127.0.0.9");
-      t.is(entry?.actorName ?? undefined, path === "auth.join" ? "Joined" : emailOf(browser));
-      t.true(
-        auditActions.some((action) => action === entry?.action),
-        entry?.action,
-      );
-      if (ids.id !== undefined) t.is(entry?.entityId, ids.id);
-      t.not(entry?.entityName, "");
-    });
+        const answer = await browser.call(path, { input, from: "127.0.0.9" });
 
-    test.serial(`${kind}: ${path} writes none when it is refused`, async (t) => {
-      const gateway = shared();
-      const browser = await openBrowser(gateway, `refused-${path}`);
-      const before = await auditEntries(gateway);
-      // Whatever takes no input cannot be refused for it; nobody may do it without a token.
-      const isBare = procedureTable[path]?.input === undefined;
-      const headers: Record<string, string> = isBare ? { authorization: "Bearer nonsense", cookie: "" } : {};
-      const answer = await callProcedure(gateway, path, {
-        input: isBare ? undefined : { nonsense: true },
-        accessToken: browser.accessToken,
-        headers,
-      });
-      t.is(answer.status === 200, path === "auth.signOut", answer.text);
-      t.deepEqual(await auditEntries(gateway), before);
-    });
+        t.is(answer.status, 200, answer.text);
+        const entries = (await auditEntries(gateway)).slice(0, -before.length);
+        t.is(entries.length, 1, JSON.stringify(entries));
+        const [entry] = entries;
+        t.is(entry?.address, "127.0.0.9");
+        t.is(entry?.actorName ?? undefined, path === "auth.join" ? "Joined" : emailOf(browser));
+        t.true(
+          auditActions.some((action) => action === entry?.action),
+          entry?.action,
+        );
+        if (ids.id !== undefined) t.is(entry?.entityId, ids.id);
+        t.not(entry?.entityName, "");
+      },
+    );
   }
 
   test.serial(`${kind}: the exceptions write none`, async (t) => {
     const gateway = shared();
-    const browser = await openBrowser(gateway, "exceptions");
+    const browser = usual();
     const { id } = await makeEntity(gateway.admin, "providers.test");
     const before = await auditEntries(gateway);
     t.is((await browser.refresh()).status, 200);

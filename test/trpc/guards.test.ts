@@ -16,68 +16,82 @@ test("every procedure has been decided upon: the table and the router have the s
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  /** Somebody whose access token is an hour from its end, but who has been disabled. */
-  const addDisabled = async (email: string) => {
-    const person = await addPerson(shared(), email);
-    await shared().admin.users.disable.mutate({ id: person.id });
-    return person;
+  let member: Awaited<ReturnType<typeof addPerson>>;
+  /** Somebody whose access token is minutes from its end, but who has been disabled. */
+  let disabled: Awaited<ReturnType<typeof addPerson>>;
+  test.serial.before(async () => {
+    member = await addPerson(shared(), "member@example.com");
+    disabled = await addPerson(shared(), "disabled@example.com");
+    await shared().admin.users.disable.mutate({ id: disabled.id });
+  });
+
+  /** Somebody new under the address whose password is in the table. */
+  const addGuard = async () => {
+    const guard = await addPerson(shared(), "guards@example.com");
+    const email = `${guard.id}@example.com`;
+    await shared().services.database.write(({ users }) => users.update(guard.id, { email }));
+    return guard;
   };
 
   for (const { path, type, access, input } of rows) {
-    test(`${kind}: ${path} ${access === "everybody" ? "is for everybody" : "refuses whoever is not signed in"}`, async (t) => {
-      const codes = new Set<string | undefined>();
-      const forged = `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`;
-      const disabled = await addDisabled(`disabled-${path.toLowerCase()}@example.com`);
-      for (const accessToken of [undefined, "nonsense", forged, disabled.accessToken]) {
-        for (const each of [input, undefined, { nonsense: true }]) {
-          const answer = await callProcedure(shared(), path, { type, input: each, accessToken });
-          codes.add(answer.code);
-          if (access === "everybody") t.not(answer.error?.message, "Sign in first.");
+    test.serial(
+      `${kind}: ${path} ${access === "everybody" ? "is for everybody" : "refuses whoever is not signed in"}`,
+      async (t) => {
+        const codes = new Set<string | undefined>();
+        const forged = `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`;
+        for (const accessToken of [undefined, "nonsense", forged, disabled.accessToken]) {
+          for (const each of [input, undefined, { nonsense: true }]) {
+            const answer = await callProcedure(shared(), path, { type, input: each, accessToken });
+            codes.add(answer.code);
+            if (access === "everybody") t.not(answer.error?.message, "Sign in first.");
+          }
         }
-      }
-      if (access !== "everybody") t.deepEqual([...codes], ["UNAUTHORIZED"]);
-    });
+        if (access !== "everybody") t.deepEqual([...codes], ["UNAUTHORIZED"]);
+      },
+    );
 
     if (access === "everybody") continue;
     const isForAdministrators = access === "administrators";
 
-    test(`${kind}: ${path} ${isForAdministrators ? "refuses members" : "is for members too"}`, async (t) => {
-      // Whose password is in the table.
-      const name = path === "auth.changePassword" ? "guards" : `member-${path.toLowerCase()}`;
-      const member = await addPerson(shared(), `${name}@example.com`);
-      const { accessToken } = member;
-      // The same answer whether the thing is there or not.
-      const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
-      const isAboutKey = path.startsWith("keys.") && input && "id" in input;
-      const own = isAboutKey ? await makeEntity(member.console, path) : {};
-      const inputs = isForAdministrators ? [input, { ...input, ...entity }] : [{ ...input, ...own }];
-      for (const each of inputs) {
-        const answer = await callProcedure(shared(), path, { type, input: input && each, accessToken });
-        t.is(answer.code, isForAdministrators ? "FORBIDDEN" : undefined, answer.text);
-      }
-    });
+    test.serial(
+      `${kind}: ${path} ${isForAdministrators ? "refuses members" : "is for members too"}`,
+      async (t) => {
+        // Whose password is in the table, and who ends the sessions there are.
+        const { accessToken } = path.startsWith("auth.") ? await addGuard() : member;
+        // The same answer whether the thing is there or not.
+        const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
+        const isAboutKey = path.startsWith("keys.") && input && "id" in input;
+        const own = isAboutKey ? await makeEntity(member.console, path) : {};
+        const inputs = isForAdministrators ? [input, { ...input, ...entity }] : [{ ...input, ...own }];
+        for (const each of inputs) {
+          const answer = await callProcedure(shared(), path, { type, input: input && each, accessToken });
+          t.is(answer.code, isForAdministrators ? "FORBIDDEN" : undefined, answer.text);
+        }
+      },
+    );
 
     if (!input || !("id" in input)) continue;
 
-    test(`${kind}: ${path} finds for an administrator what is there, whosever it is, and nothing else`, async (t) => {
-      const member = await addPerson(shared(), `owner-${path.toLowerCase()}@example.com`);
-      const makers = path.startsWith("keys.") ? [shared().admin, member.console] : [shared().admin];
-      const call = async (ids: object) => {
-        const accessToken = shared().accessToken;
-        return callProcedure(shared(), path, { type, input: { ...input, ...ids }, accessToken });
-      };
-      for (const maker of makers) {
-        const answer = await call(await makeEntity(maker, path));
-        t.is(answer.code, undefined, answer.text);
-      }
-      const absent = await call({ id: "xyz_00000000000000000000000000" });
-      t.like(absent.error?.data, { code: "NOT_FOUND", param: "id" }, absent.text);
-    });
+    test.serial(
+      `${kind}: ${path} finds for an administrator what is there, whosever it is, and nothing else`,
+      async (t) => {
+        const makers = path.startsWith("keys.") ? [shared().admin, member.console] : [shared().admin];
+        const call = async (ids: object) => {
+          const accessToken = shared().accessToken;
+          return callProcedure(shared(), path, { type, input: { ...input, ...ids }, accessToken });
+        };
+        for (const maker of makers) {
+          const answer = await call(await makeEntity(maker, path));
+          t.is(answer.code, undefined, answer.text);
+        }
+        const absent = await call({ id: "xyz_00000000000000000000000000" });
+        t.like(absent.error?.data, { code: "NOT_FOUND", param: "id" }, absent.text);
+      },
+    );
 
     if (!path.startsWith("keys.")) continue;
 
-    test(`${kind}: ${path} gives a member no sign of other people's keys`, async (t) => {
-      const member = await addPerson(shared(), `${path.toLowerCase()}@example.com`);
+    test.serial(`${kind}: ${path} gives a member no sign of other people's keys`, async (t) => {
       const foreign = await makeEntity(shared().admin, path);
       const before = await shared().admin.keys.get.query({ id: foreign.id });
       const call = async (id: string) => {
@@ -94,15 +108,18 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test(`${kind}: whoever is made a member is one from the next request on, and the other way round`, async (t) => {
-    const person = await addPerson(shared(), "changing@example.com", "admin");
-    const { id, accessToken } = person;
-    const console = createConsoleClient(shared().url, accessToken);
-    t.true((await console.users.list.query()).items.length > 1);
-    await shared().admin.users.setRole.mutate({ id, role: "member" });
-    t.like(await t.throwsAsync(console.users.list.query()), { data: { code: "FORBIDDEN" } });
-    t.deepEqual((await console.keys.list.query()).items, []);
-    await shared().admin.users.setRole.mutate({ id, role: "admin" });
-    await t.notThrowsAsync(console.users.list.query());
-  });
+  test.serial(
+    `${kind}: whoever is made a member is one from the next request on, and the other way round`,
+    async (t) => {
+      const person = await addPerson(shared(), "changing@example.com", "admin");
+      const { id, accessToken } = person;
+      const console = createConsoleClient(shared().url, accessToken);
+      t.true((await console.users.list.query()).items.length > 1);
+      await shared().admin.users.setRole.mutate({ id, role: "member" });
+      t.like(await t.throwsAsync(console.users.list.query()), { data: { code: "FORBIDDEN" } });
+      t.deepEqual((await console.keys.list.query()).items, []);
+      await shared().admin.users.setRole.mutate({ id, role: "admin" });
+      await t.notThrowsAsync(console.users.list.query());
+    },
+  );
 }
