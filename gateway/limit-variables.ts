@@ -28,6 +28,7 @@ export const limitVariables = {
   databaseTimeoutMs: { variable: "DATABASE_TIMEOUT_MS", value: 5_000 },
   usageSpoolBytesMax: { variable: "USAGE_SPOOL_BYTES_MAX", value: 512 * 1024 * 1024 },
   usageSegmentBytesMax: { variable: "USAGE_SEGMENT_BYTES_MAX", value: 1024 * 1024 },
+  usageSegmentAgeMsMax: { variable: "USAGE_SEGMENT_AGE_MS_MAX", value: 10_000 },
   usageAdoptIntervalMs: { variable: "USAGE_ADOPT_INTERVAL_MS", value: 10_000 },
   usageBatchRecordsMax: { variable: "USAGE_BATCH_RECORDS_MAX", value: 500 },
   usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 100 },

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rm, unlink } from "node:fs/promises";
 import type { Log } from "../log.ts";
 import type { Shipper } from "./shipper.ts";
 import { type LockFile, SpoolFolder } from "./spool-folder.ts";
@@ -53,8 +53,8 @@ export class Leftovers {
   async #shipFolder(folder: SpoolFolder): Promise<boolean> {
     const { shipper, log } = this.#options;
     for (const path of await folder.segmentPaths()) {
-      if (this.#isClosing || !(await shipper.shipSegment({ path, records: null }))) return false;
-      await rm(path);
+      if (this.#isClosing || !(await shipper.shipSegment({ path, waiting: null }))) return false;
+      await unlink(path);
     }
     // After the records of those that have ended.
     const started = await folder.readStarted();

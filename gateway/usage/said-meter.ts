@@ -2,13 +2,14 @@ import { TokenMeter } from "./token-meter.ts";
 
 /**
  * Counts what a model has said in JSON that passes, without parsing it: the strings that stand behind certain names. In a
- * stream most events are alike up to where the text begins, and then only the text itself is looked at.
+ * stream most events are alike up to where the text begins, so that the name is looked for where it stood the last time.
  */
 export class SaidMeter {
   readonly #meter = new TokenMeter();
   readonly #names: RegExp;
-  /** The last event up to where its text begins. */
-  #lead = "";
+  /** The name of the last event, up to the quote behind it, and how far from the event's start it stood. */
+  #name = "";
+  #distance = 0;
 
   /** @param names a global pattern that ends with the opening quote of what is said */
   constructor(names: RegExp) {
@@ -21,21 +22,20 @@ export class SaidMeter {
 
   /** @param text bytes of UTF-8, one character a byte, with a JSON object from `start` to `end` */
   read(text: string, start: number, end: number): void {
-    if (this.#lead !== "" && text.startsWith(this.#lead, start)) {
-      this.#meter.addJson(text, start + this.#lead.length);
+    if (this.#name !== "" && text.startsWith(this.#name, start + this.#distance)) {
+      this.#meter.addJson(text, start + this.#distance + this.#name.length);
       return;
     }
     const event = text.slice(start, end);
-    let first = 0;
+    this.#name = "";
     let count = 0;
     this.#names.lastIndex = 0;
     for (let found = this.#names.exec(event); found; found = this.#names.exec(event)) {
-      const saidAt = found.index + found[0].length;
-      if (count++ === 0) first = saidAt;
-      this.#names.lastIndex = this.#meter.addJson(event, saidAt);
+      // Where one event says several things, the next one may too.
+      this.#name = count++ === 0 ? found[0] : "";
+      this.#distance = found.index;
+      this.#names.lastIndex = this.#meter.addJson(event, found.index + found[0].length);
     }
-    // Copied, because a slice would keep the whole text alive.
-    this.#lead = count === 1 ? Buffer.from(event.slice(0, first), "latin1").toString("latin1") : "";
   }
 }
 

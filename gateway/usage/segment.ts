@@ -1,19 +1,16 @@
 import { closeSync, fdatasync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { encodeRecord, type UsageRecord } from "./record-format.ts";
 
-/** A file of records that are waiting for the database. */
-export type WaitingSegment = {
-  path: string;
-  bytes: number;
-  /** What is in it, as long as that is kept in memory. */
-  records: UsageRecord[] | null;
-};
+/** A file of records. What of it is not in the database yet is kept in memory, too, unless there is too much of it. */
+export type Segment = { path: string; bytes: number; waiting: UsageRecord[] | null };
 
 /** The segment that is being written. */
-export class Segment implements WaitingSegment {
+export class OpenSegment implements Segment {
   readonly path: string;
+  readonly openedAt = performance.now();
   bytes = 0;
-  readonly records: UsageRecord[] = [];
+  waiting: UsageRecord[] = [];
+  #count = 0;
   readonly #file: number;
   readonly #buffer: Buffer;
   readonly #isSynced: boolean;
@@ -44,8 +41,14 @@ export class Segment implements WaitingSegment {
       written += writeSync(this.#file, this.#buffer, written, length - written, this.bytes + written);
     }
     this.bytes += length;
-    this.records.push(record);
+    this.#count++;
+    this.waiting.push(record);
     if (this.#isSynced && !this.#isSyncing) this.#sync();
+  }
+
+  /** About how many of the bytes are not in the database yet. */
+  get waitingBytes(): number {
+    return this.#count === 0 ? 0 : (this.bytes / this.#count) * this.waiting.length;
   }
 
   /** Takes back what an `append` that failed may have left. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Database } from "../../db/database.ts";
 import type { Log } from "../log.ts";
 import { decodeRecords, type UsageRecord } from "./record-format.ts";
-import type { WaitingSegment } from "./segment.ts";
+import type { Segment } from "./segment.ts";
 
 type ShipperOptions = { database: Database; log: Log; batchRecordsMax: number };
 
@@ -16,8 +16,8 @@ export class Shipper {
   }
 
   /** Returns false when the database did not take all of it. */
-  async shipSegment({ path, records }: Pick<WaitingSegment, "path" | "records">): Promise<boolean> {
-    if (records) return this.ship(records);
+  async shipSegment({ path, waiting }: Pick<Segment, "path" | "waiting">): Promise<boolean> {
+    if (waiting) return this.ship(waiting);
     const decoded = decodeRecords(await readFile(path));
     const { tornBytes } = decoded;
     if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a usage record was torn by a crash");

@@ -1,27 +1,29 @@
 import { mkdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { UsageRecord } from "./record-format.ts";
-import { Segment, type WaitingSegment } from "./segment.ts";
+import { OpenSegment, type Segment } from "./segment.ts";
 
 export type SpoolOptions = {
   /** This process's own. */
   folder: string;
   segmentBytesMax: number;
+  segmentAgeMsMax: number;
   bytesMax: number;
   /** Whether a power cut may lose no more than some milliseconds of records, instead of some seconds. */
   isSynced: boolean;
 };
 
 /**
- * The records of this process that are not in the database yet, in files that outlive it. Written and read by nobody else
- * as long as it lives.
+ * The records of this process, in files that outlive it until the database has them. Written and read by nobody else as
+ * long as it lives. A file is used for a while, also for records that come when its first ones are in the database already:
+ * to create and remove one costs much more than a record.
  */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #buffer = Buffer.allocUnsafeSlow(recordBytesMax);
-  #current: Segment | null = null;
-  #sealed: WaitingSegment[] = [];
+  #open: OpenSegment | null = null;
+  #sealed: Segment[] = [];
   #sealedBytes = 0;
   #count = 0;
 
@@ -31,13 +33,13 @@ export class Spool {
   }
 
   get isFull(): boolean {
-    return this.#sealedBytes + (this.#current?.bytes ?? 0) >= this.#options.bytesMax;
+    return this.#sealedBytes + (this.#open?.waitingBytes ?? 0) >= this.#options.bytesMax;
   }
 
   /** Returns false when the disk did not take it. */
   append(record: UsageRecord): boolean {
     try {
-      const segment = (this.#current ??= this.#open());
+      const segment = (this.#open ??= this.#create());
       segment.append(record);
       if (segment.bytes >= this.#options.segmentBytesMax) this.seal();
       return true;
@@ -47,41 +49,55 @@ export class Spool {
     }
   }
 
-  /** What was appended until now can be shipped. */
+  /** Ends the segment that is being written. */
   seal(): void {
-    const segment = this.#current;
+    const segment = this.#open;
     if (segment === null) return;
-    this.#current = null;
+    this.#open = null;
     segment.seal();
-    const { path, bytes, records } = segment;
+    const { path, bytes, waiting } = segment;
     // While the database is away they wait on the disk only.
-    const isKept = this.#sealed.length < segmentsInMemoryMax;
-    this.#sealed.push({ path, bytes, records: isKept ? records : null });
+    this.#sealed.push({ path, bytes, waiting: this.#sealed.length < inMemoryMax ? waiting : null });
     this.#sealedBytes += bytes;
   }
 
   /** What has waited longest. */
-  get oldest(): WaitingSegment | undefined {
+  get oldest(): Segment | undefined {
     return this.#sealed[0];
   }
 
-  /** The oldest has been shipped. */
+  /** All of the oldest is in the database. */
   async removeOldest(): Promise<void> {
     const segment = this.#sealed.shift();
     if (!segment) return;
     this.#sealedBytes -= segment.bytes;
-    await rm(segment.path, { force: true });
+    await unlink(segment.path);
   }
 
-  #open(): Segment {
+  /** What waits in the segment that is being written, the oldest first. Whoever has shipped some takes it out. */
+  get newest(): UsageRecord[] {
+    return this.#open?.waiting ?? [];
+  }
+
+  /** Ends the segment that is being written if nothing in it waits and it is old; returns whether it did. */
+  retire(): boolean {
+    const segment = this.#open;
+    const { segmentAgeMsMax } = this.#options;
+    if (segment === null || segment.waiting.length > 0) return false;
+    if (performance.now() - segment.openedAt < segmentAgeMsMax) return false;
+    this.seal();
+    return true;
+  }
+
+  #create(): OpenSegment {
     this.#count++;
     const path = join(this.#options.folder, segmentName(this.#count));
-    return new Segment(path, this.#buffer, this.#options.isSynced);
+    return new OpenSegment(path, this.#buffer, this.#options.isSynced);
   }
 
   #undo(): void {
     try {
-      this.#current?.undo();
+      this.#open?.undo();
     } catch {
       // Nothing may follow what is torn, because nothing is read behind it.
       this.seal();
@@ -98,4 +114,4 @@ export const segmentSuffix = ".records";
 
 /** Names and codes in a record are limited: a real one takes some 600 bytes. */
 const recordBytesMax = 64 * 1024;
-const segmentsInMemoryMax = 3;
+const inMemoryMax = 3;

@@ -37,7 +37,9 @@ export class UsageRecorder {
   readonly #leftovers: Leftovers;
   #timer: NodeJS.Timeout | undefined;
   #shipping: Promise<void> | null = null;
+  readonly #batchRecordsMax: number;
   #pauseMs: number;
+  #isFailing = false;
   #isClosed = false;
 
   constructor(options: UsageRecorderOptions) {
@@ -48,11 +50,13 @@ export class UsageRecorder {
     this.#spool = new Spool({
       folder: this.#folder.path,
       segmentBytesMax: limits.usageSegmentBytesMax,
+      segmentAgeMsMax: limits.usageSegmentAgeMsMax,
       bytesMax: limits.usageSpoolBytesMax,
       isSynced,
     });
     this.#started = new StartedRequests(this.#folder.startedPath);
     const batchRecordsMax = limits.usageBatchRecordsMax;
+    this.#batchRecordsMax = batchRecordsMax;
     this.#shipper = new Shipper({ database, log, batchRecordsMax });
     this.#direct = new DirectWriter({
       shipper: this.#shipper,
@@ -89,6 +93,7 @@ export class UsageRecorder {
     };
     if (!this.#spool.append(record)) return this.#direct.write(record, proceed, onSafe);
     onSafe();
+    if (this.#spool.newest.length >= this.#batchRecordsMax && !this.#isFailing) void this.#ship();
     proceed();
   }
 
@@ -111,9 +116,10 @@ export class UsageRecorder {
     this.#spool.seal();
     this.#started.close();
     const { log } = this.#options;
-    if (this.#spool.oldest) log.warn("usage records stay in the spool until a gateway can write them");
-    if (!this.#direct.isEmpty) log.error("usage records are lost: neither disk nor database can be written");
-    else await rm(this.#folder.startedPath, { force: true });
+    if (!this.#isFailing) while (this.#spool.oldest) await this.#spool.removeOldest();
+    else log.warn("usage records stay in the spool until a gateway can write them");
+    if (this.#direct.isEmpty) await rm(this.#folder.startedPath, { force: true });
+    else log.error("usage records are lost: neither disk nor database can be written");
     await this.#folder.leave();
   }
 
@@ -133,29 +139,31 @@ export class UsageRecorder {
 
   async #shipAll(): Promise<void> {
     const { log, limits } = this.#options;
+    this.#isFailing = true;
     try {
       await this.#direct.flush();
-      this.#started.clearEnded();
-      await this.#shipSpool();
+      this.#isFailing = !(await this.#shipSpool());
     } catch (error) {
       log.error({ error }, "cannot read usage records; they are kept and tried again");
     }
-    const isFailing = this.#spool.oldest !== undefined;
-    this.#pauseMs = isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
+    this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
   }
 
-  /** What is there, but not what comes meanwhile, which may not end. */
-  async #shipSpool(): Promise<void> {
-    for (let hasSealed = false; ;) {
-      // While older ones wait, the last one goes on growing.
-      if (!this.#spool.oldest && !hasSealed) {
-        this.#spool.seal();
-        hasSealed = true;
-      }
-      const segment = this.#spool.oldest;
-      if (!segment || !(await this.#shipper.shipSegment(segment))) return;
+  /** Returns false when the database did not take all that was there. */
+  async #shipSpool(): Promise<boolean> {
+    for (let segment = this.#spool.oldest; segment; segment = this.#spool.oldest) {
+      if (!(await this.#shipper.shipSegment(segment))) return false;
       await this.#spool.removeOldest();
     }
+    const { newest } = this.#spool;
+    const batch = newest.slice();
+    if (!(await this.#shipper.ship(batch))) return false;
+    newest.splice(0, batch.length);
+    if (this.#spool.retire()) {
+      await this.#spool.removeOldest();
+      this.#started.clearEnded();
+    }
+    return true;
   }
 }
 
