@@ -14,6 +14,7 @@ import { SessionRepository } from "./repositories/session-repository.ts";
 import { UsageRecordRepository } from "./repositories/usage-record-repository.ts";
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
+import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
  * The one way to the database. Everything that is written together is one `write`, which is a transaction; everything
@@ -67,6 +68,20 @@ export class Database {
 
   write<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
     return this.#run(() => this.#transaction(work));
+  }
+
+  /** Whether it is the embedded database, which has one writer and no partitions. */
+  get isSqlite(): boolean {
+    return this.#isSqlite;
+  }
+
+  /** On MySQL only; see `usage-partitions.ts`. It may take as long as it takes. */
+  async keepUsagePartitions(plan: PartitionPlan): Promise<string[]> {
+    try {
+      return await keepUsagePartitions(this.#dataSource, plan);
+    } catch (error) {
+      throw fromDriverError(error);
+    }
   }
 
   async close(): Promise<void> {

@@ -161,15 +161,19 @@ const privateHosts = z
     "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
   );
 
-const limit = z.coerce
-  .number("is not a whole number")
-  .int("is not a whole number")
-  .min(1, "must be at least 1")
-  .max(2 ** 31 - 1, "is too large");
+const limit = (least: number) =>
+  z.coerce
+    .number("is not a whole number")
+    .int("is not a whole number")
+    .min(least, `must be at least ${least}`)
+    .max(2 ** 31 - 1, "is too large");
 
 const limits = Object.fromEntries(
-  Object.values(limitVariables).map(({ variable, value }) => [variable, limit.default(value)]),
-) as Record<LimitVariable, z.ZodDefault<typeof limit>>;
+  Object.values(limitVariables).map(({ variable, value, ...more }) => [
+    variable,
+    limit("least" in more ? more.least : 1).default(value),
+  ]),
+) as Record<LimitVariable, z.ZodDefault<ReturnType<typeof limit>>>;
 
 const variables = z
   .object({

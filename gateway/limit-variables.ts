@@ -33,6 +33,7 @@ export const limitVariables = {
   usageBatchRecordsMax: { variable: "USAGE_BATCH_RECORDS_MAX", value: 500 },
   usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 100 },
   auditRetentionDays: { variable: "AUDIT_RETENTION_DAYS", value: 400 },
+  usageRetentionDays: { variable: "USAGE_RETENTION_DAYS", value: 400, least: 0 },
   usageQueryTimeoutMs: { variable: "USAGE_QUERY_TIMEOUT_MS", value: 2_000 },
   usageRecordsPerPageMax: { variable: "USAGE_RECORDS_PER_PAGE_MAX", value: 500 },
   usageSummaryRowsMax: { variable: "USAGE_SUMMARY_ROWS_MAX", value: 10_000 },

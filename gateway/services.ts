@@ -31,6 +31,7 @@ import { CoolDowns } from "./upstream/cool-downs.ts";
 import { RetryBudget } from "./upstream/retry-budget.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
 import { Onboarding } from "./usage/onboarding.ts";
+import { Retention } from "./usage/retention.ts";
 import { UsageHistory } from "./usage/usage-history.ts";
 import { UsageRecorder } from "./usage/usage-recorder.ts";
 
@@ -97,6 +98,8 @@ export async function createServices(config: Config, runtime: Runtime) {
       coolDowns: attempts.coolDowns,
       environmentKeys: config.environmentKeys,
     });
+    const retention = new Retention({ database, runtime, retentionDays: limits.usageRetentionDays });
+    closers.push(() => retention.close());
     const usageHistory = new UsageHistory({ database, limits });
     const accessTokens = new AccessTokens(secrets, runtime);
     const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });

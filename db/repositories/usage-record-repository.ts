@@ -71,6 +71,16 @@ export class UsageRecordRepository {
     await new UsageRollUpRepository(this.#manager).add(inserted);
   }
 
+  /** Deletes the oldest before an id, at most `limit` of them; returns how many. The roll-ups keep counting them. */
+  async deleteBefore(id: string, limit: number): Promise<number> {
+    const oldest = "SELECT id FROM usage_records WHERE id < ? ORDER BY id LIMIT ?";
+    const sqlite = sqliteOf(this.#manager);
+    const { changes } =
+      sqlite?.prepare(`DELETE FROM usage_records WHERE id IN (${oldest})`).run(id, limit) ?? {};
+    if (changes === undefined) throw new Error("On MySQL partitions are dropped instead.");
+    return changes;
+  }
+
   /** Row by row, with one statement that is compiled once: quicker than larger statements, and it says which were new. */
   #insertIntoSqlite(records: UsageRecordRow[]): UsageRecordRow[] {
     const { columns, insert, row } = this.#insertion("INSERT INTO");

@@ -1,0 +1,62 @@
+import type { DataSource, QueryRunner } from "typeorm";
+
+/** Months as they should be: the partition `name` holds the records before `beforeId` and after the month before it. */
+export type PartitionPlan = { months: { name: string; beforeId: string }[]; dropBeforeId: string | null };
+
+/**
+ * Makes the months' partitions of usage records on MySQL that are not there yet, and drops those that hold only records
+ * before `dropBeforeId`: a matter of milliseconds, however many records they are. Of several processes that try at once
+ * one does it. Returns the names of the partitions that it dropped; throws when the table is in use for too long.
+ */
+export async function keepUsagePartitions(dataSource: DataSource, plan: PartitionPlan): Promise<string[]> {
+  const runner = dataSource.createQueryRunner();
+  // Such locks are the server's, not the database's: the name says which.
+  const lock = "CONCAT('gateway_partitions_', LEFT(DATABASE(), 40))";
+  try {
+    const [row] = await runner.query(`SELECT GET_LOCK(${lock}, 0) AS locked`);
+    if (Number(row?.locked) !== 1) return [];
+    // Whoever comes after a waiting ALTER TABLE waits with it: records would pile up behind a long query.
+    await runner.query(`SET SESSION lock_wait_timeout = ${tableWaitSeconds}`);
+    try {
+      await addMonths(runner, plan.months);
+      return await dropMonths(runner, plan.dropBeforeId);
+    } finally {
+      await runner.query("SET SESSION lock_wait_timeout = DEFAULT");
+      await runner.query(`SELECT RELEASE_LOCK(${lock})`);
+    }
+  } finally {
+    await runner.release();
+  }
+}
+
+const tableWaitSeconds = 3;
+
+/** Takes them out of the last partition, which is empty unless nobody did this for months. */
+async function addMonths(runner: QueryRunner, months: PartitionPlan["months"]): Promise<void> {
+  const newest = (await readPartitions(runner)).at(-1)?.beforeId ?? "";
+  const missing = months.filter(({ beforeId }) => beforeId > newest);
+  if (missing.length === 0) return;
+  const parts = missing.map(({ name, beforeId }) => `PARTITION ${name} VALUES LESS THAN ('${beforeId}')`);
+  await runner.query(
+    `ALTER TABLE usage_records REORGANIZE PARTITION rest INTO (${parts.join(", ")}, PARTITION rest VALUES LESS THAN (MAXVALUE))`,
+  );
+}
+
+async function dropMonths(runner: QueryRunner, dropBeforeId: string | null): Promise<string[]> {
+  if (dropBeforeId === null) return [];
+  const old = (await readPartitions(runner)).filter(({ beforeId }) => beforeId <= dropBeforeId);
+  const names = old.map(({ name }) => name);
+  if (names.length > 0) await runner.query(`ALTER TABLE usage_records DROP PARTITION ${names.join(", ")}`);
+  return names;
+}
+
+/** Oldest first, without the last, which has no end. */
+async function readPartitions(runner: QueryRunner): Promise<{ name: string; beforeId: string }[]> {
+  const rows: { name: string; beforeId: string }[] = await runner.query(
+    `SELECT partition_name AS name, partition_description AS beforeId FROM information_schema.partitions
+      WHERE table_schema = DATABASE() AND table_name = 'usage_records' ORDER BY partition_ordinal_position`,
+  );
+  return rows
+    .filter(({ name }) => name !== "rest")
+    .map(({ name, beforeId }) => ({ name, beforeId: beforeId.replaceAll("'", "") }));
+}

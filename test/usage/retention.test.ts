@@ -1,0 +1,105 @@
+import test from "ava";
+import { Database } from "../../db/database.ts";
+import { firstIdAt } from "../../gateway/ids.ts";
+import { createLog } from "../../gateway/log.ts";
+import { systemRuntime } from "../../gateway/runtime.ts";
+import { Retention } from "../../gateway/usage/retention.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
+import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+
+const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+const dayMs = 86_400_000;
+const now = Date.UTC(2026, 10, 21, 12);
+
+for (const kind of databaseKinds) {
+  test(`${kind}: old records go and newer ones stay, while others are written; roll-ups stay all`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await database.migrate();
+    let time = now - 100 * dayMs;
+    const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => time };
+    const retention = new Retention({ database, runtime, retentionDays: 60 });
+    t.teardown(() => retention.close());
+    const random = seededRandom(3);
+    const insert = async (from: number, to: number, count: number) => {
+      const records = Array.from({ length: count }, () =>
+        randomUsage(random, new Date(from + random.upTo(to - from - 1)), usualWorld),
+      );
+      await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+      return records.map(({ id }) => id);
+    };
+    // As it goes in life: month after month, with this running all the time.
+    const ids: string[] = [];
+    for (; time < now; time += 10 * dayMs) {
+      await retention.run();
+      ids.push(...(await insert(time, time + 10 * dayMs, 300)));
+    }
+    time = now;
+
+    const [during] = await Promise.all([insert(now - dayMs, now, 700), retention.run(), retention.run()]);
+
+    const rows = await queryDatabase(url, "SELECT id, created_at FROM usage_records ORDER BY id");
+    const left = rows.map(({ id }) => String(id));
+    // On MySQL the whole month stays while a day of it has to.
+    const oldest = kind === "sqlite" ? now - 60 * dayMs : Date.UTC(2026, 8, 1);
+    const all = [...ids, ...during].toSorted();
+    const kept = firstIdAt("req", oldest);
+    t.deepEqual(
+      left,
+      all.filter((id) => id >= kept),
+    );
+    t.true(left.length < all.length && left.length > 1_000);
+    const [sum] = await queryDatabase(
+      url,
+      "SELECT SUM(requests) AS requests FROM usage_roll_ups WHERE resolution = 'day'",
+    );
+    t.is(Number(sum?.["requests"]), all.length);
+  });
+
+  test(`${kind}: for ever is for ever`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await database.migrate();
+    const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
+    const random = seededRandom(4);
+    const old = [0, 1, 2].map((years) =>
+      randomUsage(random, new Date(now - years * 365 * dayMs), usualWorld),
+    );
+    await database.write(({ usageRecords }) => usageRecords.insertAll(old));
+    const retention = new Retention({ database, runtime, retentionDays: 0 });
+    t.teardown(() => retention.close());
+
+    await retention.run();
+    await retention.run();
+
+    t.is((await queryDatabase(url, "SELECT id FROM usage_records")).length, 3);
+  });
+}
+
+if (databaseKinds.includes("mysql")) {
+  test("mysql: months have partitions before they begin, and of several processes one makes them", async (t) => {
+    const url = await createTestDatabase(t, "mysql");
+    const databases = [await Database.open(url, limits), await Database.open(url, limits)];
+    t.teardown(() => Promise.all(databases.map((database) => database.close())));
+    await databases[0]?.migrate();
+    const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
+    const both = databases.map((database) => new Retention({ database, runtime, retentionDays: 0 }));
+    t.teardown(() => Promise.all(both.map((each) => each.close())));
+
+    for (let round = 0; round < 5; round++) await Promise.all(both.map((each) => each.run()));
+
+    const rows = await queryDatabase(
+      url,
+      `SELECT partition_name AS name FROM information_schema.partitions
+        WHERE table_schema = DATABASE() AND table_name = 'usage_records' ORDER BY partition_ordinal_position`,
+    );
+    t.deepEqual(
+      rows.map(({ name }) => name),
+      ["m2026_11", "m2026_12", "m2027_01", "m2027_02", "rest"],
+    );
+  });
+}
