@@ -1,5 +1,5 @@
 import { readConfig } from "./config.ts";
-import { StartError } from "./errors.ts";
+import { GatewayError, StartError } from "./errors.ts";
 import { createLog, standardLogDestination } from "./log.ts";
 import { runCommand } from "./run-command.ts";
 import { systemRuntime } from "./runtime.ts";
@@ -52,6 +52,7 @@ function explain(error: unknown): string {
   if (code === "EADDRINUSE")
     return "The port is in use already. Set PORT to another one, or to 0 for any that is free.";
   if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
+  if (error instanceof GatewayError) return error.message;
   if (error.name === "DatabaseUnavailableError")
     return `${error.message} Check DATABASE_URL, and that the database runs.`;
   if (code?.startsWith("SQLITE_"))

@@ -4,14 +4,17 @@ import { rewrap } from "./credentials/rewrap.ts";
 import { StartError } from "./errors.ts";
 import type { Runtime } from "./runtime.ts";
 import { openDatabase } from "./services.ts";
+import { recomputeCommand } from "./usage/recompute-command.ts";
 
 type CommandOptions = { config: Config; runtime: Runtime; print(line: string): void };
 
 /** Does what `node gateway/main.ts <command>` asks for besides serving. Returns the exit code. */
 export async function runCommand(parameters: string[], options: CommandOptions): Promise<number> {
+  const [name = "", ...rest] = parameters;
   const command = commands[parameters.join(" ")];
   if (command) return command(options);
-  const known = Object.keys(commands).join(", ");
+  if (name === "usage:recompute") return recompute(options, rest);
+  const known = [...Object.keys(commands), "usage:recompute"].join(", ");
   throw new ConfigError([`${parameters.join(" ")}: there is no such command; there are ${known}`]);
 }
 
@@ -38,6 +41,16 @@ async function checkMigrations({ config, print }: CommandOptions): Promise<numbe
     const pending = await database.pendingMigrations();
     print(pending.length > 0 ? `To run: ${pending.join(", ")}.` : "The database schema is up to date.");
     return pending.length > 0 ? 1 : 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function recompute({ config, print }: CommandOptions, parameters: string[]): Promise<number> {
+  const database = await openDatabase(config);
+  try {
+    await recomputeCommand(database, parameters, print);
+    return 0;
   } finally {
     await database.close();
   }

@@ -233,5 +233,8 @@ test.serial("a broken key file stops the start in words that say which", async (
 });
 
 test.serial("an unknown command is said to be one", async (t) => {
-  t.regex(await fails(t, {}, "migrat"), /there are migrate, migrate --check, credentials:rewrap/);
+  t.regex(
+    await fails(t, {}, "migrat"),
+    /there are migrate, migrate --check, credentials:rewrap, usage:recompute/,
+  );
 });

@@ -1,5 +1,5 @@
 import type { UsageStatus } from "../entities/usage-record.ts";
-import type { UsageResolution } from "../entities/usage-roll-up.ts";
+import { latencyBoundsMs, type UsageResolution } from "../entities/usage-roll-up.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
 import { type Query, toRaw } from "./raw-sql.ts";
 
@@ -107,7 +107,7 @@ const dimensionColumns: Record<UsageDimension, string> = {
 /** How much of a moment's text says which hour, day or month it is in. */
 const intervalLengths: Record<UsageInterval, number> = { hour: 13, day: 10, month: 7 };
 
-const sumsOfRollUps = {
+const sumsOfRollUps: Record<string, string> = {
   requests: "SUM(requests)",
   inputTokens: "SUM(input_tokens)",
   outputTokens: "SUM(output_tokens)",
@@ -117,13 +117,30 @@ const sumsOfRollUps = {
   cost: "SUM(cost)",
   unknownCosts: "SUM(unknown_costs)",
   latencyMs: "SUM(latency_ms)",
+  ...latencySums((index) => `SUM(latency${index})`),
 };
 
-const sumsOfRecords: typeof sumsOfRollUps = {
+const sumsOfRecords: Record<string, string> = {
   ...sumsOfRollUps,
   requests: "COUNT(*)",
   unknownCosts: "COUNT(*) - COUNT(cost)",
+  ...latencySums(countBetween),
 };
+
+function latencySums(sumOf: (index: number) => string): Record<string, string> {
+  return Object.fromEntries(
+    Array.from({ length: latencyBoundsMs.length + 1 }, (_, index) => [`latency${index}`, sumOf(index)]),
+  );
+}
+
+function countBetween(index: number): string {
+  const [above, upTo] = [latencyBoundsMs[index - 1], latencyBoundsMs[index]];
+  const conditions = [
+    ...(above === undefined ? [] : [`latency_ms > ${above}`]),
+    ...(upTo === undefined ? [] : [`latency_ms <= ${upTo}`]),
+  ];
+  return `SUM(CASE WHEN ${conditions.join(" AND ")} THEN 1 ELSE 0 END)`;
+}
 
 /** The conditions of a WHERE, and what they compare with. */
 class Conditions {

@@ -71,6 +71,29 @@ export class UsageRecordRepository {
     await new UsageRollUpRepository(this.#manager).add(inserted);
   }
 
+  /** The oldest of a range of ids. Nobody else may change them before the transaction ends. */
+  async lockOldest({ fromId, beforeId, limit }: OldestRecords): Promise<UsageRecordRow[]> {
+    const { connection } = this.#manager;
+    const sql = `SELECT * FROM usage_records WHERE id >= ? AND id < ? ORDER BY id LIMIT ${limit}`;
+    // SQLite has one writer, and nobody else writes while it does.
+    const lock = sqliteOf(this.#manager) ? "" : " FOR UPDATE";
+    const rows = await readRaw(this.#manager, { sql: sql + lock, parameters: [fromId, beforeId] });
+    const metadata = connection.getMetadata(UsageRecord);
+    return rows.map((row) => fromRaw<UsageRecordRow>(metadata, row));
+  }
+
+  /** Writes down the costs and prices of records that `lockOldest` gave. The roll-ups are the caller's to put right. */
+  async replaceCosts(records: readonly UsageRecordRow[]): Promise<void> {
+    const sql =
+      "UPDATE usage_records SET cost = ?, input_price = ?, cached_input_price = ?, cache_write_price = ?, output_price = ? WHERE id = ?";
+    const update = sqliteOf(this.#manager)?.prepare(sql);
+    for (const { id, cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } of records) {
+      const parameters = [cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, id];
+      if (update) update.run(parameters);
+      else await this.#manager.query(sql, parameters);
+    }
+  }
+
   /** Deletes the oldest before an id, at most `limit` of them; returns how many. The roll-ups keep counting them. */
   async deleteBefore(id: string, limit: number): Promise<number> {
     const oldest = "SELECT id FROM usage_records WHERE id < ? ORDER BY id LIMIT ?";
@@ -136,6 +159,8 @@ export class UsageRecordRepository {
 }
 
 const rowsPerStatement = 1_000;
+
+type OldestRecords = { fromId: string; beforeId: string; limit: number };
 
 function toParameters(columns: EntityMetadata["columns"], record: UsageRecordRow): unknown[] {
   return columns.map(({ propertyName }) => toRaw(record[propertyName as keyof UsageRecordRow]));

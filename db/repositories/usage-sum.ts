@@ -1,3 +1,4 @@
+import { latencyBoundsMs } from "../entities/usage-roll-up.ts";
 import type { UsageStatus } from "../entities/usage-record.ts";
 import { type RawRow, toMoment } from "./raw-sql.ts";
 
@@ -21,6 +22,8 @@ export type UsageSum = {
   unknownCosts: number;
   /** Milliseconds, of all requests together. */
   latencyMs: bigint;
+  /** How many requests took so long: up to the first of `latencyBoundsMs`, up to the second, …, and longer than all. */
+  latencies: number[];
 };
 
 export function toUsageSum(row: RawRow): UsageSum {
@@ -44,6 +47,9 @@ export function toUsageSum(row: RawRow): UsageSum {
     cost: sum("cost"),
     unknownCosts: Number(sum("unknownCosts")),
     latencyMs: sum("latencyMs"),
+    latencies: Array.from({ length: latencyBoundsMs.length + 1 }, (_, index) =>
+      Number(sum(`latency${index}`)),
+    ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { averageLatencyMs, percentileMs } from "../usage/latency.ts";
 import type { UsageHistory } from "../usage/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
@@ -38,10 +39,11 @@ export function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnum
       unknownCosts: t.exposeInt("unknownCosts", {
         description: "How many requests have a cost that is not known.",
       }),
-      averageLatencyMs: t.int({
+      averageLatencyMs: t.int({ nullable: true, resolve: averageLatencyMs }),
+      p95LatencyMs: t.int({
         nullable: true,
-        resolve: ({ latencyMs, requests }) =>
-          requests > 0 ? Math.round(Number(latencyMs) / requests) : null,
+        description: "What 95 % of the requests took at most, estimated from counts in ten ranges.",
+        resolve: ({ latencies }) => percentileMs(latencies, 0.95),
       }),
     }),
   });

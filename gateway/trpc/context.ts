@@ -18,6 +18,7 @@ export type Context = {
     | "onboarding"
     | "providers"
     | "sessions"
+    | "usageHistory"
     | "users"
   >;
   runtime: Runtime;

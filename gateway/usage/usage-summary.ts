@@ -3,6 +3,7 @@ import type { UsageDimension, UsageFilter, UsageInterval } from "../../db/reposi
 import type { UsageSum } from "../../db/repositories/usage-sum.ts";
 import { GatewayError } from "../errors.ts";
 import { firstIdAt } from "../ids.ts";
+import { addSums } from "./add-sums.ts";
 import { type Period, type PeriodPart, splitPeriod } from "./split-period.ts";
 
 export type UsageSummaryQuery = {
@@ -29,7 +30,7 @@ export async function summarizeUsage(
     for (const sum of await usageRollUps.sum(query, limits.usageQueryTimeoutMs)) {
       const key = [sum.startsAt?.getTime(), ...groupBy.map((dimension) => sum[dimension])].join("\n");
       const other = rows.get(key);
-      rows.set(key, other ? added(other, sum) : sum);
+      rows.set(key, other ? addSums(other, sum) : sum);
     }
     if (rows.size > limits.usageSummaryRowsMax) throw tooManyRows(limits.usageSummaryRowsMax);
   }
@@ -42,21 +43,6 @@ function summed(part: PeriodPart) {
   return {
     fromId: firstIdAt("req", part.from.getTime()),
     beforeId: firstIdAt("req", part.to.getTime()),
-  };
-}
-
-function added(one: UsageSum, other: UsageSum): UsageSum {
-  return {
-    ...one,
-    requests: one.requests + other.requests,
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
-    cacheWriteInputTokens: one.cacheWriteInputTokens + other.cacheWriteInputTokens,
-    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
-    cost: one.cost + other.cost,
-    unknownCosts: one.unknownCosts + other.unknownCosts,
-    latencyMs: one.latencyMs + other.latencyMs,
   };
 }
 

@@ -62,6 +62,8 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "models.delete": { access: "administrators", input: { id: "mdl_absent" } },
   "models.known": { access: "administrators", input: { providerId: "prv_absent" } },
 
+  "overview.get": { access: "members" },
+
   "providers.list": { access: "administrators" },
   "providers.health": { access: "administrators" },
   "providers.presets": { access: "administrators" },

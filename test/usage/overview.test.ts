@@ -1,0 +1,69 @@
+import test from "ava";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { createId } from "../../gateway/ids.ts";
+import { systemRuntime } from "../../gateway/runtime.ts";
+import { createLog } from "../../gateway/log.ts";
+import { percentileMs } from "../../gateway/usage/latency.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { usageRow } from "../helpers/open-test-database.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
+const hourMs = 3_600_000;
+
+for (const kind of databaseKinds) {
+  test(`${kind}: the last 24 hours by the hour, compared with as long a time the day before, and only what one may see`, async (t) => {
+    const now = Math.floor(Date.now() / hourMs) * hourMs + 1_234_567;
+    const gateway = await startTestGateway(t, { kind, runtime: { now: () => now } });
+    const member = await addPerson(gateway, "member@example.com");
+    const hour = Math.floor(now / hourMs) * hourMs;
+    const record = (createdAt: number, more: Partial<UsageRecordRow> = {}) =>
+      usageRow(createId("req", { now: () => createdAt, randomBytes }), {
+        createdAt: new Date(createdAt),
+        ...more,
+      });
+    const records = [
+      record(hour, { cost: 2_000_000_000, latencyMs: 100, ownerId: member.id }),
+      record(hour - 1, { cost: 500_000_000, latencyMs: 300 }),
+      record(hour - 1, { status: "FAILED", latencyMs: 60_000, ownerId: member.id }),
+      record(hour - 1, { status: "CANCELLED", cost: 0, latencyMs: 60_000 }),
+      record(hour - 23 * hourMs, { cost: 1, latencyMs: 3_000 }),
+      // Of the day before: the first moment, and not what is later in that hour than now is in this one.
+      record(hour - 24 * hourMs - 1, { status: "INTERRUPTED" }),
+      record(hour - 47 * hourMs, { cost: 7 }),
+      record(hour - 47 * hourMs - 1, { cost: 1_000_000 }),
+    ];
+    await gateway.services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
+
+    const all = await gateway.admin.overview.get.query();
+    t.is(all.hours.length, 24);
+    t.is(new Date(all.hours[0]?.startsAt ?? 0).getTime(), hour - 23 * hourMs);
+    t.deepEqual(
+      all.hours.map(({ requests }) => requests),
+      [1, ...Array.from({ length: 21 }, () => 0), 3, 1],
+    );
+    t.like(all.hours[22], { requests: 3, errors: 1, costUsd: 0.5, unknownCosts: 1, averageLatencyMs: 300 });
+    t.like(all.hours[5], { requests: 0, errors: 0, costUsd: 0, averageLatencyMs: null, p95LatencyMs: null });
+    t.like(all.total, {
+      requests: 5,
+      errors: 1,
+      costUsd: 2.500000001,
+      unknownCosts: 1,
+      averageLatencyMs: 1_133,
+    });
+    t.like(all.dayBefore, { requests: 2, errors: 1, costUsd: 0.000000007, unknownCosts: 1 });
+
+    const own = await member.console.overview.get.query();
+    t.like(own.total, { requests: 2, errors: 1, costUsd: 2, averageLatencyMs: 100 });
+    t.like(own.dayBefore, { requests: 0, errors: 0, costUsd: 0 });
+  });
+}
+
+test("a percentile is read from counts in ranges", (t) => {
+  t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), null);
+  t.is(percentileMs([100, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);
+  t.is(percentileMs([90, 10, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 375);
+  t.is(percentileMs([90, 0, 0, 0, 10, 0, 0, 0, 0, 0], 0.95), 3_000);
+  t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 0.95), 64_000);
+});

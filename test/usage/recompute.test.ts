@@ -1,0 +1,173 @@
+import test, { type ExecutionContext } from "ava";
+import { Database } from "../../db/database.ts";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
+import { costOf } from "../../gateway/usage/cost.ts";
+import { recomputeCommand } from "../../gateway/usage/recompute-command.ts";
+import { recomputeCosts } from "../../gateway/usage/recompute-costs.ts";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { openTestDatabase } from "../helpers/open-test-database.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
+import { randomUsage } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+
+const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+const from = new Date("2026-11-03T12:00:00Z");
+const to = new Date("2026-11-05T12:00:00Z");
+/** Of the models that the random usage has, two with a price of today; the third has none. */
+const prices = {
+  inputPrice: 3_000_000_000,
+  cachedInputPrice: 300_000_000,
+  cacheWritePrice: null,
+  outputPrice: 15_000_000_000,
+};
+const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };
+
+async function openHistory(t: ExecutionContext, kind: DatabaseKind) {
+  const url = await createTestDatabase(t, kind);
+  const database = await Database.open(url, limits);
+  t.teardown(() => database.close());
+  await database.migrate();
+  const createdAt = new Date();
+  await database.write(async ({ providers, models }) => {
+    await providers.insert({
+      ...{ id: "prv_0", name: "provider-0", kind: "demo", preset: null, baseUrl: null },
+      timeouts: {},
+      revision: 1,
+      createdAt,
+    });
+    for (const number of [0, 1, 2]) {
+      await models.insert({
+        ...{ id: `mdl_${number}`, slug: `provider-0/model-${number}`, providerId: "prv_0" },
+        ...{ upstreamModel: `model-${number}`, contextWindowTokens: null, outputTokensMax: null },
+        ...(number === 2 ? noPrices : prices),
+        revision: 1,
+        createdAt,
+      });
+    }
+  });
+  const random = seededRandom(11);
+  const records = Array.from({ length: 3_000 }, () => {
+    const moment = new Date(Date.UTC(2026, 10, 1) + random.upTo(7 * 86_400_000));
+    const record = randomUsage(random, moment, { keys: 5, models: 3, providers: 1, owners: 2 });
+    // A price that was entered too late, for a part of them.
+    return random.chance(0.5) ? { ...record, ...noPrices, cost: null } : record;
+  });
+  await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  return { url, database, records };
+}
+
+function meant({ createdAt, upstreamModel }: UsageRecordRow, models: string[]): boolean {
+  return createdAt >= from && createdAt < to && models.includes(upstreamModel ?? "");
+}
+
+async function costs(url: string): Promise<Map<string, string>> {
+  const rows = await queryDatabase(
+    url,
+    "SELECT id, cost, input_price, cached_input_price, output_price FROM usage_records",
+  );
+  return new Map(
+    rows.map((row) => [
+      String(row["id"]),
+      [row["cost"], row["input_price"], row["cached_input_price"], row["output_price"]].join(),
+    ]),
+  );
+}
+
+function expectedCost(record: UsageRecordRow, models: string[]): string {
+  const by = meant(record, models) ? { ...record, ...prices, cost: costOf(prices, record) } : record;
+  return [by.cost, by.inputPrice, by.cachedInputPrice, by.outputPrice].join();
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: costs are worked out anew for the period and by today's prices, roll-ups too, and nothing else changes`, async (t) => {
+    const { url, database, records } = await openHistory(t, kind);
+
+    const results = await recomputeCosts(database, { from, to });
+
+    const after = await costs(url);
+    for (const record of records) t.is(after.get(record.id), expectedCost(record, ["model-0", "model-1"]));
+    t.is(await assertRollUpsMatch(url), 3_000);
+    const [result] = results.filter(({ model }) => model === "provider-0/model-0");
+    const of = records.filter((record) => meant(record, ["model-0"]));
+    t.is(result?.records, of.length);
+    t.is(result?.unknownBefore, of.filter(({ cost }) => cost === null).length);
+    t.is(result?.unknownAfter, of.filter((record) => costOf(prices, record) === null).length);
+    t.is(
+      result?.costAfter,
+      of.reduce((sum, record) => sum + BigInt(costOf(prices, record) ?? 0), 0n),
+    );
+
+    const again = await recomputeCosts(database, { from, to });
+    t.deepEqual(
+      again.map(({ changed }) => changed),
+      again.map(() => 0),
+    );
+    t.deepEqual(await costs(url), after);
+  });
+
+  test(`${kind}: for one model, while others write and somebody else does the same`, async (t) => {
+    const { url, database, records } = await openHistory(t, kind);
+    const random = seededRandom(12);
+    const more = Array.from({ length: 1_000 }, () =>
+      randomUsage(random, new Date(from.getTime() - 1 - random.upTo(10_000_000)), {
+        keys: 5,
+        models: 3,
+        providers: 1,
+        owners: 2,
+      }),
+    );
+    const wish = { from, to, model: "provider-0/model-1" };
+    await Promise.all([
+      recomputeCosts(database, wish),
+      recomputeCosts(database, wish),
+      ...[0, 250, 500, 750].map((start) =>
+        database.write(({ usageRecords }) => usageRecords.insertAll(more.slice(start, start + 250))),
+      ),
+    ]);
+
+    const after = await costs(url);
+    for (const record of records) t.is(after.get(record.id), expectedCost(record, ["model-1"]));
+    t.is(await assertRollUpsMatch(url), 4_000);
+  });
+}
+
+test("the command says what changed", async (t) => {
+  const { url, records } = await openHistory(t, "sqlite");
+  const environment = { DATA_DIR: await createTestFolder(t), DATABASE_URL: url };
+  const period = ["--from", from.toISOString(), "--to", to.toISOString()];
+
+  const done = startGatewayProcess(
+    t,
+    environment,
+    "usage:recompute",
+    ...period,
+    "--model",
+    "provider-0/model-0",
+  );
+
+  t.is(await done.exited, 0, done.stderr());
+  const of = records.filter((record) => meant(record, ["model-0"])).length;
+  const said = `^provider-0/model-0: \\d+ of ${of} requests cost something else now\\. \\$\\d+\\.\\d{9} before \\(\\d+ unknown\\), \\$`;
+  t.regex(done.stdout(), new RegExp(said));
+  await assertRollUpsMatch(url);
+});
+
+const wrong: [parameters: string[], words: RegExp][] = [
+  [["--from", "2026-11-01"], /--to is missing/],
+  [["--from", "yesterday", "--to", "2026-11-01"], /--from is neither a day nor a moment/],
+  [["--from", "2026-11-02", "--to", "2026-11-01"], /--from must be before --to/],
+  [["--from", "2026-11-01", "--to", "2026-11-02", "--model", "none/such"], /There is no model none\/such/],
+  [["--what"], /--what/],
+];
+for (const [parameters, words] of wrong) {
+  test(`the command says what is wrong with ${parameters.join(" ")}`, async (t) => {
+    const database = await openTestDatabase(t, "sqlite");
+    await t.throwsAsync(
+      recomputeCommand(database, parameters, () => {}),
+      { message: words },
+    );
+  });
+}
