@@ -1,0 +1,56 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { postChat } from "../helpers/post-chat.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest(
+  "the overview counts the last day, and a newcomer's steps go away as they are taken",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const page = await openSignedIn(t, { browser: browser(), gateway });
+    await page.getByRole("link", { name: "Add a provider" }).waitFor();
+    await page.getByRole("link", { name: /^Requests 0/ }).waitFor();
+    await assertAccessible(t, page);
+
+    await gateway.admin.providers.create.mutate({
+      name: "openai",
+      kind: "openai-compatible",
+      apiKey: "sk-test",
+    });
+    const key = await createKey(gateway);
+    await postChat(gateway, key.value, {
+      model: "demo/echo",
+      messages: [{ role: "user", content: "Hello" }],
+    });
+    await postChat(gateway, key.value, {
+      model: "demo/echo",
+      messages: [{ role: "user", content: "/fail 500" }],
+    });
+    await gateway.services.recorder.flush();
+    await page.reload();
+    await page.getByRole("link", { name: /^Requests 2/ }).waitFor();
+    await page.getByRole("link", { name: /^Errors 1/ }).waitFor();
+    t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
+    await page.getByRole("listitem").filter({ hasText: "openai" }).getByText("Not used lately").waitFor();
+    await assertAccessible(t, page);
+  },
+);
+
+browserTest("a member's overview is of the member's own keys, and says nothing of providers", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  await postChat(gateway, key.value, { model: "demo/echo", messages: [{ role: "user", content: "Hello" }] });
+  await gateway.services.recorder.flush();
+  const { email, password } = await addPerson(gateway, "grace@example.com");
+  const page = await openSignedIn(t, { browser: browser(), gateway, email, password });
+  await page.getByRole("link", { name: /^Requests 0/ }).waitFor();
+  await page.getByRole("link", { name: "Create an API key" }).waitFor();
+  t.is(await page.getByRole("link", { name: "Add a provider" }).count(), 0);
+  t.is(await page.getByRole("heading", { name: "Providers" }).count(), 0);
+  await assertAccessible(t, page);
+});

@@ -1,0 +1,53 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest("a chat streams through /v1 with a pasted key, is counted, and is stopped", async (t) => {
+  const gateway = await startTestGateway(t);
+  const model = await gateway.admin.models.get.query({ slug: "demo/echo" });
+  await gateway.admin.models.update.mutate({ id: model.id, prices: { input: 1, output: 2 } });
+  const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
+  await page.getByLabel("API key").fill("sk-gateway-nonsense");
+  await page.getByRole("button", { name: "Use this key" }).click();
+  await page.getByRole("alert").waitFor();
+  await assertAccessible(t, page);
+  await page.getByLabel("API key").fill(key.value);
+  await page.getByRole("button", { name: "Use this key" }).click();
+
+  await page.getByLabel("Your message").fill("<b>Hello</b> there");
+  await page.keyboard.press("Enter");
+  await page.getByText(/tokens in · .* out · first token after .* in all · \$0\.00/).waitFor();
+  t.is(await page.locator("b").count(), 0);
+  await assertAccessible(t, page);
+
+  await page.getByText("Raw request").click();
+  await page.getByLabel("System prompt").fill("Be brief.");
+  const raw = JSON.parse(await page.getByRole("region", { name: "raw request" }).innerText());
+  t.is(raw.model, "demo/echo");
+  t.is(raw.messages[0].content, "Be brief.");
+  t.is(raw.messages.length, 4);
+  t.notRegex(JSON.stringify(raw), /sk-gateway/);
+
+  await page.getByLabel("Your message").fill("/slow 300 " + "word ".repeat(200));
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped.").waitFor();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+});
+
+browserTest("a key for the playground is made by a click and ends by itself", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
+  await page.getByRole("button", { name: "Make one that lasts an hour" }).click();
+  await page.getByLabel("Your message").fill("Hello");
+  await page.keyboard.press("Enter");
+  await page.getByText(/in all/).waitFor();
+  const { items } = await gateway.admin.keys.list.query({ search: "Playground" });
+  const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
+  t.true(left > 3_500_000 && left <= 3_600_000);
+});
