@@ -1,0 +1,16 @@
+/** A plan in the words of one kind of shell. */
+export type EmittedSetup = {
+  /** To be pasted as it is. */
+  command: string;
+  /** Takes back what the last command that changed something has changed. */
+  undo: string;
+  /** As people of that system write paths, in the order of the plan. */
+  files: ShownFile[];
+};
+
+export type ShownFile = {
+  path: string;
+  /** What the file has afterwards, of ours alone, with the key masked; for a look and for merging by hand. */
+  content: string;
+  language: "json" | "toml" | "ini" | "yaml" | "sh" | "powershell";
+};

@@ -1,0 +1,78 @@
+import { keyPlaceholder } from "../setup-plan.ts";
+import type { SetupModels } from "../setup-input.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+import { setMembers } from "../set-members.ts";
+
+/** https://code.claude.com/docs/en/settings and https://code.claude.com/docs/en/llm-gateway */
+export const claudeCode: ToolSetup = {
+  name: "Claude Code",
+  checkedWith: { version: "2.1.329", month: "November 2026" },
+  dialect: "messages",
+  workloads: ["light", "daily", "hard"],
+  plan: ({ baseUrl, models }) => {
+    const { light, daily, hard } = models;
+    const contextWindow = contextWindowOf(models);
+    const isAnthropicOnly = [light, daily, hard].every(({ dialects }) => dialects.includes("messages"));
+    return {
+      program: "claude",
+      install: "npm install -g @anthropic-ai/claude-code",
+      files: [
+        {
+          folder: { variable: "CLAUDE_CONFIG_DIR", home: [".claude"] },
+          path: ["settings.json"],
+          format: "json",
+          operations: [
+            // Without it the model for hard tasks is what runs.
+            { do: "set", path: ["model"], value: "sonnet" },
+            ...setMembers(["env"], {
+              ANTHROPIC_BASE_URL: baseUrl,
+              ANTHROPIC_AUTH_TOKEN: keyPlaceholder,
+              // A key of Anthropic's in the shell would be sent along.
+              ANTHROPIC_API_KEY: "",
+              ANTHROPIC_DEFAULT_HAIKU_MODEL: light.slug,
+              ANTHROPIC_DEFAULT_SONNET_MODEL: daily.slug,
+              ANTHROPIC_DEFAULT_OPUS_MODEL: hard.slug,
+              // A fourth tier, which would go out under a name of Anthropic's.
+              ANTHROPIC_DEFAULT_FABLE_MODEL: hard.slug,
+              ANTHROPIC_DEFAULT_MODEL: daily.slug,
+              // One number for all the models that it does not know; it takes them for a million tokens.
+              CLAUDE_CODE_MAX_CONTEXT_TOKENS: contextWindow === null ? null : String(contextWindow),
+              // Only Anthropic itself knows what to do with its betas.
+              CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS: isAnthropicOnly ? null : "1",
+              // Of older guides; the first would take the place of all three workloads.
+              ANTHROPIC_MODEL: null,
+              ANTHROPIC_SMALL_FAST_MODEL: null,
+            }),
+            {
+              do: "set",
+              path: ["modelPicker"],
+              value: {
+                replaceBuiltInOptions: true,
+                options: [
+                  { model: "haiku", label: "Light tasks", description: light.slug },
+                  { model: "sonnet", label: "Daily use", description: daily.slug },
+                  { model: "opus", label: "Hard tasks", description: hard.slug },
+                ],
+              },
+            },
+          ],
+        },
+      ],
+      environment: null,
+      next: "Start Claude Code again: claude",
+    };
+  },
+  verify: [
+    'claude -p "say hi" gives an answer.',
+    "/status in Claude Code shows the gateway's address and the model for daily use.",
+    "/model shows light tasks, daily use and hard tasks.",
+  ],
+};
+
+/** The smallest of the models that it does not know by their names; null if none of theirs is known. */
+function contextWindowOf({ light, daily, hard }: SetupModels): number | null {
+  const windows = [light, daily, hard]
+    .filter(({ slug }) => !slug.startsWith("anthropic/claude-"))
+    .flatMap(({ contextWindow }) => contextWindow ?? []);
+  return windows.length === 0 ? null : Math.min(...windows);
+}

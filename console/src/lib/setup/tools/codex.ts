@@ -1,0 +1,66 @@
+import { keyPlaceholder, type TomlOperation } from "../setup-plan.ts";
+import type { SetupModel } from "../setup-input.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://developers.openai.com/codex/config-reference */
+export const codex: ToolSetup = {
+  name: "Codex",
+  checkedWith: { version: "0.169.0", month: "November 2026" },
+  dialect: "responses",
+  workloads: ["daily", "hard"],
+  plan: ({ baseUrl, models }) => ({
+    program: "codex",
+    install: "npm install -g @openai/codex",
+    files: [
+      {
+        folder: codexHome,
+        path: ["config.toml"],
+        format: "toml",
+        operations: [
+          ...useModel(models.daily),
+          set(["model_providers", "gateway", "name"], "Gateway"),
+          set(["model_providers", "gateway", "base_url"], `${baseUrl}/v1`),
+          set(["model_providers", "gateway", "wire_api"], "responses"),
+          set(["model_providers", "gateway", "env_key"], "GATEWAY_API_KEY"),
+        ],
+      },
+      // A profile is a file of its own, read on top of the other.
+      {
+        folder: codexHome,
+        path: ["hard.config.toml"],
+        format: "toml",
+        operations: useModel(models.hard),
+      },
+      // Codex reads it by itself, on every system.
+      {
+        folder: codexHome,
+        path: [".env"],
+        format: "env",
+        operations: [{ do: "set", name: "GATEWAY_API_KEY", value: keyPlaceholder }],
+      },
+    ],
+    environment: null,
+    next: "Start Codex again: codex, or codex -p hard for hard tasks",
+  }),
+  verify: [
+    'codex exec "say hi" gives an answer.',
+    "codex -p hard starts with the model for hard tasks.",
+    "/status in Codex shows the model and the provider gateway.",
+  ],
+  notes: () => [
+    "Codex's own list of models (/model) shows OpenAI's, never the gateway's. A warning that it has no metadata for a model does no harm.",
+  ],
+};
+
+const codexHome = { variable: "CODEX_HOME", home: [".codex"] };
+
+function useModel({ slug, contextWindow }: SetupModel): TomlOperation[] {
+  const operations = [set(["model"], slug), set(["model_provider"], "gateway")];
+  return contextWindow === null
+    ? operations
+    : [...operations, set(["model_context_window"], contextWindow)];
+}
+
+function set(path: string[], value: string | number): TomlOperation {
+  return { do: "set", path, value };
+}
