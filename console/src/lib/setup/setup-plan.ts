@@ -28,6 +28,8 @@ export type FilePlace = {
   folder: Folder;
   /** Below the folder, the file's name last. Never with a slash in a part. */
   path: string[];
+  /** The name of another file in the same place: if it is there it is merged into instead, since the tool prefers it. */
+  beatenBy?: string;
 };
 
 /** A folder that the tool lets people move with an environment variable, and where it is if that is not set or empty. */
@@ -46,8 +48,10 @@ export type FileChange =
 
 /** Strings that are exactly `keyPlaceholder` become the key. Names of a path are letters, digits, `_`, `$` and `-`. */
 export type JsonOperation =
-  /** Makes the objects on the way. What stands in the way and is no object makes the file one that is refused. */
+  /** Makes the objects on the way, in the place of null too. Anything else in the way makes the file one that is refused. */
   | { do: "set"; path: string[]; value: Json }
+  /** Sets what is not there yet. */
+  | { do: "default"; path: string[]; value: Json }
   | { do: "remove"; path: string[] }
   /** In the array at `path`, made if need be: the objects whose `member` is `is` give way to `entries`, at the end. */
   | { do: "replaceEntries"; path: string[]; member: string; is: string; entries: Json[] };
