@@ -10,7 +10,9 @@ export type EmittedSetup = {
 
 export type ShownFile = {
   path: string;
-  /** What the file has afterwards, of ours alone, with the key masked; for a look and for merging by hand. */
+  /** What the file has afterwards, of ours alone, with words in the place of the key; for a look and for merging by hand. */
   content: string;
+  /** What is taken out of it, if it is there: settings of older setups. */
+  removes: string[];
   language: "json" | "toml" | "ini" | "yaml" | "sh" | "powershell";
 };

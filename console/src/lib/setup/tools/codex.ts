@@ -56,9 +56,7 @@ const codexHome = { variable: "CODEX_HOME", home: [".codex"] };
 
 function useModel({ slug, contextWindow }: SetupModel): TomlOperation[] {
   const operations = [set(["model"], slug), set(["model_provider"], "gateway")];
-  return contextWindow === null
-    ? operations
-    : [...operations, set(["model_context_window"], contextWindow)];
+  return contextWindow === null ? operations : [...operations, set(["model_context_window"], contextWindow)];
 }
 
 function set(path: string[], value: string | number): TomlOperation {

@@ -1,0 +1,48 @@
+import { type Json, keyPlaceholder, type PlannedFile } from "./setup-plan.ts";
+import { setMembers } from "./set-members.ts";
+import type { SetupModel, SetupModels } from "./setup-input.ts";
+
+/** The files of OpenCode and of what was made from it, which differ by nothing but their names. */
+export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions): PlannedFile[] {
+  return [
+    {
+      folder: { variable: "XDG_CONFIG_HOME", home: [".config"] },
+      path: [name, `${name}.json`],
+      beatenBy: `${name}.jsonc`,
+      format: "jsonc",
+      operations: [
+        { do: "default", path: ["$schema"], value: schema },
+        ...setMembers([], {
+          model: `gateway/${models.daily.slug}`,
+          small_model: `gateway/${models.light.slug}`,
+        }),
+        { do: "set", path: ["agent", "plan", "model"], value: `gateway/${models.hard.slug}` },
+        ...setMembers(["provider", "gateway"], {
+          npm: "@ai-sdk/openai-compatible",
+          name: "Gateway",
+        }),
+        { do: "set", path: ["provider", "gateway", "options", "baseURL"], value: `${baseUrl}/v1` },
+        // It knows no model that is not listed, and does not ask.
+        { do: "set", path: ["provider", "gateway", "models"], value: listModels(models.connected) },
+      ],
+    },
+    {
+      folder: { variable: "XDG_DATA_HOME", home: [".local", "share"] },
+      path: [name, "auth.json"],
+      format: "json",
+      operations: [{ do: "set", path: ["gateway"], value: { type: "api", key: keyPlaceholder } }],
+    },
+  ];
+}
+
+type OpenCodeOptions = { name: string; schema: string; baseUrl: string; models: SetupModels };
+
+function listModels(models: SetupModel[]): Json {
+  return Object.fromEntries(models.map((model) => [model.slug, limitsOf(model)]));
+}
+
+/** It takes both numbers or none. */
+function limitsOf({ contextWindow, outputTokensMax }: SetupModel): Json {
+  if (contextWindow === null || outputTokensMax === null) return {};
+  return { limit: { context: contextWindow, output: outputTokensMax } };
+}

@@ -1,0 +1,33 @@
+/**
+ * Takes the key from the environment or asks for it without an echo. It is read from the terminal, since the standard input
+ * is the script; it stays out of every command line, which other people of the machine can see.
+ */
+export const askForKey = String.raw`
+ask_for_key() { # whether the key came with the command: given or asked
+  if [ -n "$GATEWAY_API_KEY" ]; then
+    key_source="The key in GATEWAY_API_KEY"
+    if [ "$1" = asked ]; then say "$key_source is used, since it is set."; fi
+  elif (exec </dev/tty) 2>/dev/null; then
+    key_source="The key you gave"
+    printf 'API key of the gateway (it is not shown): ' >/dev/tty
+    terminal=$(stty -g </dev/tty)
+    trap 'stty "$terminal" </dev/tty; clean_up' EXIT
+    stty -echo </dev/tty
+    IFS= read -r GATEWAY_API_KEY </dev/tty
+    stty "$terminal" </dev/tty
+    trap clean_up EXIT
+    printf '\n' >/dev/tty
+    GATEWAY_API_KEY=$(printf '%s' "$GATEWAY_API_KEY" | tr -d '[:space:]')
+  else
+    stop "There is no terminal to ask for the API key. Put it in the environment variable GATEWAY_API_KEY."
+  fi
+  export GATEWAY_API_KEY
+  case $GATEWAY_API_KEY in
+    sk-gateway-*) ;;
+    *) stop "$key_source is not one of the gateway's, which start with sk-gateway-. Nothing was changed." ;;
+  esac
+  if [ -n "$(printf '%s' "$GATEWAY_API_KEY" | tr -d '0-9A-Za-z-')" ] ||
+    [ "$(printf '%s' "$GATEWAY_API_KEY" | wc -c)" -ne 60 ]; then
+    stop "$key_source is not whole: it has 60 letters and digits. Nothing was changed."
+  fi
+}`;

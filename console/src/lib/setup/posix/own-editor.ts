@@ -1,0 +1,5 @@
+/** Writes the operations, which are the whole file, with the key in them. */
+export const ownEditor = String.raw`
+BEGIN {
+  while ((getline line < operations) > 0) print fill_key(line)
+}`;

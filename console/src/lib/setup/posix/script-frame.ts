@@ -1,0 +1,51 @@
+/** How the script begins and ends. Its folder for work is gone afterwards, whichever way it ends. */
+export const scriptFrame = String.raw`
+say() { printf '%s\n' "$1"; }
+complain() { printf '%s\n' "$1" >&2; }
+stop() { complain "$1"; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+quote() { printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"; }
+start() {
+  umask 077
+  LC_ALL=C
+  export LC_ALL
+  case $HOME in /*) ;; *) stop "HOME has to be set to your home folder." ;; esac
+  have awk || stop "This needs awk."
+  origin=$PWD number=0 refused= failed=
+  undo=$HOME/.config/model-gateway/undo-$tool.sh
+  newline='
+'
+  work=$(mktemp -d) || stop "No temporary folder could be made."
+  trap clean_up EXIT
+  trap 'exit 130' HUP INT TERM
+  cd "$work" || exit 1
+  write_editors
+}
+clean_up() { cd / && rm -rf "$work"; }
+look_for() { # program, how to install it
+  have "$1" || complain "There is no $1 here yet. It is set up for when you install it: $2"
+}
+find_profile() {
+  shell=$(basename "$SHELL")
+  profile=$HOME/.profile
+  case $shell in
+    zsh) profile=$ZDOTDIR
+      [ -n "$profile" ] || profile=$HOME
+      profile=$profile/.zshrc ;;
+    fish) profile=$XDG_CONFIG_HOME
+      [ -n "$profile" ] || profile=$HOME/.config
+      profile=$profile/fish/config.fish ;;
+    bash) profile=$HOME/.bashrc
+      # On macOS every terminal starts a login shell, which reads the first of these.
+      if [ "$(uname)" = Darwin ]; then
+        for profile in "$HOME/.bash_profile" "$HOME/.bash_login" "$HOME/.profile" "$HOME/.bash_profile"; do
+          if [ -e "$profile" ]; then break; fi
+        done
+      fi ;;
+  esac
+}
+finish() { # what to do next
+  say "$1"
+  if [ -e "$undo" ]; then say "To take this back: sh ~/.config/model-gateway/undo-$tool.sh"; fi
+  if [ -n "$failed" ]; then exit 1; fi
+}`;

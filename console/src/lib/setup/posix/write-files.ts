@@ -1,0 +1,94 @@
+/**
+ * Writes what was merged, each file in one step, after copies of all; and a script that puts everything back, which also
+ * brings back the script of the setup before, so that one can go back as often as one has changed something.
+ */
+export const writeFiles = String.raw`
+write_files() {
+  if [ -n "$refused" ]; then stop "Nothing was changed."; fi
+  now=$(date +%Y%m%d%H%M%S)
+  for list in moves put-back folders give-up shown; do : >"$list"; done
+  i=0
+  while [ "$i" -lt "$number" ]; do
+    i=$((i + 1))
+    eval "target=\$target_$i is_shared=\$is_shared_$i"
+    if [ -f "$target" ] && cmp -s "$i.new" "$target"; then
+      if [ -z "$is_shared" ]; then chmod 600 "$target"; fi
+    else prepare "$i.new"; fi
+  done
+  if [ ! -s moves ]; then
+    say "$tool_name: all is set up like this already. Nothing was changed."
+    return
+  fi
+  write_undo
+  . ./moves || stop "Not all could be written. Take back the rest with: sh $undo"
+  say "$tool_name: set up for the gateway at $base_url."
+  cat shown
+}
+# Puts the new file beside the old one, and a copy of the old one. What is made is for its owner only.
+prepare() {
+  make_folder "$(dirname "$target")"
+  new=$target.new-$now
+  printf 'rm -f %s\n' "$(quote "$new")" >>give-up
+  backup=
+  if [ -f "$target" ]; then
+    backup=$(free_name "$target.bak-$now")
+    printf 'rm -f %s\n' "$(quote "$backup")" >>give-up
+    { cp -p "$target" "$backup" && cp -p "$target" "$new"; } || give_up
+    if [ -z "$is_shared" ]; then chmod 600 "$backup" "$new" || give_up; fi
+    printf '  changed %s\n    it was  %s\n' "$target" "$backup" >>shown
+  else
+    printf '  made    %s\n' "$target" >>shown
+  fi
+  cat "$1" >"$new" || give_up
+  printf 'mv -f %s %s || return 1\n' "$(quote "$new")" "$(quote "$target")" >>moves
+  printf 'put_back %s %s %s\n' "$(quote "$target")" "$(quote "$backup")" "'$(cksum <"$1")'" >>put-back
+}
+make_folder() {
+  if [ -d "$1" ]; then return; fi
+  make_folder "$(dirname "$1")"
+  mkdir "$1" || give_up
+  printf 'rmdir %s 2>/dev/null\n' "$(quote "$1")" | cat - folders >more-folders
+  mv more-folders folders
+}
+free_name() {
+  if [ -e "$1" ]; then free_name "$1-2"; else printf '%s' "$1"; fi
+}
+give_up() {
+  . ./give-up
+  . ./folders
+  stop "Nothing was changed, since not everything could be written."
+}
+write_undo() {
+  make_folder "$(dirname "$undo")"
+  before=
+  if [ -f "$undo" ]; then
+    before=$(free_name "$undo.bak-$now")
+    cp "$undo" "$before" || give_up
+  fi
+  {
+    printf '# Takes back the setup of %s of %s.\nnow=$(date +%%Y%%m%%d%%H%%M%%S)\nfailed=\n' "$tool_name" "$(date)"
+    cat <<'UNDO'
+put_back() {
+  if [ -n "$2" ] && [ ! -f "$2" ]; then
+    echo "$1 was left as it is: $2 is gone." >&2
+    failed=1
+    return
+  fi
+  if [ -f "$1" ] && [ "$(cksum <"$1")" != "$3" ]; then
+    cp -p "$1" "$1.bak-$now" || { failed=1; return; }
+    echo "$1 was changed since then: as it was until now it is $1.bak-$now."
+  fi
+  if [ -n "$2" ]; then mv -f "$2" "$1"; else rm -f "$1"; fi || { failed=1; return; }
+  if [ -n "$2" ]; then echo "put back $1"; else echo "removed $1"; fi
+}
+UNDO
+    cat put-back
+    printf 'if [ -n "$failed" ]; then exit 1; fi\n'
+    if [ -n "$before" ]; then printf 'mv -f %s %s\n' "$(quote "$before")" "$(quote "$undo")"
+    else printf 'rm -f %s\n' "$(quote "$undo")"; fi
+    cat folders
+    printf 'exit 0\n'
+  } >undo.new
+  cat undo.new >"$undo" || give_up
+  chmod 600 "$undo"
+}`;

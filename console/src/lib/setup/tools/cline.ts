@@ -1,0 +1,49 @@
+import { keyPlaceholder } from "../setup-plan.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/**
+ * What `cline auth openai-compatible` writes, without the key on a command line, where others of the machine would see it.
+ * https://docs.cline.bot/cline-cli/overview
+ */
+export const cline: ToolSetup = {
+  name: "Cline",
+  checkedWith: { version: "3.0.65", month: "November 2026" },
+  dialect: "chat",
+  workloads: ["daily"],
+  plan: ({ baseUrl, models }) => ({
+    program: "cline",
+    install: "npm install -g cline",
+    files: [
+      {
+        folder: { variable: "CLINE_DATA_DIR", home: [".cline", "data"] },
+        path: ["settings", "providers.json"],
+        format: "json",
+        operations: [
+          { do: "default", path: ["version"], value: 1 },
+          { do: "set", path: ["lastUsedProvider"], value: "openai-compatible" },
+          { do: "default", path: ["modes"], value: {} },
+          set("settings", "provider", "openai-compatible"),
+          set("settings", "apiKey", keyPlaceholder),
+          set("settings", "model", models.daily.slug),
+          set("settings", "baseUrl", `${baseUrl}/v1`),
+          // Without the two it does not take the provider for a whole one.
+          { do: "default", path: [...provider, "updatedAt"], value: "2026-11-01T00:00:00.000Z" },
+          { do: "default", path: [...provider, "tokenSource"], value: "manual" },
+        ],
+      },
+    ],
+    environment: null,
+    next: "Start Cline again: cline",
+  }),
+  verify: ['cline "say hi" gives an answer.'],
+  notes: () => [
+    "Cline has one place for an OpenAI-compatible provider: the gateway takes it over from another one.",
+    "This is for Cline's command line. In the extension for VS Code choose OpenAI Compatible in the settings, and give the gateway's address with /v1, the key and a slug.",
+  ],
+};
+
+const provider = ["providers", "openai-compatible"];
+
+function set(part: string, name: string, value: string) {
+  return { do: "set" as const, path: [...provider, part, name], value };
+}

@@ -1,0 +1,59 @@
+import { keyPlaceholder } from "../setup-plan.ts";
+import type { SetupModel } from "../setup-input.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://docs.continue.dev/reference */
+export const continueCli: ToolSetup = {
+  name: "Continue",
+  checkedWith: { version: "1.5.47", month: "November 2026" },
+  dialect: "chat",
+  workloads: ["light", "daily"],
+  plan: ({ baseUrl, models }) => ({
+    program: "cn",
+    install: "npm install -g @continuedev/cli",
+    files: [
+      {
+        folder: continueFolder,
+        path: ["config.yaml"],
+        format: "own",
+        text: [
+          "# Written by the setup of Model Gateway. Without this line it is yours, and stays as it is.",
+          "name: Gateway",
+          "version: 1.0.0",
+          "schema: v1",
+          "models:",
+          ...entry(models.daily, baseUrl, "chat, edit, apply"),
+          ...entry(models.light, baseUrl, "summarize, autocomplete"),
+          "",
+        ].join("\n"),
+        otherwise: { folder: continueFolder, path: ["configs", "gateway.yaml"] },
+      },
+      {
+        folder: continueFolder,
+        path: [".env"],
+        format: "env",
+        operations: [{ do: "set", name: "GATEWAY_API_KEY", value: keyPlaceholder }],
+      },
+    ],
+    environment: null,
+    next: "Start Continue again: cn (or cn --config ~/.continue/configs/gateway.yaml, if that file was made)",
+  }),
+  verify: ['cn -p "say hi" gives an answer.'],
+  notes: () => [
+    "YAML cannot be merged safely: a config.yaml of your own stays as it is, and the gateway's is written beside it, as configs/gateway.yaml.",
+  ],
+};
+
+const continueFolder = { variable: "CONTINUE_GLOBAL_DIR", home: [".continue"] };
+
+/** Slugs and addresses are plain in YAML, too, but for what might be read as a comment or a mapping. */
+function entry({ slug }: SetupModel, baseUrl: string, roles: string): string[] {
+  return [
+    `  - name: ${JSON.stringify(slug)}`,
+    "    provider: openai",
+    `    model: ${JSON.stringify(slug)}`,
+    `    apiBase: ${JSON.stringify(`${baseUrl}/v1`)}`,
+    "    apiKey: ${{ secrets.GATEWAY_API_KEY }}",
+    `    roles: [${roles}]`,
+  ];
+}

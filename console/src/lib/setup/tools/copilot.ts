@@ -1,0 +1,59 @@
+import { keyPlaceholder, type PlannedFile } from "../setup-plan.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/use-byok-models */
+export const copilot: ToolSetup = {
+  name: "GitHub Copilot CLI",
+  checkedWith: { version: "1.0.102", month: "November 2026" },
+  dialect: "chat",
+  workloads: ["daily"],
+  plan: ({ baseUrl, models, operatingSystem }) => ({
+    program: "copilot",
+    install: "npm install -g @github/copilot",
+    files: operatingSystem === "posix" ? [keyFile] : [],
+    environment: {
+      variables: {
+        COPILOT_PROVIDER_BASE_URL: `${baseUrl}/v1`,
+        ...(operatingSystem === "posix"
+          ? { COPILOT_PROVIDER_API_KEY_COMMAND: 'tail -n 1 "$HOME/.config/model-gateway/copilot.key"' }
+          : { COPILOT_PROVIDER_API_KEY: keyPlaceholder }),
+        ...modelVariables(models.daily.slug),
+      },
+      remove: [
+        ...(operatingSystem === "posix"
+          ? ["COPILOT_PROVIDER_API_KEY"]
+          : ["COPILOT_PROVIDER_API_KEY_COMMAND"]),
+        "COPILOT_PROVIDER_TYPE",
+        "COPILOT_PROVIDER_WIRE_API",
+        ...(modelVariables(models.daily.slug)["COPILOT_MODEL"]
+          ? ["COPILOT_PROVIDER_MODEL_ID", "COPILOT_PROVIDER_WIRE_MODEL"]
+          : ["COPILOT_MODEL"]),
+      ],
+      load: "always",
+    },
+    next:
+      operatingSystem === "posix"
+        ? "Open a new terminal, or in this one: . ~/.config/model-gateway/copilot.sh\nThen start: copilot"
+        : "Open a new terminal, then start: copilot",
+  }),
+  verify: ['copilot -p "say hi" gives an answer, without a login at GitHub.'],
+  notes: () => [
+    "Copilot CLI is set up by environment variables alone, so the setup holds for terminals that are opened after it.",
+  ],
+};
+
+/** Variables of a shell are seen by every program that it starts; a file of one's own is not. */
+const keyFile: PlannedFile = {
+  folder: { variable: null, home: [".config", "model-gateway"] },
+  path: ["copilot.key"],
+  format: "own",
+  text: `# GitHub Copilot CLI: the gateway's key\n${keyPlaceholder}\n`,
+  otherwise: null,
+};
+
+/** Of a model that it does not know it asks for a temperature, which the newer Claudes do not take. */
+function modelVariables(slug: string): Record<string, string> {
+  const name = slug.slice(slug.indexOf("/") + 1);
+  if (!name.startsWith("claude-")) return { COPILOT_MODEL: slug };
+  return { COPILOT_PROVIDER_MODEL_ID: name, COPILOT_PROVIDER_WIRE_MODEL: slug };
+}

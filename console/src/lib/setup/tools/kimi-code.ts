@@ -1,0 +1,52 @@
+import { keyPlaceholder, type TomlOperation } from "../setup-plan.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://moonshotai.github.io/kimi-code/ */
+export const kimiCode: ToolSetup = {
+  name: "Kimi Code",
+  checkedWith: { version: "2.1.0", month: "November 2026" },
+  dialect: "chat",
+  workloads: ["daily"],
+  plan: ({ baseUrl, models }) => ({
+    program: "kimi",
+    install: "npm install -g @moonshot-ai/kimi-code",
+    files: [
+      {
+        folder: { variable: "KIMI_CODE_HOME", home: [".kimi-code"] },
+        path: ["config.toml"],
+        format: "toml",
+        operations: [
+          set(["default_model"], `gateway/${models.daily.slug}`),
+          set(["providers", "gateway", "type"], "openai"),
+          set(["providers", "gateway", "base_url"], `${baseUrl}/v1`),
+          set(["providers", "gateway", "api_key"], keyPlaceholder),
+          // Of an older setup: what the key is not connected to any more.
+          {
+            do: "removeTables",
+            path: ["models"],
+            prefix: "gateway/",
+            keep: models.connected.map(({ slug }) => `gateway/${slug}`),
+          },
+          ...models.connected.flatMap(({ slug, contextWindow }) => {
+            const table = ["models", `gateway/${slug}`];
+            return [
+              set([...table, "provider"], "gateway"),
+              set([...table, "model"], slug),
+              // It does not start without one.
+              set([...table, "max_context_size"], contextWindow ?? contextWindowAssumed),
+            ];
+          }),
+        ],
+      },
+    ],
+    environment: null,
+    next: "Start Kimi Code again: kimi",
+  }),
+  verify: ['kimi -p "say hi" gives an answer.', "/model in Kimi Code shows the gateway's models."],
+};
+
+const contextWindowAssumed = 128_000;
+
+function set(path: string[], value: string | number): TomlOperation {
+  return { do: "set", path, value };
+}

@@ -1,0 +1,50 @@
+import { isPrivateAddress } from "../is-private-address.ts";
+import { keyPlaceholder } from "../setup-plan.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** For all that has no tab: the names under which most programs look for an address and a key. */
+export const other: ToolSetup = {
+  name: "Other tools",
+  checkedWith: null,
+  dialect: null,
+  workloads: ["daily"],
+  plan: ({ baseUrl, models, operatingSystem }) => ({
+    program: null,
+    install: null,
+    files: [],
+    environment: {
+      variables: {
+        OPENAI_BASE_URL: `${baseUrl}/v1`,
+        // Older versions of OpenAI's own libraries, and Aider.
+        OPENAI_API_BASE: `${baseUrl}/v1`,
+        OPENAI_API_KEY: keyPlaceholder,
+        OPENAI_MODEL: models.daily.slug,
+        ANTHROPIC_BASE_URL: baseUrl,
+        ANTHROPIC_AUTH_TOKEN: keyPlaceholder,
+        GATEWAY_API_KEY: keyPlaceholder,
+      },
+      remove: ["ANTHROPIC_API_KEY"],
+      load: "on-demand",
+    },
+    next:
+      operatingSystem === "posix"
+        ? "To use it in a terminal: . ~/.config/model-gateway/other.sh"
+        : "To use it in a terminal: . ~\\.config\\model-gateway\\other.ps1",
+  }),
+  verify: [
+    'curl "$OPENAI_BASE_URL/models" -H "Authorization: Bearer $OPENAI_API_KEY" lists the models of the key.',
+  ],
+  notes: ({ baseUrl, models }) => [
+    `Aider: aider --model openai/${models.daily.slug}. The first openai/ is Aider's own word for this form.`,
+    `Goose: add a custom provider of the type OpenAI compatible with the address ${baseUrl}/v1/chat/completions and the model ${models.daily.slug}.`,
+    `Crush: in crush.json, providers > gateway with type openai-compat, base_url ${baseUrl}/v1, api_key $GATEWAY_API_KEY and the models.`,
+    `Zed: in its settings, language_models > openai_compatible > gateway with api_url ${baseUrl}/v1 and available_models; the key is asked for in the agent's settings, or read from GATEWAY_API_KEY.`,
+    `Cursor: in Settings, Models: the key as OpenAI API key, and ${baseUrl}/v1 as Override OpenAI Base URL.`,
+  ],
+  warnings: ({ baseUrl }) =>
+    isPrivateAddress(baseUrl)
+      ? [
+          `Cursor sends its requests from its own servers, which cannot reach ${baseUrl}. It needs a gateway with a public address and https.`,
+        ]
+      : [],
+};

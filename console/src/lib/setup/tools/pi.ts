@@ -1,0 +1,55 @@
+import { type Json, keyPlaceholder } from "../setup-plan.ts";
+import type { SetupModel } from "../setup-input.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/models.md */
+export const pi: ToolSetup = {
+  name: "Pi",
+  checkedWith: { version: "0.87.1", month: "November 2026" },
+  dialect: "chat",
+  workloads: ["daily"],
+  plan: ({ baseUrl, models }) => ({
+    program: "pi",
+    install: "npm install -g @earendil-works/pi-coding-agent",
+    files: [
+      {
+        folder: agentFolder,
+        path: ["models.json"],
+        format: "jsonc",
+        operations: [
+          { do: "set", path: ["providers", "gateway", "baseUrl"], value: `${baseUrl}/v1` },
+          { do: "set", path: ["providers", "gateway", "api"], value: "openai-completions" },
+          { do: "set", path: ["providers", "gateway", "models"], value: models.connected.map(toEntry) },
+        ],
+      },
+      {
+        folder: agentFolder,
+        path: ["auth.json"],
+        format: "json",
+        operations: [{ do: "set", path: ["gateway"], value: { type: "api_key", key: keyPlaceholder } }],
+      },
+      {
+        folder: agentFolder,
+        path: ["settings.json"],
+        format: "json",
+        operations: [
+          { do: "set", path: ["defaultProvider"], value: "gateway" },
+          { do: "set", path: ["defaultModel"], value: models.daily.slug },
+        ],
+      },
+    ],
+    environment: null,
+    next: "Start Pi again: pi",
+  }),
+  verify: ['pi -p "say hi" gives an answer.', "/model in Pi shows the gateway's models."],
+};
+
+const agentFolder = { variable: "PI_CODING_AGENT_DIR", home: [".pi", "agent"] };
+
+function toEntry({ slug, contextWindow, outputTokensMax }: SetupModel): Json {
+  return {
+    id: slug,
+    ...(contextWindow !== null && { contextWindow }),
+    ...(outputTokensMax !== null && { maxTokens: outputTokensMax }),
+  };
+}
