@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { provideChromium } from "./helpers/chromium-program.ts";
 import { provideMariadb } from "./helpers/mariadb-programs.ts";
 import { type MariadbServer, startMariadb } from "./helpers/mariadb-server.ts";
+import { provideShells } from "./setup/shells.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
@@ -12,6 +13,7 @@ import { reportCounts, runAva } from "./helpers/run-ava.ts";
 async function run(parameters: string[]): Promise<void> {
   const mysql = await provideMysql();
   const browserFailed = provideBrowser();
+  provideShells(console.log);
   const config = new URL("helpers/ava-config.ts", import.meta.url);
   const counts = await runAva(config, parameters, { TEST_MYSQL_URL: mysql.url });
   await mysql.stop();

@@ -1,0 +1,118 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ShownFile } from "../../console/src/lib/setup/emitted-setup.ts";
+import { findProgram } from "../helpers/system-packages.ts";
+
+/** What people have in their files already, with text that would run if a shell or an awk took it for a command. */
+const hostile = `"; touch "$HOME/canary"; '$(touch "$HOME/canary")' \`touch "$HOME/canary"\` \\1 & %s ü 😀`;
+
+const existingJson = {
+  theme: "dark",
+  [hostile]: { notes: hostile, numbers: [1, 2.5, 1e30], nothing: null, empty: {} },
+  env: { MINE: hostile, ANTHROPIC_MODEL: "of an older setup" },
+  provider: { mine: { npm: "x", models: { "a/b": {} } }, gateway: { options: { timeout: 1 } } },
+  providers: { mine: { baseUrl: "http://127.0.0.1:1" } },
+  modelProviders: { openai: [{ id: "mine", envKey: "MINE" }] },
+};
+
+const existingToml = `# mine
+model = "old" # of an older setup
+notes = ${JSON.stringify(hostile)}
+
+[model_providers.mine]
+name = '${hostile.replaceAll("'", "")}'
+text = """
+[model_providers.gateway]
+model = "not a setting"
+"""
+
+[models."gateway/gone"]
+model = "gone"
+
+[models."mine/a.b"]
+model = "a"
+`;
+
+const existingEnv = `# mine\nMINE='${hostile}'\nexport OLD=1\n`;
+
+const existing: Partial<Record<ShownFile["language"], string>> = {
+  json: `${JSON.stringify(existingJson, null, 4)}\n`,
+  toml: existingToml,
+  ini: existingEnv,
+};
+
+/** Puts something of the same kind where each file goes; a file that is the setup's own is not there. */
+export async function writeExisting(home: string, files: ShownFile[]): Promise<void> {
+  await writeFile(path.join(home, ".bashrc"), existingEnv);
+  for (const { path: name, language } of files) {
+    const content = existing[language];
+    if (content === undefined) continue;
+    const file = path.join(home, name.replace("~/", ""));
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content);
+  }
+}
+
+/** What a file holds, for its tool: what was there, with what is shown as ours, without what is shown as removed. */
+export function expectContent({ content, language, removes }: ShownFile, key: string): unknown {
+  const ours = content.replaceAll("<your API key>", key);
+  if (language === "json") return without(merge(existingJson, JSON.parse(ours)), removes);
+  if (language === "toml") {
+    const added = readToml(ours);
+    const { models, ...rest } = merge(readToml(existingToml), added) as JsonObject;
+    // The one tool whose own models stand there.
+    return { ...rest, models: "models" in added ? without(models, ["gateway/gone"]) : models };
+  }
+  return language === "ini" ? existingEnv + ours : ours;
+}
+
+export function readContent(text: string, language: ShownFile["language"]): unknown {
+  if (language === "json") return JSON.parse(text);
+  return language === "toml" ? readToml(text) : text;
+}
+
+type JsonObject = Record<string, unknown>;
+
+function merge(one: unknown, other: unknown): unknown {
+  if (Array.isArray(one) && Array.isArray(other)) return [...one, ...other];
+  if (!isObject(one) || !isObject(other)) return other;
+  const added = Object.entries(other).map(([name, value]) => [
+    name,
+    name in one ? merge(one[name], value) : value,
+  ]);
+  return { ...one, ...Object.fromEntries(added) };
+}
+
+function without(value: unknown, paths: string[]): unknown {
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).flatMap(([name, inner]) => {
+    const below = paths.flatMap((each) => (each.startsWith(`${name} > `) ? each.slice(name.length + 3) : []));
+    return paths.includes(name) ? [] : [[name, without(inner, below)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** By the standard library of Python 3.11: Node has no reader of TOML. */
+export function readToml(text: string): JsonObject {
+  const { status, stdout, stderr } = spawnSync(findTomlReader(), ["-c", tomlToJson], {
+    input: text,
+    encoding: "utf8",
+    env: { ...process.env, PYTHONIOENCODING: "utf8" },
+  });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as JsonObject;
+}
+
+function findTomlReader(): string {
+  const python = findProgram("python3.11", "python3.12", "python3.13", "python3.14", "python3");
+  if (!python) throw new Error("This machine has no Python.");
+  return python;
+}
+
+const tomlToJson =
+  "import json, sys, tomllib; print(json.dumps(tomllib.load(sys.stdin.buffer), default=str))";

@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import { findProgram } from "../helpers/system-packages.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+
+/** Somebody's machine as far as a setup command can see it: a home folder, and programs by name. */
+export async function createSetupHome(
+  t: Pick<ExecutionContext, "teardown">,
+  { programs = ["curl"], awk = "awk", name = "home" }: SetupHomeOptions = {},
+): Promise<SetupHome> {
+  const folder = await createTestFolder(t);
+  const home = path.join(folder, name);
+  const bin = path.join(folder, "bin");
+  for (const each of [home, bin, path.join(folder, "tmp")])
+    await mkdir(each, { recursive: true, mode: 0o700 });
+  for (const program of ["sh", ...posixPrograms, ...programs]) {
+    // Python's version managers put scripts of their own in front.
+    const file = program === "python3" ? "/usr/bin/python3" : findProgram(program);
+    if (file) await symlink(program === "node" ? process.execPath : file, path.join(bin, program));
+  }
+  const file = findProgram(awk);
+  if (!file) throw new Error(`This machine has no ${awk}.`);
+  if (awk === "busybox") {
+    await writeFile(path.join(bin, "awk"), `#!/bin/sh\nexec ${file} awk "$@"\n`, { mode: 0o755 });
+  } else await symlink(file, path.join(bin, "awk"));
+  const environment = { PATH: bin, HOME: home, TMPDIR: path.join(folder, "tmp"), SHELL: "/bin/bash" };
+  return {
+    folder,
+    home,
+    environment,
+    run: (shell, command, more) => run(shell, command, { ...environment, ...more }),
+  };
+}
+
+type SetupHomeOptions = {
+  /** Besides those of POSIX. */
+  programs?: string[];
+  awk?: string;
+  /** Of the home folder. */
+  name?: string;
+};
+
+export type SetupHome = {
+  folder: string;
+  home: string;
+  environment: Record<string, string>;
+  /** Runs the command as its shell does with what is pasted, without a terminal. */
+  run(shell: string, command: string, environment?: Record<string, string>): Promise<Outcome>;
+};
+
+export type Outcome = { code: number | null; stdout: string; stderr: string };
+
+/** All that the command may need besides one program that speaks HTTP. */
+const posixPrograms =
+  "basename cat chmod cksum cmp cp date dirname find grep head mkdir mktemp mv readlink rm rmdir sed stty tail tr uname wc".split(
+    " ",
+  );
+
+async function run(shell: string, command: string, environment: Record<string, string>): Promise<Outcome> {
+  const file = findProgram(shell);
+  if (!file) throw new Error(`This machine has no ${shell}.`);
+  // Without a terminal, whatever the one has that runs the tests.
+  const program = spawn(file, shell === "zsh" ? ["-f"] : [], { env: environment, detached: true, cwd: "/" });
+  const output = { stdout: "", stderr: "" };
+  program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  program.stdin.end(command);
+  const [code] = (await once(program, "close")) as [number | null];
+  return { code, ...output };
+}
+
+/** Every file below the folder by its path: what is in it, or where it links to. Folders end with a slash. */
+export async function readTree(folder: string): Promise<Record<string, string>> {
+  const tree: Record<string, string> = {};
+  for (const name of await readdir(folder, { recursive: true })) {
+    const file = path.join(folder, name);
+    const stats = await lstat(file);
+    if (stats.isDirectory()) tree[`${name}/`] = "";
+    else if (stats.isSymbolicLink()) tree[name] = `-> ${await readlink(file)}`;
+    else tree[name] = await readFile(file, "latin1");
+  }
+  return tree;
+}

@@ -1,0 +1,26 @@
+import type { SetupModel, SetupModels } from "../../console/src/lib/setup/setup-input.ts";
+
+export function setupModel(slug: string, facts: Partial<SetupModel> = {}): SetupModel {
+  return {
+    slug,
+    contextWindow: 200_000,
+    outputTokensMax: 32_000,
+    inputPrice: 1,
+    outputPrice: 5,
+    canCallTools: true,
+    providerKind: "openai-compatible",
+    dialects: ["chat"],
+    ...facts,
+  };
+}
+
+/** Three models and one more that the key is connected to. */
+export function setupModels(slugs: Partial<Record<"light" | "daily" | "hard", string>> = {}): SetupModels {
+  const light = setupModel(slugs.light ?? "openai/gpt-5-mini");
+  const daily = setupModel(slugs.daily ?? "qwen/qwen3-coder:free");
+  const hard = setupModel(slugs.hard ?? "anthropic/claude-opus-5.5", { dialects: ["messages"] });
+  return { light, daily, hard, connected: [light, daily, hard, setupModel("local/llama-4@q8")] };
+}
+
+/** In the form of a key of the gateway's. */
+export const keyValue = `sk-gateway-${"0123456789".repeat(4)}AbCdEfGhI`;
