@@ -1,0 +1,28 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import { generateSetup, type GeneratedSetup } from "../../console/src/lib/setup/generate-setup.ts";
+import type { ToolId } from "../../console/src/lib/setup/tool-setups.ts";
+import { createSetupHome, type SetupHome } from "./setup-home.ts";
+import { keyValue, setupModels } from "./setup-models.ts";
+
+/** A home with files by path, whose characters are bytes. */
+export async function homeWith(t: ExecutionContext, files: Record<string, string>): Promise<SetupHome> {
+  const home = await createSetupHome(t);
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(home.home, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content, "latin1");
+  }
+  return home;
+}
+
+/** For a gateway that nothing is of: the settings are written all the same. */
+export function generateOffline(
+  tool: ToolId,
+  more: { key?: string | null; daily?: string } = {},
+): GeneratedSetup {
+  const models = more.daily === undefined ? setupModels() : setupModels({ daily: more.daily });
+  const key = more.key === undefined ? keyValue : more.key;
+  return generateSetup({ tool, operatingSystem: "posix", baseUrl: "http://127.0.0.1:9", key, models });
+}
