@@ -8,16 +8,7 @@ export const cline: CodingTool = {
   version: "3.0.65",
   command: "cline",
   upstreams: [chatUpstream, claudeUpstream],
-  setUp: ({ url, apiKey, model }) => [
-    "auth",
-    "openai-compatible",
-    "-k",
-    apiKey,
-    "-m",
-    model,
-    "-b",
-    `${url}/v1`,
-  ],
+  tab: "cline",
   run: (prompt) => [prompt],
   readFile: (path) => ({ name: "read_files", input: { files: [{ path }] } }),
 };

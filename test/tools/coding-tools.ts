@@ -3,9 +3,19 @@ import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
 import type { CodingTool } from "./coding-tool.ts";
 import { copilot } from "./copilot.ts";
+import { kiloCode } from "./kilo-code.ts";
 import { openCode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 
 /** All that are tried, those of the setup generator's tabs. */
-export const codingTools: CodingTool[] = [claudeCode, codex, openCode, cline, qwenCode, copilot, pi];
+export const codingTools: CodingTool[] = [
+  claudeCode,
+  codex,
+  openCode,
+  cline,
+  qwenCode,
+  copilot,
+  pi,
+  kiloCode,
+];

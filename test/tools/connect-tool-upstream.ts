@@ -1,4 +1,5 @@
 import type { ExecutionContext } from "ava";
+import type { Dialect, SetupModels } from "../../console/src/lib/setup/setup-input.ts";
 import {
   type Answer,
   type Asked,
@@ -6,6 +7,7 @@ import {
   type NativeUpstream,
 } from "../helpers/native-upstreams/native-upstream.ts";
 import { createKey, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { setupModel } from "../setup/setup-models.ts";
 import type { GatewayAccess } from "./coding-tool.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 import { watchAnswers } from "./watch-answers.ts";
@@ -33,11 +35,23 @@ export async function connectToolUpstream(
   return Object.assign(connection, {
     upstream,
     faults,
-    access: { url, apiKey: key.value, model },
+    access: { url, apiKey: key.value, models: onlyModel(model, kind) },
     newRecords,
     gatewayLog: gateway.log,
   });
 }
+
+/** One model for all workloads, as the console's catalogue knows it. */
+function onlyModel(slug: string, providerKind: string): SetupModels {
+  const dialects = nativeDialects[providerKind] ?? [];
+  const model = setupModel(slug, { providerKind, dialects });
+  return { light: model, daily: model, hard: model, connected: [model] };
+}
+
+const nativeDialects: Record<string, Dialect[]> = {
+  "openai-compatible": ["chat", "responses"],
+  anthropic: ["messages"],
+};
 
 export type ToolConnection = {
   /** What the upstream's model says; each test sets its own. */

@@ -8,14 +8,8 @@ export const pi: CodingTool = {
   version: "0.87.1",
   command: "pi",
   upstreams: [chatUpstream, claudeUpstream],
-  files: ({ url, apiKey, model }) => ({
-    ".pi/agent/models.json": JSON.stringify({
-      providers: { gateway: { baseUrl: `${url}/v1`, api: "openai-completions", models: [{ id: model }] } },
-    }),
-    ".pi/agent/auth.json": JSON.stringify({ gateway: { type: "api_key", key: apiKey } }),
-    ".pi/agent/settings.json": JSON.stringify({ defaultProvider: "gateway", defaultModel: model }),
-  }),
-  environment: () => ({ PI_OFFLINE: "1" }),
+  tab: "pi",
+  environment: { PI_OFFLINE: "1" },
   run: (prompt) => ["-p", prompt],
   readFile: (path) => ({ name: "read", input: { path } }),
 };

@@ -8,19 +8,13 @@ export const qwenCode: CodingTool = {
   version: "0.24.4",
   command: "qwen",
   upstreams: [chatUpstream, claudeUpstream],
-  files: ({ url, apiKey, model }) => ({
+  tab: "qwen-code",
+  files: {
     ".qwen/settings.json": JSON.stringify({
-      env: { GATEWAY_API_KEY: apiKey },
-      modelProviders: {
-        openai: [{ id: model, name: "Gateway", baseUrl: `${url}/v1`, envKey: "GATEWAY_API_KEY" }],
-      },
-      security: { auth: { selectedType: "openai" } },
-      model: { name: model },
-      fastModel: model,
       privacy: { usageStatisticsEnabled: false },
       general: { enableAutoUpdate: false },
     }),
-  }),
+  },
   run: (prompt) => ["--approval-mode", "yolo", "-p", prompt],
   readFile: (file_path) => ({ name: "read_file", input: { file_path } }),
 };

@@ -1,9 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
+import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createRefusingProxy } from "./refusing-proxy.ts";
 import type { CodingTool, GatewayAccess } from "./coding-tool.ts";
+import { type ProgramSettings, runProgram } from "./run-program.ts";
 
 /** A machine of somebody's who has just set the tool up, as far as the tool can see: a home folder and a project. */
 export async function createToolHome(
@@ -17,7 +19,7 @@ export async function createToolHome(
   const project = path.join(home, "project");
   const temporary = path.join(folder, "tmp");
   for (const each of [project, temporary]) await mkdir(each, { recursive: true });
-  for (const [name, content] of Object.entries(tool.files?.(access) ?? {})) {
+  for (const [name, content] of Object.entries(tool.files ?? {})) {
     const file = path.join(home, name);
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, content, { mode: 0o600 });
@@ -35,9 +37,19 @@ export async function createToolHome(
     TERM: "dumb",
     NO_COLOR: "1",
     ...networkVariables(proxy.url),
-    ...tool.environment?.(access),
+    SHELL: "/bin/bash",
+    ...tool.environment,
   };
+  await setUp(tool, access, { folder: home, environment, timeoutMs: 20_000 });
   return { project, environment, wanted: proxy.wanted };
+}
+
+/** As somebody would who pastes the generated command into a terminal. */
+async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramSettings): Promise<void> {
+  const { url: baseUrl, apiKey: key, models } = access;
+  const { command } = generateSetup({ tool: tool.tab, operatingSystem: "posix", baseUrl, key, models });
+  const { code, stdout, stderr } = await runProgram("sh", ["-c", command], settings);
+  if (code !== 0 || !stdout.includes("\nOK, ")) throw new Error(stdout + stderr);
 }
 
 export type ToolHome = {

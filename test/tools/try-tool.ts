@@ -16,8 +16,6 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
   const installed = await installTool(tool);
   if ("said" in installed) return t.fail(installed.said);
   const { project, environment, wanted } = await createToolHome(t, tool, access);
-  const run = (parameters: string[]) =>
-    runProgram(installed.command, parameters, { folder: project, environment, timeoutMs: 60_000 });
   const word = randomBytes(6).toString("hex");
   const file = path.join(project, "notes.txt");
   await writeFile(file, `The word of the day is ${word}.\n`);
@@ -30,8 +28,11 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
     conclude: (results) => ["The word ", "is ", isToolUsed ? wordIn(results) : word, "."],
   });
 
-  if (tool.setUp) check(t, await run(tool.setUp(access)), "", []);
-  const result = await run(tool.run(prompt));
+  // What a new terminal does first.
+  const profile = ["-c", '. ~/.bashrc && exec "$0" "$@"', installed.command];
+  const [command, start] = tool.isSetUpByProfile ? ["bash", profile] : [installed.command, []];
+  const parameters = [...start, ...tool.run(prompt)];
+  const result = await runProgram(command, parameters, { folder: project, environment, timeoutMs: 60_000 });
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
   // What an upstream says in the client's own form passes as it is; the rest is written here.

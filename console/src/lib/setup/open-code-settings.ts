@@ -21,7 +21,11 @@ export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions
           npm: "@ai-sdk/openai-compatible",
           name: "Gateway",
         }),
-        { do: "set", path: ["provider", "gateway", "options", "baseURL"], value: `${baseUrl}/v1` },
+        ...setMembers(["provider", "gateway", "options"], {
+          baseURL: `${baseUrl}/v1`,
+          // Under this name its adapter gives Gemini's thought signatures back, without which Gemini refuses its own calls.
+          name: models.connected.some(({ providerKind }) => providerKind === "gemini") ? "google" : null,
+        }),
         // It knows no model that is not listed, and does not ask.
         { do: "set", path: ["provider", "gateway", "models"], value: listModels(models.connected) },
       ],

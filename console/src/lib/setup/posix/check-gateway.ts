@@ -27,7 +27,11 @@ check_gateway() {
         gsub(/\\"/, "\"", text)
         print text
       }')
-    complain "The gateway says: $message (status $status)"
+    if [ -n "$message" ]; then complain "The gateway says: $message (status $status)"
+    else complain "What is at $base_url is no gateway of ours: it answers with status $status."; fi
+  elif [ "$status" = 401 ]; then
+    # wget throws away what an answer says with this status.
+    complain "The gateway does not take this key (status 401)."
   else
     complain "The gateway at $base_url does not answer: $(tr -d '\000-\037\177' <why)"
   fi

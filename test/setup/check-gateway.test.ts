@@ -1,0 +1,81 @@
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
+import { findProgram } from "../helpers/find-program.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey } from "../helpers/test-gateway.ts";
+import { createSetupHome } from "./setup-home.ts";
+import { keyValue, setupModel } from "./setup-models.ts";
+
+const gateway = shareGateway();
+const model = setupModel("demo/echo");
+const models = { light: model, daily: model, hard: setupModel("demo/other"), connected: [model] };
+
+function commandFor(baseUrl: string, key: string): string {
+  return generateSetup({ tool: "codex", operatingSystem: "posix", baseUrl, key, models }).command;
+}
+
+/** Writes down what each program was called with, which everybody on the machine can see. */
+async function watchProgram(file: string, log: string): Promise<void> {
+  await rename(file, `${file}.real`);
+  await writeFile(file, `#!/bin/sh\nprintf '%s\\n' "$0" "$@" >>'${log}'\nexec '${file}.real' "$@"\n`);
+  await chmod(file, 0o755);
+}
+
+for (const client of ["curl", "wget", "node", "python3", "perl"]) {
+  const declare = findProgram(client) ? test : test.skip;
+
+  declare(`${client}: says how many models there are, and which one is missing`, async (t) => {
+    const { run, folder } = await createSetupHome(t, { programs: [client] });
+    const log = path.join(folder, "calls");
+    for (const name of [client, "awk", "grep", "tr"]) await watchProgram(path.join(folder, "bin", name), log);
+    const { value: key } = await createKey(gateway(), ["demo/echo"]);
+    const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, key));
+    t.is(code, 0, stderr);
+    t.true(stdout.includes("\nOK, 1 model\n"), stdout + stderr);
+    t.true(stderr.includes("But the key is not connected to demo/other."), stderr);
+    const calls = await readFile(log, "utf8");
+    t.true(calls.includes(`${client}\n`));
+    t.false(calls.includes(key), calls);
+  });
+
+  declare(`${client}: repeats what the gateway says against the key`, async (t) => {
+    const { run } = await createSetupHome(t, { programs: [client] });
+    const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, keyValue));
+    t.is(code, 1);
+    // wget throws away what an answer says with this status.
+    const expected = client === "wget" ? /does not take this key/ : /The gateway says: .*API key/;
+    t.regex(stderr, new RegExp(`${expected.source}.* \\(status 401\\)`));
+    t.true(stdout.includes("To take this back"));
+    t.false((stdout + stderr).includes(keyValue));
+  });
+
+  declare(`${client}: says that nobody answers`, async (t) => {
+    const { run } = await createSetupHome(t, { programs: [client] });
+    const { code, stderr } = await run("dash", commandFor("http://127.0.0.1:9", keyValue));
+    t.is(code, 1);
+    t.regex(stderr, /The gateway at http:\/\/127\.0\.0\.1:9 does not answer: ./);
+  });
+}
+
+test("what an answer says cannot control the terminal", async (t) => {
+  const { stderr } = await answerWith(t, 500, '{"error":{"message":"a \\"b\\"\\n\u001b]0;x\u0007c"}}');
+  t.true(stderr.includes('The gateway says: a "b" ]0;xc (status 500)\n'), stderr);
+  t.notRegex(stderr, /[\0-\x09\x0b-\x1f\x7f]/);
+});
+
+test("an answer that is none of a gateway's", async (t) => {
+  const { code, stderr } = await answerWith(t, 404, "<html>Not found</html>");
+  t.is(code, 1);
+  t.regex(stderr, /What is at http:\/\/127\.0\.0\.1:\d+ is no gateway of ours: it answers with status 404/);
+});
+
+async function answerWith(t: ExecutionContext, status: number, body: string) {
+  const { url } = await createUpstream(t, (_request, response) => {
+    response.writeHead(status, { "content-type": "application/json" }).end(body);
+  });
+  const { run } = await createSetupHome(t, { programs: ["curl"] });
+  return run("dash", commandFor(url, keyValue));
+}
