@@ -20,6 +20,7 @@ browserTest(
     await gateway.admin.providers.create.mutate({
       name: "openai",
       kind: "openai-compatible",
+      baseUrl: "https://api.example.com/v1",
       apiKey: "sk-test",
     });
     const key = await createKey(gateway);
