@@ -220,6 +220,9 @@ const variables = z
     }
   });
 
+/** The names of all variables, for whoever writes an environment: what is not among them is not read. */
+export const configVariables = Object.keys(variables.shape);
+
 function isHostAndPort(text: string): boolean {
   const port = /^(?:\[[0-9a-f:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(text)?.[1];
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;

@@ -5,6 +5,7 @@ export const limitVariables = {
   requestHeadersTimeoutMs: { variable: "REQUEST_HEADERS_TIMEOUT_MS", value: 10_000 },
   requestReceiveTimeoutMs: { variable: "REQUEST_RECEIVE_TIMEOUT_MS", value: 60_000 },
   clientStallTimeoutMs: { variable: "CLIENT_STALL_TIMEOUT_MS", value: 60_000 },
+  keepAliveTimeoutMs: { variable: "KEEP_ALIVE_TIMEOUT_MS", value: 65_000 },
   streamPingIntervalMs: { variable: "STREAM_PING_INTERVAL_MS", value: 15_000 },
   upstreamConnectTimeoutMs: { variable: "UPSTREAM_CONNECT_TIMEOUT_MS", value: 5_000 },
   upstreamFirstByteTimeoutMs: { variable: "UPSTREAM_FIRST_BYTE_TIMEOUT_MS", value: 120_000 },

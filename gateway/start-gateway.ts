@@ -47,8 +47,8 @@ function createHttpServer({ limits }: Config, runtime: Runtime, app: RequestList
   const options = {
     headersTimeout: limits.requestHeadersTimeoutMs,
     requestTimeout: limits.requestReceiveTimeoutMs,
-    // Longer than the usual minute of load balancers, so that it is they who close idle connections.
-    keepAliveTimeout: 65_000,
+    // By default longer than the usual minute of load balancers, so that it is they who close idle connections.
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,
   };

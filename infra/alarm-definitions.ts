@@ -1,0 +1,98 @@
+import type { Names } from "./names.ts";
+import type { StackConfig } from "./stack-config.ts";
+
+export type AlarmDefinition = {
+  part: string;
+  alarmDescription: string;
+  /** Whose dimensions it has. */
+  of: "edge" | "targets" | "service" | "database" | "logs";
+  /** Whether ECS takes a release back that sets it off. */
+  isOfRelease: boolean;
+  namespace: string;
+  metricName: string;
+  statistic: "Sum" | "Average" | "Minimum" | "Maximum";
+  comparisonOperator: "GreaterThanThreshold" | "LessThanThreshold";
+  threshold: number;
+  period: number;
+  evaluationPeriods: number;
+  treatMissingData?: "breaching";
+};
+
+/** What somebody should be woken for, and what they would read first. */
+export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefinition[] {
+  const gibibyte = 1024 ** 3;
+  const sum = { statistic: "Sum", comparisonOperator: "GreaterThanThreshold", period: 60 } as const;
+  const high = { statistic: "Average", comparisonOperator: "GreaterThanThreshold", period: 300 } as const;
+  const low = { statistic: "Minimum", comparisonOperator: "LessThanThreshold", period: 300 } as const;
+  const balancer = { namespace: "AWS/ApplicationELB", isOfRelease: true } as const;
+  const database = { namespace: "AWS/RDS", of: "database", isOfRelease: false } as const;
+  return [
+    {
+      ...{
+        ...balancer,
+        ...sum,
+        part: "server-errors",
+        of: "targets",
+        metricName: "HTTPCode_Target_5XX_Count",
+      },
+      alarmDescription: "The gateway answers with errors of its own or of a provider.",
+      threshold: 20,
+      evaluationPeriods: 3,
+    },
+    {
+      ...{ ...balancer, ...sum, part: "edge-errors", of: "edge", metricName: "HTTPCode_ELB_5XX_Count" },
+      alarmDescription: "The load balancer has no task to ask, or one that breaks off.",
+      threshold: 10,
+      evaluationPeriods: 3,
+    },
+    {
+      ...{ ...balancer, ...high, part: "unhealthy", of: "targets", metricName: "UnHealthyHostCount" },
+      alarmDescription: "A task is not ready: its /readyz says why.",
+      statistic: "Minimum",
+      period: 60,
+      threshold: 0,
+      evaluationPeriods: 5,
+    },
+    {
+      ...{ ...low, part: "tasks-missing", of: "service", isOfRelease: false },
+      alarmDescription: "Fewer tasks run than the least that are wanted.",
+      namespace: "ECS/ContainerInsights",
+      metricName: "RunningTaskCount",
+      threshold: config.tasksMin,
+      period: 60,
+      evaluationPeriods: 5,
+      treatMissingData: "breaching",
+    },
+    {
+      ...{ ...sum, part: "logged-errors", of: "logs", isOfRelease: false },
+      alarmDescription:
+        "The gateway logs errors: records that cannot be written, keys that cannot be opened, bugs.",
+      namespace: names.metricNamespace,
+      metricName: loggedErrorsMetric,
+      period: 300,
+      threshold: 0,
+      evaluationPeriods: 1,
+    },
+    {
+      ...{ ...database, ...high, part: "database-cpu", metricName: "CPUUtilization" },
+      alarmDescription: "The database works at its limit.",
+      threshold: 80,
+      evaluationPeriods: 3,
+    },
+    {
+      ...{ ...database, ...low, part: "database-storage", metricName: "FreeStorageSpace" },
+      alarmDescription: "The database is nearly full, and growing by itself did not help.",
+      threshold: Math.min(5, config.databaseStorageGib / 5) * gibibyte,
+      evaluationPeriods: 1,
+    },
+    {
+      ...{ ...database, ...high, part: "database-connections", metricName: "DatabaseConnections" },
+      alarmDescription: "The database has more connections than the tasks should have together.",
+      threshold: config.tasksMax * 2 * config.databaseConnectionsMax,
+      evaluationPeriods: 1,
+    },
+  ];
+}
+
+/** Counted by a filter over the log: lines of the level error. */
+export const loggedErrorsMetric = "LoggedErrors";

@@ -1,0 +1,51 @@
+import aws from "@pulumi/aws";
+import type * as pulumi from "@pulumi/pulumi";
+import type { StackConfig } from "./stack-config.ts";
+
+type CertificateArgs = { config: StackConfig; loadBalancer: aws.lb.LoadBalancer };
+
+/**
+ * The certificate for the domain: the one given, or a new one with the DNS records that prove it and lead the domain to the
+ * load balancer. Undefined where the configuration allows plain HTTP.
+ */
+export function certificate(
+  { config, loadBalancer }: CertificateArgs,
+  options: pulumi.CustomResourceOptions,
+): pulumi.Input<string> | undefined {
+  const { certificateArn, hostedZoneId, domainName } = config;
+  if (hostedZoneId === undefined || domainName === undefined) return certificateArn;
+
+  const requested = new aws.acm.Certificate(
+    "edge",
+    { domainName, validationMethod: "DNS" },
+    { ...options, deleteBeforeReplace: false },
+  );
+  const proof = requested.domainValidationOptions.apply(([option]) => {
+    if (!option) throw new Error("ACM gave a certificate without a way to prove the domain.");
+    return option;
+  });
+  const record = new aws.route53.Record(
+    "proof",
+    {
+      zoneId: hostedZoneId,
+      name: proof.resourceRecordName,
+      type: proof.resourceRecordType,
+      records: [proof.resourceRecordValue],
+      ttl: 300,
+      allowOverwrite: true,
+    },
+    options,
+  );
+  const alias = {
+    name: loadBalancer.dnsName,
+    zoneId: loadBalancer.zoneId,
+    evaluateTargetHealth: false,
+  };
+  new aws.route53.Record(
+    "domain",
+    { zoneId: hostedZoneId, name: domainName, type: "A", aliases: [alias] },
+    options,
+  );
+  const proved = { certificateArn: requested.arn, validationRecordFqdns: [record.fqdn] };
+  return new aws.acm.CertificateValidation("edge", proved, options).certificateArn;
+}

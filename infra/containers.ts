@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { appUser, dataDir, migrateUser } from "./gateway-environment.ts";
+import { gatewayPort } from "./ports.ts";
+import { stopSecondsMax } from "./timing.ts";
+
+type ContainerOptions = {
+  image: string;
+  region: string;
+  logGroup: string;
+  environment: Record<string, string>;
+  /** Names of variables and the ARNs where ECS finds their values when it starts the container. */
+  secrets?: Record<string, string>;
+};
+
+/** The gateway, as ECS runs it. */
+export function gatewayContainer(options: ContainerOptions) {
+  const healthy = `fetch("http://127.0.0.1:${gatewayPort}/healthz").then(r=>process.exit(r.ok?0:1),()=>process.exit(1))`;
+  return {
+    name: "gateway",
+    ...confined(options),
+    portMappings: [{ containerPort: gatewayPort, hostPort: gatewayPort, protocol: "tcp" }],
+    // Whether the process is alive; whether it gets requests is what the load balancer asks.
+    healthCheck: {
+      command: ["CMD", "node", "-e", healthy],
+      interval: 10,
+      timeout: 5,
+      retries: 3,
+      startPeriod: 60,
+    },
+    // A gateway that dies is started again in its task, where its spool of usage records still is.
+    restartPolicy: { enabled: true, restartAttemptPeriod: 60 },
+    ulimits: [{ name: "nofile", softLimit: 65_536, hardLimit: 65_536 }],
+    stopTimeout: stopSecondsMax,
+  };
+}
+
+/** Brings the schema up to date and ends. It waits until its user is there. */
+export function migrateContainer(options: ContainerOptions) {
+  return {
+    name: "migrate",
+    ...confined(options),
+    command: ["node", "gateway/main.ts", "migrate"],
+    dependsOn: [{ containerName: "database-users", condition: "SUCCESS" }],
+  };
+}
+
+/** Creates the users of the database, as its owner. */
+export function databaseUsersContainer(options: ContainerOptions) {
+  const program = readFileSync(new URL("create-database-users.ts", import.meta.url), "utf8");
+  const environment = {
+    ...options.environment,
+    DATABASE_NAME: "gateway",
+    OWNER_USER: "gateway_owner",
+    APP_USER: appUser,
+    MIGRATE_USER: migrateUser,
+  };
+  return {
+    name: "database-users",
+    ...confined({ ...options, environment }),
+    essential: false,
+    command: ["node", "--input-type=module-typescript", "--eval", program],
+  };
+}
+
+/** What every container has: no root, nothing to write to but the volume, no capabilities, logs that cannot stop it. */
+function confined({ image, region, logGroup, environment, secrets = {} }: ContainerOptions) {
+  return {
+    image,
+    essential: true,
+    user: "1000:1000",
+    privileged: false,
+    readonlyRootFilesystem: true,
+    linuxParameters: { initProcessEnabled: true, capabilities: { drop: ["ALL"] } },
+    mountPoints: [{ sourceVolume: "data", containerPath: dataDir, readOnly: false }],
+    // Sorted, so that the same environment is the same task definition.
+    environment: Object.entries(environment)
+      .map(([name, value]) => ({ name, value }))
+      .toSorted((a, b) => a.name.localeCompare(b.name)),
+    secrets: Object.entries(secrets).map(([name, valueFrom]) => ({ name, valueFrom })),
+    logConfiguration: {
+      logDriver: "awslogs",
+      options: {
+        "awslogs-group": logGroup,
+        "awslogs-region": region,
+        "awslogs-stream-prefix": "task",
+        mode: "non-blocking",
+        "max-buffer-size": "25m",
+      },
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** What the server is told beyond RDS's defaults. RDS writes booleans as 1 and 0. */
+export const databaseParameters = [
+  // Off by default: without it a client that forgets TLS is served in the clear.
+  { name: "require_secure_transport", value: "1" },
+  { name: "tls_version", value: "TLSv1.2,TLSv1.3" },
+  { name: "character_set_server", value: "utf8mb4" },
+  // Compares names as they are written; the gateway's tables say so themselves.
+  { name: "collation_server", value: "utf8mb4_bin" },
+  { name: "time_zone", value: "UTC" },
+  {
+    name: "sql_mode",
+    value:
+      "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+  },
+  { name: "slow_query_log", value: "1" },
+  { name: "long_query_time", value: "1" },
+  { name: "log_output", value: "FILE" },
+  // A client that dies in the middle of a transaction keeps its locks no longer than that.
+  { name: "innodb_rollback_on_timeout", value: "1", applyMethod: "pending-reboot" },
+];

@@ -1,0 +1,62 @@
+import aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import type { Firewalls } from "./firewalls.ts";
+import type { Names } from "./names.ts";
+import type { Network } from "./network.ts";
+import type { StackConfig } from "./stack-config.ts";
+
+type EndpointsArgs = { config: StackConfig; names: Names; network: Network; firewalls: Firewalls };
+
+/**
+ * Ways to AWS that do not leave its network. The one to S3, where image layers come from, costs nothing; those of
+ * `privateEndpoints` cost by the hour and keep keys, secrets and logs off the NAT gateways.
+ */
+export class Endpoints extends pulumi.ComponentResource {
+  constructor(name: string, args: EndpointsArgs, options: pulumi.ComponentResourceOptions) {
+    super("gateway:infra:Endpoints", name, {}, options);
+    const { config, names, network, firewalls } = args;
+    const { vpcId } = network;
+    const parent = { parent: this };
+    const serviceName = (service: string) => `com.amazonaws.${config.region}.${service}`;
+    new aws.ec2.VpcEndpoint(
+      "s3",
+      {
+        vpcId,
+        vpcEndpointType: "Gateway",
+        serviceName: serviceName("s3"),
+        routeTableIds: network.appRouteTableIds,
+        tags: { Name: `${names.prefix}-s3` },
+      },
+      parent,
+    );
+    if (config.privateEndpoints) {
+      const group = new aws.ec2.SecurityGroup(
+        "endpoints",
+        { vpcId, description: "Private endpoints of AWS", tags: { Name: `${names.prefix}-endpoints` } },
+        parent,
+      );
+      const https = { securityGroupId: group.id, ipProtocol: "tcp", fromPort: 443, toPort: 443 };
+      const callers = { app: firewalls.appId, migrate: firewalls.migrateId };
+      for (const [caller, referencedSecurityGroupId] of Object.entries(callers)) {
+        const rule = { ...https, referencedSecurityGroupId };
+        new aws.vpc.SecurityGroupIngressRule(`endpoints-${caller}`, rule, parent);
+      }
+      for (const service of ["kms", "secretsmanager", "ecr.api", "ecr.dkr", "logs"]) {
+        new aws.ec2.VpcEndpoint(
+          service.replace(".", "-"),
+          {
+            vpcId,
+            vpcEndpointType: "Interface",
+            serviceName: serviceName(service),
+            subnetIds: network.appSubnetIds,
+            securityGroupIds: [group.id],
+            privateDnsEnabled: true,
+            tags: { Name: `${names.prefix}-${service}` },
+          },
+          parent,
+        );
+      }
+    }
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,55 @@
+import { databasePort, gatewayPort, metricsPort } from "./ports.ts";
+import { workersOf } from "./sizes.ts";
+import type { StackConfig } from "./stack-config.ts";
+import { drainSeconds, keepAliveSeconds, upstreamFirstByteSeconds } from "./timing.ts";
+
+type GatewayEnvironmentOptions = {
+  config: StackConfig;
+  publicUrl: string;
+  databaseHost: string;
+  providerKeyArn: string;
+  encryptionContext: Record<string, string>;
+};
+
+/** The gateway's configuration in its task, but for the secrets. A test holds the names against the gateway's own schema. */
+export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<string, string> {
+  const { config, publicUrl, databaseHost, providerKeyArn, encryptionContext } = options;
+  return {
+    HOST: "0.0.0.0",
+    PORT: String(gatewayPort),
+    METRICS_PORT: String(metricsPort),
+    PUBLIC_URL: publicUrl,
+    WORKERS: String(workersOf(config.cpu)),
+    DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),
+    DATABASE_CONNECTIONS_MAX: String(config.databaseConnectionsMax),
+    DATA_DIR: dataDir,
+    KMS_KEY_ID: providerKeyArn,
+    KMS_ENCRYPTION_CONTEXT: Object.entries(encryptionContext)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(","),
+    ADMIN_EMAIL: config.adminEmail,
+    UPSTREAM_FIRST_BYTE_TIMEOUT_MS: String(upstreamFirstByteSeconds * 1_000),
+    UPSTREAM_TOTAL_TIMEOUT_MS: String(config.streamSecondsMax * 1_000),
+    KEEP_ALIVE_TIMEOUT_MS: String(keepAliveSeconds * 1_000),
+    DRAIN_TIMEOUT_MS: String(drainSeconds * 1_000),
+  };
+}
+
+/** What the task that migrates is told: it opens the database as another user, and no port. */
+export function migrateEnvironment({ databaseHost }: { databaseHost: string }): Record<string, string> {
+  return { DATABASE_URL: databaseUrl({ user: migrateUser, host: databaseHost }), DATA_DIR: dataDir };
+}
+
+/** Over TLS, checked against Amazon's certificates, with a token of the task's role instead of a password. */
+function databaseUrl({ user, host }: { user: string; host: string }): string {
+  return `mysql://${user}@${host}:${databasePort}/gateway?ssl=rds&auth=iam`;
+}
+
+/** Where the task's volume is: the only place where a gateway on a read-only file system can write. */
+export const dataDir = "/data";
+
+/** May read and write rows. */
+export const appUser = "gateway";
+
+/** May change tables. */
+export const migrateUser = "gateway_migrate";

@@ -1,0 +1,144 @@
+import { type Policy, policy, type Statement } from "./policies.ts";
+
+/**
+ * The key over the providers' keys. The account administers it and cannot open anything with it: no IAM policy, not even an
+ * administrator's, gives that away. Only the task's role can, and only with the context that the gateway sends.
+ */
+export function providerKeyPolicy(allowed: {
+  accountId: string;
+  taskRoleArn: string;
+  encryptionContext: Record<string, string>;
+}): Policy {
+  const context = Object.entries(allowed.encryptionContext).map(([name, value]) => [
+    `kms:EncryptionContext:${name}`,
+    value,
+  ]);
+  return policy(
+    administration(allowed.accountId),
+    {
+      Sid: "SealAndOpen",
+      Effect: "Allow",
+      Principal: { AWS: allowed.taskRoleArn },
+      Action: ["kms:Decrypt", "kms:GenerateDataKey"],
+      Resource: "*",
+      Condition: { StringEquals: Object.fromEntries(context) },
+    },
+    // Its own statement: a request to describe a key has no context, so a condition on it would always fail.
+    {
+      Sid: "Describe",
+      Effect: "Allow",
+      Principal: { AWS: allowed.taskRoleArn },
+      Action: "kms:DescribeKey",
+      Resource: "*",
+    },
+  );
+}
+
+/** The key over the database, secrets, logs and alarms: it is used by those services, for this account, and nobody else. */
+export function storageKeyPolicy(allowed: {
+  accountId: string;
+  region: string;
+  logGroupNames: string[];
+}): Policy {
+  const { accountId, region } = allowed;
+  const viaService = [`rds.${region}.amazonaws.com`, `secretsmanager.${region}.amazonaws.com`];
+  return policy(
+    administration(accountId),
+    {
+      Sid: "ThroughServices",
+      Effect: "Allow",
+      Principal: { AWS: root(accountId) },
+      Action: use,
+      Resource: "*",
+      Condition: { StringEquals: { "kms:ViaService": viaService } },
+    },
+    {
+      Sid: "GrantsOfServices",
+      Effect: "Allow",
+      Principal: { AWS: root(accountId) },
+      Action: "kms:CreateGrant",
+      Resource: "*",
+      Condition: {
+        StringEquals: { "kms:ViaService": viaService },
+        Bool: { "kms:GrantIsForAWSResource": "true" },
+      },
+    },
+    {
+      Sid: "Logs",
+      Effect: "Allow",
+      Principal: { Service: `logs.${region}.amazonaws.com` },
+      Action: use,
+      Resource: "*",
+      Condition: {
+        ArnEquals: {
+          "kms:EncryptionContext:aws:logs:arn": allowed.logGroupNames.map(
+            (name) => `arn:aws:logs:${region}:${accountId}:log-group:${name}`,
+          ),
+        },
+      },
+    },
+    alarmsBy("cloudwatch.amazonaws.com", "Alarms"),
+    alarmsBy("events.amazonaws.com", "Events"),
+  );
+}
+
+const use = [
+  "kms:Encrypt",
+  "kms:Decrypt",
+  "kms:ReEncryptFrom",
+  "kms:ReEncryptTo",
+  "kms:GenerateDataKey",
+  "kms:GenerateDataKeyWithoutPlaintext",
+  "kms:DescribeKey",
+];
+
+/** What publishes to the sealed topic of alarms. */
+function alarmsBy(service: string, sid: string): Statement {
+  return {
+    Sid: sid,
+    Effect: "Allow",
+    Principal: { Service: service },
+    Action: ["kms:Decrypt", "kms:GenerateDataKey"],
+    Resource: "*",
+  };
+}
+
+function administration(accountId: string): Statement {
+  return {
+    Sid: "Administer",
+    Effect: "Allow",
+    Principal: { AWS: root(accountId) },
+    Action: administrationActions,
+    Resource: "*",
+  };
+}
+
+function root(accountId: string): string {
+  return `arn:aws:iam::${accountId}:root`;
+}
+
+/** By name, because `kms:*` or `kms:Create*` would include Decrypt or CreateGrant, which is Decrypt by another way. */
+const administrationActions = [
+  "kms:CancelKeyDeletion",
+  "kms:DescribeKey",
+  "kms:DisableKey",
+  "kms:DisableKeyRotation",
+  "kms:EnableKey",
+  "kms:EnableKeyRotation",
+  "kms:GetKeyPolicy",
+  "kms:GetKeyRotationStatus",
+  "kms:ListGrants",
+  "kms:ListKeyPolicies",
+  "kms:ListKeyRotations",
+  "kms:ListResourceTags",
+  "kms:PutKeyPolicy",
+  "kms:RevokeGrant",
+  "kms:RotateKeyOnDemand",
+  "kms:ScheduleKeyDeletion",
+  "kms:TagResource",
+  "kms:UntagResource",
+  "kms:UpdateKeyDescription",
+  "kms:CreateAlias",
+  "kms:UpdateAlias",
+  "kms:DeleteAlias",
+];

@@ -1,0 +1,135 @@
+import aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import { logGroup } from "./log-group.ts";
+import type { Names } from "./names.ts";
+import { flowLogPolicy, trustPolicy } from "./policies.ts";
+import type { StackConfig } from "./stack-config.ts";
+import { subnetBlocks } from "./subnet-blocks.ts";
+
+type NetworkArgs = { config: StackConfig; names: Names; storageKeyArn: pulumi.Input<string> };
+
+/**
+ * A network of three kinds of subnets in each zone: public for the load balancer and the way out, `app` for the tasks,
+ * `data` for the database, from which no route leads anywhere.
+ */
+export class Network extends pulumi.ComponentResource {
+  readonly vpcId: pulumi.Output<string>;
+  readonly publicSubnetIds: pulumi.Output<string>[];
+  readonly appSubnetIds: pulumi.Output<string>[];
+  readonly dataSubnetIds: pulumi.Output<string>[];
+  readonly appRouteTableIds: pulumi.Output<string>[];
+  /** To wait for: without these a task reaches neither registry nor logs. */
+  readonly ways: pulumi.Resource[];
+
+  constructor(
+    name: string,
+    { config, names, storageKeyArn }: NetworkArgs,
+    options: pulumi.ComponentResourceOptions,
+  ) {
+    super("gateway:infra:Network", name, {}, options);
+    const parent = { parent: this };
+    const tags = (part: string) => ({ Name: `${names.prefix}-${part}` });
+
+    const vpc = new aws.ec2.Vpc(
+      "vpc",
+      { cidrBlock: config.cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
+      parent,
+    );
+    // Nothing of ours is in it, and whatever gets into it by mistake reaches nothing.
+    new aws.ec2.DefaultSecurityGroup("default", { vpcId: vpc.id, ingress: [], egress: [] }, parent);
+
+    const zones = aws.getAvailabilityZonesOutput(
+      { state: "available", filters: [{ name: "opt-in-status", values: ["opt-in-not-required"] }] },
+      parent,
+    ).names;
+    const blocks = subnetBlocks(config.cidr, config.zones);
+    const subnets = (kind: "public" | "app" | "data") =>
+      blocks.map((block, index) => {
+        const args = {
+          vpcId: vpc.id,
+          cidrBlock: block[kind],
+          availabilityZone: zoneAt(zones, index),
+          mapPublicIpOnLaunch: false,
+          tags: tags(`${kind}-${index}`),
+        };
+        return new aws.ec2.Subnet(`${kind}-${index}`, args, parent);
+      });
+    const table = (part: string) => new aws.ec2.RouteTable(part, { vpcId: vpc.id, tags: tags(part) }, parent);
+    const associate = (subnet: aws.ec2.Subnet, routeTable: aws.ec2.RouteTable, part: string) =>
+      new aws.ec2.RouteTableAssociation(part, { subnetId: subnet.id, routeTableId: routeTable.id }, parent);
+    const everywhere = { destinationCidrBlock: "0.0.0.0/0" };
+
+    const internet = new aws.ec2.InternetGateway(
+      "internet",
+      { vpcId: vpc.id, tags: tags("internet") },
+      parent,
+    );
+    const publicTable = table("public");
+    const toInternet = new aws.ec2.Route(
+      "public",
+      { routeTableId: publicTable.id, gatewayId: internet.id, ...everywhere },
+      parent,
+    );
+    const publicSubnets = subnets("public");
+    publicSubnets.forEach((subnet, index) => associate(subnet, publicTable, `public-${index}`));
+
+    // Providers live on the internet, so tasks need a way out; one for each zone keeps them apart when a zone fails.
+    const natGateways = publicSubnets.slice(0, config.natGateways).map((subnet, index) => {
+      const address = new aws.ec2.Eip(`nat-${index}`, { domain: "vpc", tags: tags(`nat-${index}`) }, parent);
+      const args = { subnetId: subnet.id, allocationId: address.allocationId, tags: tags(`nat-${index}`) };
+      return new aws.ec2.NatGateway(`nat-${index}`, args, { ...parent, dependsOn: [toInternet] });
+    });
+    const appSubnets = subnets("app");
+    const app = appSubnets.map((subnet, index) => {
+      const routeTable = table(`app-${index}`);
+      associate(subnet, routeTable, `app-${index}`);
+      const natGatewayId = natGateways[index % natGateways.length]?.id;
+      return {
+        routeTable,
+        route: new aws.ec2.Route(
+          `app-${index}`,
+          { routeTableId: routeTable.id, ...(natGatewayId && { natGatewayId }), ...everywhere },
+          parent,
+        ),
+      };
+    });
+
+    const dataTable = table("data");
+    const dataSubnets = subnets("data");
+    dataSubnets.forEach((subnet, index) => associate(subnet, dataTable, `data-${index}`));
+
+    this.#recordRefusals(vpc, { config, names, storageKeyArn });
+
+    this.vpcId = vpc.id;
+    this.publicSubnetIds = publicSubnets.map(({ id }) => id);
+    this.appSubnetIds = appSubnets.map(({ id }) => id);
+    this.dataSubnetIds = dataSubnets.map(({ id }) => id);
+    this.appRouteTableIds = app.map(({ routeTable }) => routeTable.id);
+    this.ways = app.map(({ route }) => route);
+    this.registerOutputs({ vpcId: this.vpcId });
+  }
+
+  /** What the network refused, for whoever wonders why something cannot be reached. */
+  #recordRefusals(vpc: aws.ec2.Vpc, { config, names, storageKeyArn }: NetworkArgs): void {
+    const parent = { parent: this };
+    const logs = logGroup("flow", { name: names.logs.flow, config, storageKeyArn }, parent);
+    const trust = trustPolicy({ service: "vpc-flow-logs.amazonaws.com", accountId: config.accountId });
+    const role = new aws.iam.Role("flow", { assumeRolePolicy: JSON.stringify(trust) }, parent);
+    const write = { role: role.id, policy: pulumi.jsonStringify(logs.arn.apply(flowLogPolicy)) };
+    new aws.iam.RolePolicy("flow", write, parent);
+    new aws.ec2.FlowLog(
+      "flow",
+      { vpcId: vpc.id, trafficType: "REJECT", iamRoleArn: role.arn, logDestination: logs.arn },
+      parent,
+    );
+  }
+}
+
+function zoneAt(zones: pulumi.Output<string[]>, index: number): pulumi.Output<string> {
+  return zones.apply((names) => {
+    const zone = names[index];
+    if (zone === undefined)
+      throw new pulumi.RunError(`The region has ${names.length} zones; gateway:zones asks for more.`);
+    return zone;
+  });
+}

@@ -1,0 +1,50 @@
+/** Whether Fargate has tasks of this many CPU units and this much memory in MiB. */
+export function isFargatePair(cpu: number, memoryMib: number): boolean {
+  const size = fargateSizes.get(cpu);
+  if (!size) return false;
+  const { fromGib, toGib, stepGib } = size;
+  if (cpu === 256 && memoryMib === 512) return true;
+  const gib = memoryMib / 1024;
+  return gib >= fromGib && gib <= toGib && (gib - fromGib) % stepGib === 0;
+}
+
+/** As in "Task CPU and memory" of the guide to ECS on Fargate. */
+const fargateSizes = new Map([
+  [256, { fromGib: 1, toGib: 2, stepGib: 1 }],
+  [512, { fromGib: 1, toGib: 4, stepGib: 1 }],
+  [1_024, { fromGib: 2, toGib: 8, stepGib: 1 }],
+  [2_048, { fromGib: 4, toGib: 16, stepGib: 1 }],
+  [4_096, { fromGib: 8, toGib: 30, stepGib: 1 }],
+  [8_192, { fromGib: 16, toGib: 60, stepGib: 4 }],
+  [16_384, { fromGib: 32, toGib: 120, stepGib: 8 }],
+]);
+
+/** The pairs in words, for messages. */
+export const fargatePairs = [...fargateSizes]
+  .map(
+    ([cpu, { fromGib, toGib, stepGib }]) => `${cpu}: ${fromGib * 1024}-${toGib * 1024} by ${stepGib * 1024}`,
+  )
+  .join(", ");
+
+/** Processes a task runs: one for each whole CPU, since a process has one event loop. */
+export function workersOf(cpu: number): number {
+  return Math.max(1, Math.floor(cpu / 1024));
+}
+
+/**
+ * Connections that RDS allows a MySQL server of a class, less a fifth for people and RDS itself. Its default is the
+ * memory's bytes / 12,582,880; what the system takes of the memory before that is the reason for the fifth as well.
+ */
+export function connectionsAvailable(databaseClass: string): number {
+  const [, family = "", size = ""] = databaseClass.split(".");
+  const perLarge = family.startsWith("r") || family.startsWith("x") ? 16 : 8;
+  const burstable: Record<string, number> = { micro: 1, small: 2, medium: 4 };
+  const times = /^(\d*)xlarge$/.exec(size)?.[1];
+  const memoryGib = burstable[size] ?? (times === undefined ? perLarge : perLarge * 2 * Number(times || 1));
+  return Math.floor(((memoryGib * 1024 ** 3) / 12_582_880) * 0.8);
+}
+
+/** Performance Insights is not there for the smallest servers. */
+export function hasPerformanceInsights(databaseClass: string): boolean {
+  return !/\.(micro|small)$/.test(databaseClass);
+}

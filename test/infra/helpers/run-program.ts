@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { startFakeEngine } from "./fake-engine.ts";
+import type { Graph } from "./graph.ts";
+
+type RunOptions = {
+  stack: string;
+  phase: Graph["phase"];
+  config: Record<string, string>;
+  /** Another program than infra/index.ts. */
+  program?: string;
+  runsHooks?: boolean;
+  /** Added to an environment that is otherwise empty: no test finds the credentials of whoever runs it. */
+  environment?: Record<string, string>;
+};
+
+type Run = { graph: Graph; exitCode: number | null; messages: string[]; failures: string[] };
+
+/** Runs a program by Pulumi's own language host, as `pulumi preview` and `pulumi up` do. */
+export async function runProgram(options: RunOptions): Promise<Run> {
+  const { stack, phase, config, program = infraProgram, runsHooks = false, environment = {} } = options;
+  const engine = await startFakeEngine({ project: "gateway", stack, phase, runsHooks });
+  try {
+    const parameters = {
+      monitor: engine.address,
+      engine: engine.address,
+      project: "gateway",
+      stack,
+      organization: "tests",
+      parallel: "32",
+      pwd: path.dirname(program),
+    };
+    const child = spawn(
+      process.execPath,
+      [
+        languageHost,
+        ...Object.entries(parameters).map(([name, value]) => `--${name}=${value}`),
+        ...(phase === "preview" ? ["--dry-run"] : []),
+        path.basename(program),
+      ],
+      {
+        env: { PULUMI_CONFIG: JSON.stringify(config), PULUMI_NODEJS_TYPESCRIPT: "false", ...environment },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    const printed: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => printed.push(text));
+    const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+    child.once("error", reject).once("close", resolve);
+    const exitCode = await promise;
+    const { messages, failures } = engine;
+    const resources = engine.resources.toSorted((a, b) => (a.urn < b.urn ? -1 : 1));
+    const graph = { phase, stack, resources, outputs: engine.outputs() };
+    return { graph, exitCode, messages: [...messages, ...printed], failures };
+  } finally {
+    engine.close();
+  }
+}
+
+/** A stack's configuration as the examples in infra/ have it; only what those few lines of YAML need is understood. */
+export function exampleConfig(stack: "dev" | "prod"): Record<string, string> {
+  const yaml = readFileSync(path.join(infraFolder, `Pulumi.${stack}.yaml`), "utf8");
+  const lines = yaml.matchAll(/^ {2}([\w:-]+): (.+)$/gm);
+  return Object.fromEntries(
+    [...lines].map(([, key = "", value = ""]) => [key, value.replace(/^"(.*)"$/, "$1")]),
+  );
+}
+
+const infraFolder = path.join(import.meta.dirname, "../../../infra");
+const infraProgram = path.join(infraFolder, "index.ts");
+const languageHost = createRequire(import.meta.url).resolve("@pulumi/pulumi/cmd/run");
