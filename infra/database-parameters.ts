@@ -2,7 +2,7 @@
 export const databaseParameters = [
   // Off by default: without it a client that forgets TLS is served in the clear.
   { name: "require_secure_transport", value: "1" },
-  { name: "tls_version", value: "TLSv1.2,TLSv1.3" },
+  { name: "tls_version", value: "TLSv1.2,TLSv1.3", applyMethod: "pending-reboot" },
   { name: "character_set_server", value: "utf8mb4" },
   // Compares names as they are written; the gateway's tables say so themselves.
   { name: "collation_server", value: "utf8mb4_bin" },

@@ -14,6 +14,8 @@ export class Firewalls extends pulumi.ComponentResource {
   readonly appId: pulumi.Output<string>;
   readonly migrateId: pulumi.Output<string>;
   readonly databaseId: pulumi.Output<string>;
+  /** To wait for: a group without its rules lets nothing through. */
+  readonly rules: pulumi.Resource[] = [];
   readonly #names: Names;
   readonly #vpcId: pulumi.Input<string>;
 
@@ -54,12 +56,12 @@ export class Firewalls extends pulumi.ComponentResource {
 
   #allowIn(rule: string, group: aws.ec2.SecurityGroup, port: number, from: Peer): void {
     const args = { securityGroupId: group.id, ipProtocol: "tcp", fromPort: port, toPort: port, ...from };
-    new aws.vpc.SecurityGroupIngressRule(rule, args, { parent: this });
+    this.rules.push(new aws.vpc.SecurityGroupIngressRule(rule, args, { parent: this }));
   }
 
   #allowOut(rule: string, group: aws.ec2.SecurityGroup, port: number, to: Peer): void {
     const args = { securityGroupId: group.id, ipProtocol: "tcp", fromPort: port, toPort: port, ...to };
-    new aws.vpc.SecurityGroupEgressRule(rule, args, { parent: this });
+    this.rules.push(new aws.vpc.SecurityGroupEgressRule(rule, args, { parent: this }));
   }
 }
 

@@ -80,7 +80,7 @@ const service = new Service(
         logGroup: names.logs.migrate,
       }),
     }),
-    dependsOn: [...network.ways, data.instance, ...migrate.ready],
+    dependsOn: [...network.ways, ...firewalls.rules, data.instance, ...migrate.ready],
   },
   options,
 );

@@ -82,10 +82,11 @@ export class Network extends pulumi.ComponentResource {
     const appSubnets = subnets("app");
     const app = appSubnets.map((subnet, index) => {
       const routeTable = table(`app-${index}`);
-      associate(subnet, routeTable, `app-${index}`);
+      const association = associate(subnet, routeTable, `app-${index}`);
       const natGatewayId = natGateways[index % natGateways.length]?.id;
       return {
         routeTable,
+        association,
         route: new aws.ec2.Route(
           `app-${index}`,
           { routeTableId: routeTable.id, ...(natGatewayId && { natGatewayId }), ...everywhere },
@@ -105,7 +106,7 @@ export class Network extends pulumi.ComponentResource {
     this.appSubnetIds = appSubnets.map(({ id }) => id);
     this.dataSubnetIds = dataSubnets.map(({ id }) => id);
     this.appRouteTableIds = app.map(({ routeTable }) => routeTable.id);
-    this.ways = app.map(({ route }) => route);
+    this.ways = app.flatMap(({ association, route }) => [association, route]);
     this.registerOutputs({ vpcId: this.vpcId });
   }
 

@@ -97,7 +97,8 @@ export class Service extends pulumi.ComponentResource {
         alarms: { enable: true, rollback: true, alarmNames: args.alarmNames },
         availabilityZoneRebalancing: "ENABLED",
         healthCheckGracePeriodSeconds: 60,
-        enableExecuteCommand: !config.isProduction,
+        // It needs a file system that can be written to, and would open a way in.
+        enableExecuteCommand: false,
         enableEcsManagedTags: true,
         propagateTags: "SERVICE",
         waitForSteadyState: true,

@@ -22,6 +22,7 @@ export type EngineOptions = {
 export type FakeEngine = {
   address: string;
   resources: GraphResource[];
+  invocations: Graph["invocations"];
   /** The program's, once it is through. */
   outputs(): Inputs;
   /** What the program told people. */
@@ -38,6 +39,7 @@ export type FakeEngine = {
 export async function startFakeEngine(options: EngineOptions): Promise<FakeEngine> {
   const { project, stack, phase } = options;
   const resources: GraphResource[] = [];
+  const invocations: Graph["invocations"] = [];
   const messages: string[] = [];
   const failures: string[] = [];
   const hooks = new Map<string, callbackProto.Callback>();
@@ -52,8 +54,10 @@ export async function startFakeEngine(options: EngineOptions): Promise<FakeEngin
       return info;
     }),
     invoke: unary<resourceProto.ResourceInvokeRequest, resourceProto.ResourceInvokeResponse>((request) => {
-      const answer = invocations[request.getTok()];
-      if (!answer) throw new Error(`The fake engine does not know ${request.getTok()}.`);
+      const token = request.getTok();
+      invocations.push({ token, provider: request.getProvider() });
+      const answer = answers[token];
+      if (!answer) throw new Error(`The fake engine does not know ${token}.`);
       const response = new resourceProto.ResourceInvokeResponse();
       response.setReturn(structProto.Struct.fromJavaScript(answer));
       return response;
@@ -64,7 +68,7 @@ export async function startFakeEngine(options: EngineOptions): Promise<FakeEngin
         if (resources.some(({ urn }) => urn === resource.urn)) throw new Error(`Twice: ${resource.urn}`);
         const inputs = request.getObject()?.toJavaScript() ?? {};
         if (phase === "update" && options.runsHooks) {
-          for (const hook of resource.hooks) {
+          for (const hook of resource.hooks.beforeCreate) {
             const problem = await runHook(hooks.get(hook), resource, inputs);
             if (problem === "") continue;
             failures.push(`${resource.urn}: ${problem}`);
@@ -120,6 +124,7 @@ export async function startFakeEngine(options: EngineOptions): Promise<FakeEngin
   return {
     address,
     resources,
+    invocations,
     messages,
     failures,
     outputs: () => outputs,
@@ -143,7 +148,7 @@ function unary<Request, Response>(
   return handle;
 }
 
-const invocations: Record<string, Json> = {
+const answers: Record<string, Json> = {
   "aws:index/getAvailabilityZones:getAvailabilityZones": {
     id: "eu-central-1",
     names: ["eu-central-1a", "eu-central-1b", "eu-central-1c"],
@@ -176,7 +181,10 @@ function readResource(
     dependencies: request.getDependenciesList().toSorted(),
     propertyDependencies: Object.fromEntries(dependencies.filter(([, urns]) => urns.length > 0).toSorted()),
     ignoreChanges: request.getIgnorechangesList(),
-    hooks: binding?.getBeforeCreateList() ?? [],
+    hooks: {
+      beforeCreate: binding?.getBeforeCreateList() ?? [],
+      beforeUpdate: binding?.getBeforeUpdateList() ?? [],
+    },
     inputs: readInputs(request.getObject()?.toJavaScript() ?? {}),
   };
 }

@@ -4,6 +4,8 @@ export type Graph = {
   stack: string;
   resources: GraphResource[];
   outputs: Inputs;
+  /** What was asked of AWS while the program ran. */
+  invocations: { token: string; provider: string }[];
 };
 
 export type GraphResource = {
@@ -17,8 +19,8 @@ export type GraphResource = {
   dependencies: string[];
   propertyDependencies: Record<string, string[]>;
   ignoreChanges: string[];
-  /** The names of the hooks that run before it is created or updated. */
-  hooks: string[];
+  /** The names of the hooks that run before the resource is created, and before it is updated. */
+  hooks: { beforeCreate: string[]; beforeUpdate: string[] };
   inputs: Inputs;
 };
 

@@ -51,9 +51,9 @@ export async function runProgram(options: RunOptions): Promise<Run> {
     const { promise, resolve, reject } = Promise.withResolvers<number | null>();
     child.once("error", reject).once("close", resolve);
     const exitCode = await promise;
-    const { messages, failures } = engine;
+    const { messages, failures, invocations } = engine;
     const resources = engine.resources.toSorted((a, b) => (a.urn < b.urn ? -1 : 1));
-    const graph = { phase, stack, resources, outputs: engine.outputs() };
+    const graph = { phase, stack, resources, outputs: engine.outputs(), invocations };
     return { graph, exitCode, messages: [...messages, ...printed], failures };
   } finally {
     engine.close();

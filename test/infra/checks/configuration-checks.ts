@@ -1,0 +1,109 @@
+import { configVariables, readConfig } from "../../../gateway/config.ts";
+import { change, type Check, problems } from "../helpers/check.ts";
+import {
+  changeContainer,
+  changeVariable,
+  type Container,
+  containersOf,
+  environmentOf,
+} from "../helpers/containers-of.ts";
+import { find, ofType, texts } from "../helpers/graph.ts";
+
+const instanceType = "aws:rds/instance:Instance";
+const secretName = /password|secret|token|credential|private_?key|api_?key/i;
+/** ARNs, and settings about secrets that are none. */
+const harmless = /^(arn:|true$|false$|$)/;
+const secretText = /\w+:\/\/[^\s/:@]+:[^\s/@]+@|AKIA[0-9A-Z]{16}|-----BEGIN|\bsk-[A-Za-z0-9]{16}/;
+
+/** Known to the gateway from its next versions on: a name that the schema has by now does no harm here. */
+const announced = ["KMS_KEY_ID", "KMS_ENCRYPTION_CONTEXT", "METRICS_PORT", "WORKERS"];
+
+export const configurationChecks: Record<number, Check> = {
+  11: {
+    title: "no secret stands in the clear, neither in Pulumi's state nor in a task definition",
+    findings(graph) {
+      const inputs = graph.resources.flatMap(({ name, inputs: values }) =>
+        texts(values).map(({ path, text }) => ({
+          where: `${name}.${path.join(".")}`,
+          last: path.at(-1) ?? "",
+          path,
+          text,
+        })),
+      );
+      const variables = containersOf(graph).flatMap(({ container }) =>
+        container.environment.map(({ name, value }) => ({ where: `${container.name} ${name}`, name, value })),
+      );
+      return [
+        ...problems(inputs, ({ where, last, path, text }) => {
+          if (path.includes("$secret")) return false;
+          const isNamedSo = secretName.test(last) && !harmless.test(text);
+          return (isNamedSo || secretText.test(text)) && `${where} is a secret in the clear`;
+        }),
+        ...problems(
+          variables,
+          ({ where, name, value }) =>
+            (secretName.test(name) || secretText.test(value)) && `${where} is a secret`,
+        ),
+        ...problems(
+          containersOf(graph).flatMap(({ container }) => container.secrets),
+          ({ name, valueFrom }) =>
+            !/^arn:aws:secretsmanager:/.test(valueFrom) && `${name} is not in Secrets Manager`,
+        ),
+        ...ofType(graph, "aws:secretsmanager/secretVersion:SecretVersion").map(
+          ({ name }) => `${name} has a value that Pulumi knows`,
+        ),
+      ];
+    },
+    mutants: {
+      "a password of the database": (graph) =>
+        change(find(graph, instanceType, "database"), { password: "hunter2" }),
+      "a password in a URL": (graph) =>
+        changeVariable(graph, "DATABASE_URL", "mysql://root:hunter2@host/gateway"),
+      "a password in the environment": (graph) => changeVariable(graph, "ADMIN_PASSWORD", "hunter2hunter2"),
+      "a key in a tag": (graph) =>
+        change(find(graph, instanceType, "database"), { tags: { note: "AKIAIOSFODNN7EXAMPLE" } }),
+      "a secret that is a value": (graph) =>
+        changeContainer(graph, { secrets: [{ name: "JWT_SECRET", valueFrom: "hunter2" }] }),
+      "a value of a secret": (graph) => {
+        const type = "aws:secretsmanager/secretVersion:SecretVersion";
+        const secret = find(graph, "aws:secretsmanager/secret:Secret", "signing");
+        graph.resources.push({ ...secret, type, inputs: { secretString: { $secret: "hunter2" } } });
+      },
+    },
+  },
+  20: {
+    title: "the gateway knows every variable it is given, and starts with them",
+    findings: (graph) =>
+      containersOf(graph)
+        .filter(({ container }) => container.name !== "database-users")
+        .flatMap(({ container }) => {
+          const given = [...container.environment, ...container.secrets].map(({ name }) => name);
+          const known = new Set([...configVariables, ...announced]);
+          const unknown = given.filter((name) => !known.has(name));
+          const twice = given.filter((name, index) => given.indexOf(name) !== index);
+          return [
+            ...unknown.map((name) => `${container.name}: the gateway does not know ${name}`),
+            ...twice.map((name) => `${container.name}: ${name} is given twice`),
+            ...startProblem(container),
+          ];
+        }),
+    mutants: {
+      "a name that is not one": (graph) => changeVariable(graph, "DRAIN_TIMEOUT", "1"),
+      "given twice": (graph) => changeVariable(graph, "PORT", "8080"),
+      "a value that is refused": (graph) => changeVariable(graph, "LOG_LEVEL", "loud"),
+      "a secret that is not one": (graph) =>
+        changeContainer(graph, { secrets: [{ name: "SIGNING_KEY", valueFrom: "arn:aws:secretsmanager:" }] }),
+    },
+  },
+};
+
+/** What the gateway would say at its start. */
+function startProblem(container: Container): string[] {
+  const secrets = container.secrets.map(({ name }) => [name, "x".repeat(48)]);
+  try {
+    readConfig({ ...environmentOf(container), ...Object.fromEntries(secrets) });
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
+}

@@ -1,0 +1,44 @@
+import { changeJson } from "./check.ts";
+import { find, type Graph, type GraphResource, json, ofType } from "./graph.ts";
+
+/** As much of a container's definition as the checks look at. */
+export type Container = {
+  name: string;
+  image: string;
+  user?: string;
+  privileged?: boolean;
+  readonlyRootFilesystem?: boolean;
+  portMappings?: { containerPort: number }[];
+  stopTimeout?: number;
+  environment: { name: string; value: string }[];
+  secrets: { name: string; valueFrom: string }[];
+  linuxParameters?: { capabilities?: { drop?: string[] } };
+  logConfiguration?: { logDriver: string; options: Record<string, string> };
+};
+
+const taskType = "aws:ecs/taskDefinition:TaskDefinition";
+
+/** The containers of all tasks; none in a preview, in which their environment is not known yet. */
+export function containersOf(graph: Graph): { task: GraphResource; container: Container }[] {
+  return ofType(graph, taskType).flatMap((task) =>
+    (json<Container[]>(task.inputs["containerDefinitions"]) ?? []).map((container) => ({ task, container })),
+  );
+}
+
+export function environmentOf({ environment }: Container): Record<string, string> {
+  return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
+}
+
+/** Changes a container of the task of the service, or of another one. */
+export function changeContainer(graph: Graph, changes: Partial<Container>, task = "service"): void {
+  changeJson<Container[]>(find(graph, taskType, task), "containerDefinitions", ([container]) => {
+    Object.assign(container ?? {}, changes);
+  });
+}
+
+/** Sets a variable of the gateway's. */
+export function changeVariable(graph: Graph, name: string, value: string): void {
+  changeJson<Container[]>(find(graph, taskType, "service"), "containerDefinitions", ([container]) => {
+    container?.environment.push({ name, value });
+  });
+}
