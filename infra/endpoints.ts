@@ -12,6 +12,9 @@ type EndpointsArgs = { config: StackConfig; names: Names; network: Network; fire
  * `privateEndpoints` cost by the hour and keep keys, secrets and logs off the NAT gateways.
  */
 export class Endpoints extends pulumi.ComponentResource {
+  /** To wait for: where there is a private endpoint, its name leads there and nowhere else. */
+  readonly ready: pulumi.Resource[] = [];
+
   constructor(name: string, args: EndpointsArgs, options: pulumi.ComponentResourceOptions) {
     super("gateway:infra:Endpoints", name, {}, options);
     const { config, names, network, firewalls } = args;
@@ -39,10 +42,10 @@ export class Endpoints extends pulumi.ComponentResource {
       const callers = { app: firewalls.appId, migrate: firewalls.migrateId };
       for (const [caller, referencedSecurityGroupId] of Object.entries(callers)) {
         const rule = { ...https, referencedSecurityGroupId };
-        new aws.vpc.SecurityGroupIngressRule(`endpoints-${caller}`, rule, parent);
+        this.ready.push(new aws.vpc.SecurityGroupIngressRule(`endpoints-${caller}`, rule, parent));
       }
       for (const service of ["kms", "secretsmanager", "ecr.api", "ecr.dkr", "logs"]) {
-        new aws.ec2.VpcEndpoint(
+        const endpoint = new aws.ec2.VpcEndpoint(
           service.replace(".", "-"),
           {
             vpcId,
@@ -55,6 +58,7 @@ export class Endpoints extends pulumi.ComponentResource {
           },
           parent,
         );
+        this.ready.push(endpoint);
       }
     }
     this.registerOutputs({});

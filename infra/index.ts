@@ -33,7 +33,7 @@ const keys = new Keys("keys", { config, names, encryptionContext }, options);
 const { providerKeyArn, storageKeyArn } = keys;
 const network = new Network("network", { config, names, storageKeyArn }, options);
 const firewalls = new Firewalls("firewalls", { vpcId: network.vpcId, names }, options);
-new Endpoints("endpoints", { config, names, network, firewalls }, options);
+const endpoints = new Endpoints("endpoints", { config, names, network, firewalls }, options);
 const data = new Data(
   "data",
   { config, names, subnetIds: network.dataSubnetIds, firewallId: firewalls.databaseId, storageKeyArn },
@@ -80,7 +80,7 @@ const service = new Service(
         logGroup: names.logs.migrate,
       }),
     }),
-    dependsOn: [...network.ways, ...firewalls.rules, data.instance, ...migrate.ready],
+    dependsOn: [...network.ways, ...firewalls.rules, ...endpoints.ready, data.instance, ...migrate.ready],
   },
   options,
 );

@@ -25,11 +25,8 @@ export function prepareRelease({ region, secretArns, migration }: PrepareRelease
 
     const arns = await Promise.all(secretArns.map(valueOf));
     const task = await valueOf(migration);
-    const options = {
-      region,
-      maxAttempts: 5,
-      requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000 },
-    };
+    const requestHandler = { connectionTimeout: 5_000, requestTimeout: 15_000, throwOnRequestTimeout: true };
+    const options = { region, maxAttempts: 5, requestHandler };
     const clients = {
       secrets: new SecretsManagerClient(options),
       ecs: new ECSClient(options),

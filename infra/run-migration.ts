@@ -46,14 +46,19 @@ export async function runMigration(
     throw await failure({ logs, migration, taskArn, reason: `did not end within ${timeoutMs / 1_000} s` });
   }
   const failed = ended.containers?.find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
-  const unstarted = ended.containers?.find(({ exitCode }) => exitCode === undefined);
+  const unstarted = ended.containers?.filter(({ exitCode }) => exitCode === undefined) ?? [];
   if (failed) {
     const reason = `failed: the container ${failed.name} ended with ${failed.exitCode}`;
     throw await failure({ logs, migration, taskArn, reason, container: failed.name });
   }
-  if (unstarted || !ended.containers?.length) {
-    const because = unstarted?.reason ?? ended.stoppedReason ?? "ECS does not say why";
-    throw await failure({ logs, migration, taskArn, reason: `did not start: ${because}` });
+  if (unstarted.length > 0 || !ended.containers?.length) {
+    const because = unstarted.find(({ reason }) => reason)?.reason ?? ended.stoppedReason;
+    throw await failure({
+      logs,
+      migration,
+      taskArn,
+      reason: `did not start: ${because ?? "ECS does not say why"}`,
+    });
   }
   for (const line of await lastLines(logs, { migration, taskArn, container: "migrate", count: 5 }))
     print(line);

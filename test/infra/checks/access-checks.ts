@@ -46,7 +46,7 @@ export const accessChecks: Record<number, Check> = {
           return (!isBound || statement.Principal === "*") && `${name} is taken for other accounts`;
         }),
         ...problems(
-          graph.resources.filter(({ type }) => /PolicyAttachment$/.test(type)),
+          graph.resources.filter(({ type }) => type.endsWith("PolicyAttachment")),
           ({ name }) => `${name} attaches a policy that cannot be read here`,
         ),
       ];

@@ -47,7 +47,7 @@ export const configurationChecks: Record<number, Check> = {
         ...problems(
           containersOf(graph).flatMap(({ container }) => container.secrets),
           ({ name, valueFrom }) =>
-            !/^arn:aws:secretsmanager:/.test(valueFrom) && `${name} is not in Secrets Manager`,
+            !valueFrom.startsWith("arn:aws:secretsmanager:") && `${name} is not in Secrets Manager`,
         ),
         ...ofType(graph, "aws:secretsmanager/secretVersion:SecretVersion").map(
           ({ name }) => `${name} has a value that Pulumi knows`,

@@ -190,7 +190,8 @@ const leak = /Calling \[toString\]|\[object |undefined|\bNaN\b|04da6b54-80e4-46f
 
 /** What a task needs to start, besides what its definition names. */
 function isNeededToRun({ type, name }: GraphResource): boolean {
-  if (type.startsWith("aws:vpc/securityGroup")) return !/^(edge-\d|endpoints)/.test(name);
+  if (type.startsWith("aws:vpc/securityGroup")) return !/^edge-\d/.test(name);
+  if (type === "aws:ec2/vpcEndpoint:VpcEndpoint") return name !== "s3";
   if (type.startsWith("aws:ec2/route")) return name.startsWith("app-");
   return type === "aws:iam/rolePolicy:RolePolicy" && name !== "flow";
 }

@@ -91,6 +91,7 @@ export async function startFakeEngine(options: EngineOptions): Promise<FakeEngin
     }),
     registerResourceHook: unary<resourceProto.RegisterResourceHookRequest, Empty>((request) => {
       const callback = request.getCallback();
+      if (request.getOnDryRun()) throw new Error(`${request.getName()} would run in previews.`);
       if (callback) hooks.set(request.getName(), callback);
       return new emptyProto.Empty();
     }),

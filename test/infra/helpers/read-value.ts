@@ -1,10 +1,15 @@
 import { type Inputs, unknown, type Value } from "./graph.ts";
 
 /**
- * A value as Pulumi's programs send it, with its markers, in the plain form of `Graph`.
+ * Values as Pulumi's programs send them, with their markers, in the plain form of `Graph`.
  * The markers are those of @pulumi/pulumi/runtime/rpc.
  */
-export function readValue(value: unknown): Value {
+export function readInputs(fields: Record<string, unknown>): Inputs {
+  const names = Object.keys(fields).toSorted();
+  return Object.fromEntries(names.map((name) => [name, readValue(fields[name])]));
+}
+
+function readValue(value: unknown): Value {
   if (value === unknownMarker || value === undefined) return value === undefined ? null : unknown;
   if (value === null || typeof value !== "object") return value as Value;
   if (Array.isArray(value)) return value.map(readValue);
@@ -16,11 +21,6 @@ export function readValue(value: unknown): Value {
   }
   if (kind === resourceKind) return String(fields["urn"]);
   return readInputs(fields);
-}
-
-export function readInputs(fields: Record<string, unknown>): Inputs {
-  const names = Object.keys(fields).toSorted();
-  return Object.fromEntries(names.map((name) => [name, readValue(fields[name])]));
 }
 
 const marker = "4dabf18193072939515e22adb298388d";

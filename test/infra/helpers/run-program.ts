@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { startFakeEngine } from "./fake-engine.ts";
 import type { Graph } from "./graph.ts";
@@ -35,13 +36,20 @@ export async function runProgram(options: RunOptions): Promise<Run> {
     const child = spawn(
       process.execPath,
       [
+        // The host keeps a trace of every output, which is half of its work.
+        "--stack-trace-limit=4",
         languageHost,
         ...Object.entries(parameters).map(([name, value]) => `--${name}=${value}`),
         ...(phase === "preview" ? ["--dry-run"] : []),
         path.basename(program),
       ],
       {
-        env: { PULUMI_CONFIG: JSON.stringify(config), PULUMI_NODEJS_TYPESCRIPT: "false", ...environment },
+        env: {
+          PULUMI_CONFIG: JSON.stringify(config),
+          PULUMI_NODEJS_TYPESCRIPT: "false",
+          NODE_COMPILE_CACHE: path.join(tmpdir(), "model-gateway-infra-tests"),
+          ...environment,
+        },
         stdio: ["ignore", "pipe", "pipe"],
       },
     );

@@ -1,0 +1,73 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ExecutionContext } from "ava";
+
+type Input = Record<string, unknown>;
+/** A body is an answer with 200; an error is one with its status; "hang" is none. */
+type Answer = object | { status: number; error: string } | "hang";
+type Answers = Record<string, (input: Input, attempt: number) => Answer>;
+
+export type FakeAws = {
+  url: string;
+  /** What was asked, in order. */
+  requests: { operation: string; input: Input; isSigned: boolean }[];
+  operations(): string[];
+};
+
+/** A service of AWS that speaks its JSON protocol: the operation is the end of `x-amz-target`, errors are named by `__type`. */
+export async function createFakeAws(
+  t: Pick<ExecutionContext, "teardown">,
+  answers: Answers,
+): Promise<FakeAws> {
+  const requests: FakeAws["requests"] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const operation = String(request.headers["x-amz-target"]).split(".").at(-1) ?? "";
+    const input = JSON.parse(Buffer.concat(chunks).toString()) as Input;
+    const isSigned = String(request.headers.authorization).startsWith("AWS4-HMAC-SHA256 ");
+    const attempt = requests.filter((each) => each.operation === operation).length + 1;
+    requests.push({ operation, input, isSigned });
+    const answer = answers[operation]?.(input, attempt) ?? {
+      status: 400,
+      error: "UnknownOperationException",
+    };
+    if (answer === "hang") return;
+    const isError = "error" in answer && "status" in answer;
+    response.writeHead(isError ? answer.status : 200, { "content-type": "application/x-amz-json-1.1" });
+    response.end(JSON.stringify(isError ? { __type: answer.error, message: answer.error } : answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    operations: () => requests.map(({ operation }) => operation),
+  };
+}
+
+export const fakeCredentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "an example" };
+
+/** What ECS, its logs and Secrets Manager answer when all goes well. */
+export const goodRelease: Answers = {
+  DescribeSecret: () => ({ VersionIdsToStages: {} }),
+  PutSecretValue: () => ({}),
+  RunTask: () => ({ tasks: [{ taskArn: "arn:aws:ecs:eu-central-1:111122223333:task/gateway-prod/abc" }] }),
+  DescribeTasks: () => ({ tasks: [stoppedTask()] }),
+  GetLogEvents: () => ({ events: [{ message: "Ran 0001." }] }),
+  StopTask: () => ({}),
+};
+
+type Ended = { exitCode?: number; reason?: string };
+
+export function stoppedTask(users: Ended = { exitCode: 0 }, migrate: Ended = { exitCode: 0 }): object {
+  const containers = [
+    { name: "database-users", ...users },
+    { name: "migrate", ...migrate },
+  ];
+  return { lastStatus: "STOPPED", stoppedReason: "Essential container in task exited", containers };
+}

@@ -1,0 +1,152 @@
+import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
+import { ECSClient } from "@aws-sdk/client-ecs";
+import test, { type ExecutionContext } from "ava";
+import { runMigration } from "../../infra/run-migration.ts";
+import { createFakeAws, fakeCredentials, goodRelease, stoppedTask } from "./helpers/fake-aws.ts";
+
+const migration = {
+  cluster: "arn:aws:ecs:eu-central-1:111122223333:cluster/gateway-prod",
+  taskDefinition: "arn:aws:ecs:eu-central-1:111122223333:task-definition/gateway-prod-migrate:7",
+  subnets: ["subnet-1", "subnet-2"],
+  securityGroup: "sg-1",
+  logGroup: "/gateway/prod/migrate",
+};
+
+test("runs one task in private subnets, waits for its end and tells what it said", async (t) => {
+  const { run, aws, printed } = await setUp(t, {
+    DescribeTasks: (_, attempt) => ({ tasks: [attempt < 3 ? { lastStatus: "RUNNING" } : stoppedTask()] }),
+  });
+  await run();
+  const { clientToken, ...input } = aws.requests[0]?.input ?? {};
+  t.regex(String(clientToken), /^[0-9a-f-]{36}$/);
+  t.deepEqual(input, {
+    cluster: migration.cluster,
+    taskDefinition: migration.taskDefinition,
+    launchType: "FARGATE",
+    count: 1,
+    startedBy: "pulumi",
+    networkConfiguration: {
+      awsvpcConfiguration: {
+        subnets: migration.subnets,
+        securityGroups: [migration.securityGroup],
+        assignPublicIp: "DISABLED",
+      },
+    },
+  });
+  const waited = ["DescribeTasks", "DescribeTasks", "DescribeTasks"];
+  t.deepEqual(aws.operations(), ["RunTask", ...waited, "GetLogEvents"]);
+  t.like(aws.requests.at(-1)?.input, { logGroupName: migration.logGroup, logStreamName: "task/migrate/abc" });
+  t.true(aws.requests.every(({ isSigned }) => isSigned));
+  t.is(printed.at(-1), "Ran 0001.");
+});
+
+test("ECS that is overloaded or broken for a moment is asked again, and starts one task only", async (t) => {
+  const { run, aws } = await setUp(t, {
+    RunTask: (input, attempt) => {
+      if (attempt === 1) return { status: 400, error: "ThrottlingException" };
+      return attempt === 2 ? { status: 500, error: "ServerException" } : good("RunTask", input);
+    },
+    DescribeTasks: (input, attempt) =>
+      attempt === 1 ? { status: 503, error: "ServiceUnavailable" } : good("DescribeTasks", input),
+  });
+  await run();
+  const tokens = aws.requests
+    .filter(({ operation }) => operation === "RunTask")
+    .map(({ input }) => input["clientToken"]);
+  t.is(tokens.length, 3);
+  t.is(new Set(tokens).size, 1);
+});
+
+test("a request that gets no answer is given up and sent again", async (t) => {
+  const { run, aws } = await setUp(t, {
+    RunTask: (input, attempt) => (attempt === 1 ? "hang" : good("RunTask", input)),
+  });
+  await run();
+  t.deepEqual(aws.operations().slice(0, 2), ["RunTask", "RunTask"]);
+});
+
+test("a task that ECS does not know yet is waited for", async (t) => {
+  const { run, aws } = await setUp(t, {
+    DescribeTasks: (_, attempt) =>
+      attempt === 1 ? { tasks: [], failures: [{ reason: "MISSING" }] } : { tasks: [stoppedTask()] },
+  });
+  await run();
+  t.is(aws.operations().filter((operation) => operation === "DescribeTasks").length, 2);
+});
+
+test("a migration that fails is an error with its exit code and last lines", async (t) => {
+  const { run } = await setUp(t, {
+    DescribeTasks: () => ({ tasks: [stoppedTask({ exitCode: 0 }, { exitCode: 1 })] }),
+    GetLogEvents: () => ({ events: [{ message: "The database refuses: Duplicate column" }] }),
+  });
+  const { message } = await t.throwsAsync(run);
+  t.regex(message, /migrate ended with 1/);
+  t.regex(message, /Duplicate column/);
+  t.regex(message, /not updated/);
+});
+
+test("so is one whose users cannot be made", async (t) => {
+  const { run, aws } = await setUp(t, {
+    DescribeTasks: () => ({ tasks: [stoppedTask({ exitCode: 1 }, {})] }),
+  });
+  await t.throwsAsync(run, { message: /database-users ended with 1/ });
+  t.is(aws.requests.at(-1)?.input["logStreamName"], "task/database-users/abc");
+});
+
+test("an image that cannot be pulled is an error that says so, logs or not", async (t) => {
+  const { run } = await setUp(t, {
+    DescribeTasks: () => ({ tasks: [stoppedTask({}, { reason: "CannotPullContainerError: not found" })] }),
+    GetLogEvents: () => ({ status: 400, error: "ResourceNotFoundException" }),
+  });
+  await t.throwsAsync(run, { message: /did not start: CannotPullContainerError/ });
+});
+
+test("a task that cannot be placed is an error with ECS's reason", async (t) => {
+  const { run, aws } = await setUp(t, {
+    RunTask: () => ({ tasks: [], failures: [{ reason: "AGENT", detail: "gone" }] }),
+  });
+  await t.throwsAsync(run, { message: "The migration did not start: AGENT: gone." });
+  t.deepEqual(aws.operations(), ["RunTask"]);
+});
+
+test("a refusal is not tried again", async (t) => {
+  const { run, aws } = await setUp(t, { RunTask: () => ({ status: 400, error: "AccessDeniedException" }) });
+  await t.throwsAsync(run, { name: "AccessDeniedException" });
+  t.deepEqual(aws.operations(), ["RunTask"]);
+});
+
+test("a migration that does not end is stopped, and an error", async (t) => {
+  const { run, aws } = await setUp(t, { DescribeTasks: () => ({ tasks: [{ lastStatus: "RUNNING" }] }) }, 300);
+  await t.throwsAsync(run, { message: /did not end within 0.3 s/ });
+  t.true(aws.operations().includes("StopTask"));
+});
+
+test("one that cannot be watched any more is stopped too", async (t) => {
+  const { run, aws } = await setUp(t, {
+    DescribeTasks: () => ({ status: 400, error: "AccessDeniedException" }),
+  });
+  await t.throwsAsync(run, { name: "AccessDeniedException" });
+  t.is(aws.operations().at(-1), "StopTask");
+});
+
+function good(operation: string, input: Record<string, unknown>): object {
+  return goodRelease[operation]?.(input, 1) as object;
+}
+
+async function setUp(t: ExecutionContext, answers: typeof goodRelease, timeoutMs = 60_000) {
+  const aws = await createFakeAws(t, { ...goodRelease, ...answers });
+  const requestHandler = { requestTimeout: 2_000, throwOnRequestTimeout: true };
+  const options = {
+    endpoint: aws.url,
+    region: "eu-central-1",
+    credentials: fakeCredentials,
+    maxAttempts: 5,
+    requestHandler,
+  };
+  const clients = { ecs: new ECSClient(options), logs: new CloudWatchLogsClient(options) };
+  t.teardown(() => Object.values(clients).forEach((client) => client.destroy()));
+  const printed: string[] = [];
+  const print = (line: string) => printed.push(line);
+  const run = () => runMigration(clients, migration, { print, pollIntervalMs: 1, timeoutMs });
+  return { run, aws, printed };
+}

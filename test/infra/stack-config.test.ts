@@ -1,0 +1,92 @@
+import test from "ava";
+import { readStackConfig, StackConfigError } from "../../infra/stack-config.ts";
+import { exampleConfig } from "./helpers/run-program.ts";
+
+type Changes = Record<string, string | null>;
+
+/** What is wrong, and what the message must say of it. */
+const refused: [string, Changes, RegExp][] = [
+  ["no account", { accountId: null }, /gateway:accountId is missing/],
+  ["no image", { image: null }, /gateway:image is missing/],
+  [
+    "an image without a digest",
+    { image: "example.com/model-gateway:1" },
+    /gateway:image must end in @sha256/,
+  ],
+  [
+    "no certificate",
+    { hostedZoneId: null },
+    /gateway:certificateArn, or hostedZoneId for a new certificate, is missing/,
+  ],
+  ["plain HTTP", { allowHttp: "true" }, /gateway:allowHttp must not be true in production/],
+  ["a certificate for no domain", { domainName: null }, /gateway:domainName is missing/],
+  [
+    "two certificates",
+    { certificateArn: "arn:aws:acm:x" },
+    /gateway:certificateArn and hostedZoneId exclude/,
+  ],
+  ["a misspelt key", { tasksMinimum: "2" }, /gateway:tasksMinimum is not a key that is known/],
+  ["a public database", { databasePublic: "true" }, /gateway:databasePublic is not a key that is known/],
+  ["one task", { tasksMin: "1" }, /gateway:tasksMin must be at least 2/],
+  ["a database in one zone", { databaseMultiAz: "false" }, /gateway:databaseMultiAz must be true/],
+  ["six days of backups", { backupDays: "6" }, /gateway:backupDays must be at least 7/],
+  [
+    "memory that Fargate has not",
+    { memory: "8192" },
+    /gateway:memory does not go with cpu; there are 256: 1024-2048/,
+  ],
+  ["more ways out than zones", { natGateways: "3" }, /gateway:natGateways must not be more than zones/],
+  ["fewer at most than at least", { tasksMax: "1" }, /gateway:tasksMax must not be less/],
+  [
+    "connections that the database has not",
+    { tasksMax: "20" },
+    /gateway:databaseConnectionsMax is too large: 400/,
+  ],
+  ["no room to grow", { databaseStorageGib: "200" }, /gateway:databaseStorageGibMax must be/],
+  ["a number in words", { tasksMin: "two" }, /gateway:tasksMin must be a whole number from 1 to 1000/],
+  ["a flag that is none", { privateEndpoints: "yes" }, /gateway:privateEndpoints must be true or false/],
+  ["days that CloudWatch does not know", { logDays: "31" }, /gateway:logDays must be one of/],
+  ["public addresses", { cidr: "8.8.0.0/16" }, /gateway:cidr must be private/],
+  ["an e-mail address that is none", { adminEmail: "me" }, /gateway:adminEmail must be an e-mail address/],
+];
+
+for (const [title, changes, message] of refused) {
+  test(`refuses ${title}`, (t) => {
+    t.throws(() => read("prod", changes), { instanceOf: StackConfigError, message });
+  });
+}
+
+test("says everything that is wrong at once, and how to set it", (t) => {
+  const error = t.throws(() => read("prod", { accountId: "1", region: null, image: null }));
+  for (const key of ["accountId", "region", "image"]) t.true(error.message.includes(`gateway:${key} `));
+  t.regex(error.message, /pulumi config set <key> <value> --stack prod/);
+});
+
+test("refuses a stack whose name cannot be part of names", (t) => {
+  t.throws(() => readStackConfig(exampleConfig("prod"), "gateway", "Prod_1"), {
+    message: /stack's name "Prod_1"/,
+  });
+});
+
+test("production is the default, and needs little", (t) => {
+  const config = read("prod", { environment: null, alarmEmail: null, waf: null });
+  t.like(config, { isProduction: true, tasksMin: 2, databaseMultiAz: true, backupDays: 14, waf: "off" });
+});
+
+test("development may be small and plain", (t) => {
+  t.like(read("dev", {}), { isProduction: false, allowHttp: true, databaseMultiAz: false, natGateways: 1 });
+  t.throws(() => read("dev", { allowHttp: null }), {
+    message: /gateway:certificateArn or hostedZoneId is missing/,
+  });
+});
+
+test("other projects' keys are none of ours", (t) => {
+  t.notThrows(() =>
+    readStackConfig({ ...exampleConfig("prod"), "aws:region": "us-east-1" }, "gateway", "prod"),
+  );
+});
+
+function read(stack: "dev" | "prod", changes: Changes) {
+  const changed = Object.entries(changes).map(([key, value]) => [`gateway:${key}`, value ?? ""]);
+  return readStackConfig({ ...exampleConfig(stack), ...Object.fromEntries(changed) }, "gateway", stack);
+}
