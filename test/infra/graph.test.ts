@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
 import { accessChecks } from "./checks/access-checks.ts";
@@ -12,6 +12,7 @@ import { serviceChecks } from "./checks/service-checks.ts";
 import type { Check, Others } from "./helpers/check.ts";
 import { describeGraph } from "./helpers/describe-graph.ts";
 import type { Graph } from "./helpers/graph.ts";
+import { goodRelease, reaching, startFakeAws } from "./helpers/fake-aws.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
 /** Production again, with everything chosen otherwise that can be. */
@@ -30,19 +31,27 @@ const wide = {
   "gateway:alarmEmail": "",
 };
 
-/** Each is run once, by Pulumi's own language host; all checks look at the same four graphs. */
-const stacks = ["dev", "prod", "wide"] as const;
-const phases = ["preview", "update"] as const;
-const recorded = Promise.all(
-  stacks.flatMap((stack) =>
-    phases.map(async (phase) => ({ key: `${stack} ${phase}`, run: await record(stack, phase) })),
-  ),
-).then((runs) => new Map(runs.map(({ key, run }) => [key, run])));
+/** What the hook of the release asks for in the update of production. */
+const aws = await startFakeAws(goodRelease);
+test.after.always(() => aws.close());
 
-function record(stack: (typeof stacks)[number], phase: Graph["phase"]) {
-  if (stack !== "wide") return runProgram({ stack, phase, config: exampleConfig(stack) });
-  return runProgram({ stack: "prod", phase, config: { ...exampleConfig("prod"), ...wide } });
-}
+/** Each is run once, by Pulumi's own language host; all checks look at the same graphs. */
+const recorded = new Map(
+  Object.entries({
+    "dev preview": runProgram({ stack: "dev", phase: "preview", config: exampleConfig("dev") }),
+    "dev update": runProgram({ stack: "dev", phase: "update", config: exampleConfig("dev") }),
+    "prod preview": runProgram({ stack: "prod", phase: "preview", config: exampleConfig("prod") }),
+    "prod update": runProgram({
+      ...{ stack: "prod", phase: "update", config: exampleConfig("prod") },
+      ...{ runsHooks: true, environment: reaching(aws) },
+    }),
+    "wide update": runProgram({
+      stack: "prod",
+      phase: "update",
+      config: { ...exampleConfig("prod"), ...wide },
+    }),
+  }),
+);
 
 const checks: Record<number, Check> = {
   ...networkChecks,
@@ -55,36 +64,50 @@ const checks: Record<number, Check> = {
   ...observabilityChecks,
 };
 
-for (const stack of stacks) {
-  for (const phase of phases) {
-    test(`${phase} of ${stack} runs to its end`, async (t) => {
-      t.timeout(240_000, "four processes, which import a lot");
-      const run = (await recorded).get(`${stack} ${phase}`);
-      t.deepEqual(run?.messages, []);
-      t.is(run?.exitCode, 0);
-      t.true((run?.graph.resources.length ?? 0) > 90);
-    });
-  }
+for (const key of recorded.keys()) {
+  test(`${key} runs to its end`, async (t) => {
+    t.timeout(240_000, "processes that import a lot");
+    const run = await recorded.get(key);
+    const said = run?.messages.filter((message) => !saidByMigration.test(message));
+    t.deepEqual(said, []);
+    t.deepEqual(run?.failures, []);
+    t.is(run?.exitCode, 0);
+    t.true((run?.graph.resources.length ?? 0) > 90);
+  });
 }
+
+const saidByMigration = /^(The migration runs as arn:|Ran 0001\.$)/;
+
+test("an update gives the secrets values and migrates before it makes the service", async (t) => {
+  const { resources } = await graphOf("prod update");
+  const secret = ["DescribeSecret", "PutSecretValue"];
+  t.deepEqual(aws.operations(), [...secret, ...secret, "RunTask", "DescribeTasks", "GetLogEvents"]);
+  const { clientToken: _, ...input } = aws.requests[4]?.input ?? {};
+  t.like(input, {
+    cluster: "arn:aws:ecs:eu-central-1:111122223333:cluster/gateway-prod",
+    taskDefinition: "arn:aws:ecs:eu-central-1:111122223333:task-definition/migrate-1a2b3c4:1",
+    networkConfiguration: {
+      awsvpcConfiguration: {
+        subnets: ["app-0-1a2b3c4", "app-1-1a2b3c4"],
+        securityGroups: ["migrate-1a2b3c4"],
+      },
+    },
+  });
+  t.true(resources.some(({ type }) => type === "aws:ecs/service:Service"));
+});
 
 for (const [number, check] of Object.entries(checks)) {
   test(`${number}. ${check.title}`, async (t) => {
-    for (const stack of stacks) {
-      for (const phase of phases)
-        t.deepEqual(
-          check.findings(await graphOf(stack, phase), await othersOf(stack, phase)),
-          [],
-          `${stack}, ${phase}`,
-        );
-    }
+    for (const key of recorded.keys())
+      t.deepEqual(check.findings(await graphOf(key), await othersOf(key)), [], key);
   });
 
   test(`${number}. seen to fail`, async (t) => {
     t.true(Object.keys(check.mutants).length > 0);
     for (const [title, mutate] of Object.entries(check.mutants)) {
-      const graph = structuredClone(await graphOf("prod", "update"));
+      const graph = structuredClone(await graphOf("prod update"));
       mutate(graph);
-      t.not(check.findings(graph, await othersOf("prod", "update")).length, 0, `not noticed: ${title}`);
+      t.not(check.findings(graph, await othersOf("prod update")).length, 0, `not noticed: ${title}`);
     }
   });
 }
@@ -96,23 +119,24 @@ test("there are twenty checks", (t) => {
   );
 });
 
-async function graphOf(stack: string, phase: string): Promise<Graph> {
-  const run = (await recorded).get(`${stack} ${phase}`);
-  if (!run) throw new Error(`There is no recording of ${stack}, ${phase}.`);
+async function graphOf(key: string): Promise<Graph> {
+  const run = await recorded.get(key);
+  if (!run) throw new Error(`There is no recording of ${key}.`);
   return run.graph;
 }
 
-async function othersOf(stack: string, phase: string): Promise<Others> {
-  const otherPhase = await graphOf(stack, phase === "update" ? "preview" : "update");
-  return { otherPhase, agreed: phase === "update" && stack !== "wide" ? await agreedGraph(stack) : null };
+async function othersOf(key: string): Promise<Others> {
+  const [stack = "", phase] = key.split(" ");
+  // The wide one is not previewed: what it has more than the others is not unknown in another way.
+  if (stack === "wide") return { otherPhase: await graphOf(key), agreed: null };
+  const otherPhase = await graphOf(`${stack} ${phase === "update" ? "preview" : "update"}`);
+  return { otherPhase, agreed: phase === "update" ? await agreedGraph(stack) : null };
 }
 
 /** The graph in words as it is checked in. */
 async function agreedGraph(stack: string): Promise<string> {
   const file = path.join(import.meta.dirname, "golden", `${stack}.txt`);
-  if (process.env["UPDATE_GOLDEN"] === "1") {
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, describeGraph(await graphOf(stack, "update")));
-  }
+  if (process.env["UPDATE_GOLDEN"] === "1")
+    writeFileSync(file, describeGraph(await graphOf(`${stack} update`)));
   return readFileSync(file, "utf8");
 }

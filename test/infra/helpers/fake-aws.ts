@@ -12,13 +12,21 @@ export type FakeAws = {
   /** What was asked, in order. */
   requests: { operation: string; input: Input; isSigned: boolean }[];
   operations(): string[];
+  close(): void;
 };
 
-/** A service of AWS that speaks its JSON protocol: the operation is the end of `x-amz-target`, errors are named by `__type`. */
+/** One that ends with the test. */
 export async function createFakeAws(
   t: Pick<ExecutionContext, "teardown">,
   answers: Answers,
 ): Promise<FakeAws> {
+  const aws = await startFakeAws(answers);
+  t.teardown(() => aws.close());
+  return aws;
+}
+
+/** A service of AWS that speaks its JSON protocol: the operation is the end of `x-amz-target`, errors are named by `__type`. */
+export async function startFakeAws(answers: Answers): Promise<FakeAws> {
   const requests: FakeAws["requests"] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -38,19 +46,25 @@ export async function createFakeAws(
     response.end(JSON.stringify(isError ? { __type: answer.error, message: answer.error } : answer));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
     operations: () => requests.map(({ operation }) => operation),
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
   };
 }
 
 export const fakeCredentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "an example" };
+
+/** The environment of a process that is to find it. */
+export function reaching({ url }: FakeAws): Record<string, string> {
+  const { accessKeyId, secretAccessKey } = fakeCredentials;
+  return { AWS_ENDPOINT_URL: url, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+}
 
 /** What ECS, its logs and Secrets Manager answer when all goes well. */
 export const goodRelease: Answers = {
