@@ -48,12 +48,18 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
   const person = await sessions.authenticate(accessToken);
   const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
   if (query.length > documentBytesMax) throw tooLarge();
+  if (method === "POST" && !/^application\/json *(;|$)/i.test(headers["content-type"] ?? "")) {
+    throw new GatewayError(
+      "unsupported_encoding",
+      "A query is sent as JSON, with content-type: application/json.",
+    );
+  }
   const body = method === "POST" ? await readText(request) : null;
-  const accepted = { accept: headers.accept ?? "*/*", "content-type": headers["content-type"] ?? "" };
-  return {
-    person,
-    question: new Request(`http://gateway${path}${query}`, { method, headers: accepted, body }),
-  };
+  // There are answers in JSON alone, whatever was wished for.
+  const form = "application/graphql-response+json";
+  const accept = headers.accept?.includes(form) ? form : "application/json";
+  const plain = { accept, "content-type": "application/json" };
+  return { person, question: new Request(`http://gateway${path}${query}`, { method, headers: plain, body }) };
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

@@ -5,7 +5,7 @@ import { averageLatencyMs, percentileMs } from "./latency.ts";
 import type { UsageHistory } from "./usage-history.ts";
 
 /** What happened in a time. Latencies are of the requests that succeeded. */
-export type Activity = {
+type Activity = {
   requests: number;
   /** Requests that failed, or were ended by the gateway. */
   errors: number;

@@ -1,4 +1,5 @@
 import test from "ava";
+import { costOf } from "../../gateway/usage/cost.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
@@ -79,6 +80,8 @@ for (const [index, [title, prices, usage, cost]] of cases.entries()) {
       records.map((record) => record.cost),
       [cost, cost],
     );
+    // The record says by which prices, so that its cost can be worked out again.
+    for (const record of records) t.is(costOf(record, record), record.cost);
   });
 }
 

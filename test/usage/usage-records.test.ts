@@ -1,4 +1,5 @@
 import test from "ava";
+import { timeOfId } from "../../gateway/ids.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -48,7 +49,10 @@ for (const kind of databaseKinds) {
     const before = Date.now();
     const answer = await postChat(gateway, key.value, chatBody("test/model", t.title));
 
-    const { createdAt, latencyMs, timeToFirstTokenMs, credentialId, ...record } = await onlyRecordOf(key.id);
+    const { createdAt, latencyMs, timeToFirstTokenMs, credentialId, ownerId, ...record } = await onlyRecordOf(
+      key.id,
+    );
+    t.regex(ownerId ?? "", /^usr_/);
     t.regex(credentialId ?? "", /^crd_/);
     t.deepEqual(record, {
       id: answer.headers.get("x-request-id") ?? "",
@@ -71,7 +75,12 @@ for (const kind of databaseKinds) {
       reasoningTokens: null,
       estimated: false,
       cost: null,
+      inputPrice: null,
+      cachedInputPrice: null,
+      cacheWritePrice: null,
+      outputPrice: null,
     });
+    t.is(createdAt.getTime(), timeOfId(record.id), "so that a period is a range of ids");
     t.true(createdAt.getTime() >= before && createdAt.getTime() <= Date.now());
     t.true(latencyMs >= 0 && latencyMs <= Date.now() - before + 1);
     t.true((timeToFirstTokenMs ?? -1) >= 0 && (timeToFirstTokenMs ?? Infinity) <= latencyMs);

@@ -1,0 +1,236 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import test from "ava";
+import { askHistory } from "../helpers/ask-history.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const everything = `{
+  usageRecords(first: 100) { edges { cursor node { id apiKeyId apiKeyName credentialId } } pageInfo { hasNextPage endCursor } }
+  usageSummary(groupBy: [API_KEY]) { apiKeyId apiKeyName requests costUsd inputTokens }
+}`;
+
+for (const kind of databaseKinds) {
+  const shared = shareGateway({ kind });
+
+  test(`${kind}: nobody gets anything who is not signed in, not even the schema or what is wrong with a query`, async (t) => {
+    for (const token of [
+      undefined,
+      "nonsense",
+      `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`,
+    ]) {
+      for (const query of ["{ __schema { types { name } } }", "{ __typename }", "{ nonsense", everything]) {
+        const answer = await askHistory(shared(), token, query);
+        t.is(answer.status, 401);
+        t.is(answer.data, undefined);
+        t.is(answer.errors[0]?.extensions["code"], "unauthenticated");
+        t.is(answer.errors[0]?.extensions["requestId"], answer.headers.get("x-request-id"));
+      }
+    }
+  });
+
+  test(`${kind}: a member sees what the member's own keys used, deleted ones too, and an administrator sees all`, async (t) => {
+    const ada = await addPerson(shared(), `ada-${kind}@example.org`);
+    const bob = await addPerson(shared(), `bob-${kind}@example.org`);
+    const admin = await addPerson(shared(), `admin-${kind}@example.org`, "admin");
+    const use = async (person: typeof ada, name: string) => {
+      const { key, value } = await person.console.keys.create.mutate({ name, models: ["demo/echo"] });
+      t.is((await postChat(shared(), value, chatBody("demo/echo", "one two three"))).status, 200);
+      await usageOf(shared(), key.id);
+      return key.id;
+    };
+    const [adas, bobs, gone] = [
+      await use(ada, "Ada's"),
+      await use(bob, "Bob's"),
+      await use(ada, "Ada's old one"),
+    ];
+    await ada.console.keys.delete.mutate({ id: gone });
+    await ada.console.keys.rename.mutate({ id: adas, name: "Ada's renamed" });
+
+    const adaSees = (await askHistory(shared(), ada.accessToken, everything)).data;
+    const bobSees = (await askHistory(shared(), bob.accessToken, everything)).data;
+    const adminSees = (await askHistory(shared(), admin.accessToken, everything)).data;
+    const keysIn = (data: typeof adaSees) => [
+      data.usageRecords.edges.map(({ node }: { node: { apiKeyId: string } }) => node.apiKeyId),
+      data.usageSummary.map(({ apiKeyId }: { apiKeyId: string }) => apiKeyId).toSorted(),
+    ];
+    t.deepEqual(keysIn(adaSees), [[gone, adas], [adas, gone].toSorted()]);
+    t.deepEqual(keysIn(bobSees), [[bobs], [bobs]]);
+    for (const key of [adas, bobs, gone]) t.true(keysIn(adminSees)[0]?.includes(key));
+    const names = adaSees.usageSummary.map(({ apiKeyName }: { apiKeyName: string }) => apiKeyName).toSorted();
+    t.deepEqual(names, ["Ada's old one", "Ada's renamed"]);
+
+    const foreign = bobSees.usageRecords.edges[0].node.id;
+    const one = `query($id: ID!, $key: ID) {
+      usageRecord(id: $id) { id }
+      usageRecords(filter: { apiKeyId: $key }) { edges { cursor } }
+      usageSummary(filter: { apiKeyId: $key }, groupBy: []) { requests }
+    }`;
+    const peek = await askHistory(shared(), ada.accessToken, one, { variables: { id: foreign, key: bobs } });
+    t.deepEqual(peek.data, {
+      usageRecord: null,
+      usageRecords: { edges: [] },
+      usageSummary: [{ requests: 0 }],
+    });
+    const own = await askHistory(shared(), bob.accessToken, one, { variables: { id: foreign, key: bobs } });
+    t.deepEqual(own.data, {
+      usageRecord: { id: foreign },
+      usageRecords: { edges: [{ cursor: foreign }] },
+      usageSummary: [{ requests: 1 }],
+    });
+  });
+}
+
+const shared = shareGateway();
+let token: string;
+
+test.serial.before(async () => {
+  token = (await addPerson(shared(), "somebody@example.org", "admin")).accessToken;
+});
+
+test("what another site makes a browser send is refused, and what the console sends is not", async (t) => {
+  for (const method of ["POST", "GET"]) {
+    const headers = { "sec-fetch-site": "cross-site" };
+    t.is((await askHistory(shared(), token, "{ __typename }", { headers, method })).status, 403);
+  }
+  const own = { headers: { "sec-fetch-site": "same-origin" } };
+  t.is((await askHistory(shared(), token, "{ __typename }", own)).status, 200);
+});
+
+test("only GET and POST, one query at a time, in JSON, and no page for people", async (t) => {
+  for (const method of ["PUT", "DELETE", "PATCH"]) {
+    const answer = await askHistory(shared(), token, "{ __typename }", { method });
+    t.is(answer.status, 405);
+    t.is(answer.headers.get("allow"), "GET, POST");
+  }
+  const batch = await askHistory(shared(), token, "", { body: '[{"query":"{ __typename }"}]' });
+  t.is(batch.status, 400);
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "",
+  ]) {
+    const form = await askHistory(shared(), token, "{ __typename }", { headers: { "content-type": type } });
+    t.is(form.status, 415, type);
+  }
+  const large = await askHistory(shared(), token, `{ __typename } # ${"x".repeat(70_000)}`);
+  t.is(large.status, 413);
+  const page = await fetch(`${shared().url}/graphql`, {
+    headers: { authorization: `Bearer ${token}`, accept: "text/html" },
+  });
+  t.is(page.status, 400);
+  t.regex(page.headers.get("content-type") ?? "", /^application\/json/);
+  const get = await fetch(`${shared().url}/graphql?query=${encodeURIComponent("{ __typename }")}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  t.deepEqual(await get.json(), { data: { __typename: "Query" } });
+});
+
+test("pages: cursors go on where they were, and what is no cursor or page is said to be none", async (t) => {
+  const key = await createKey(shared());
+  for (let request = 0; request < 5; request++) {
+    await postChat(shared(), key.value, chatBody("demo/echo", "Hi"));
+  }
+  await usageOf(shared(), key.id);
+  const query = `query($after: String, $first: Int, $key: ID) {
+    usageRecords(filter: { apiKeyId: $key }, first: $first, after: $after) { edges { cursor } pageInfo { hasNextPage endCursor } }
+  }`;
+  const seen: string[] = [];
+  for (let after: string | null = null, more = true; more;) {
+    const { data } = await askHistory(shared(), token, query, {
+      variables: { first: 2, after, key: key.id },
+    });
+    seen.push(...data.usageRecords.edges.map(({ cursor }: { cursor: string }) => cursor));
+    ({ hasNextPage: more, endCursor: after } = data.usageRecords.pageInfo);
+  }
+  t.is(new Set(seen).size, 5);
+  t.deepEqual(seen, seen.toSorted().reverse());
+  for (const variables of [
+    { first: 0 },
+    { first: -1 },
+    { first: 501 },
+    { after: "nonsense" },
+    { after: "" },
+  ]) {
+    const { status, errors } = await askHistory(shared(), token, query, { variables });
+    t.is(status, 400);
+    t.regex(errors[0]?.message ?? "", /^(first must be 1 to 500|after is no cursor)/);
+    t.deepEqual(errors[0]?.path, ["usageRecords"]);
+  }
+});
+
+test("money is exact, and moments need an offset", async (t) => {
+  const key = await createKey(shared(), ["demo/echo"]);
+  await shared().admin.models.update.mutate({ slug: "demo/echo", prices: { input: 0.123, output: 1 } });
+  await postChat(shared(), key.value, chatBody("demo/echo", "one two three"));
+  const [record] = await usageOf(shared(), key.id);
+  const query = `query($key: ID) {
+    usageRecords(filter: { apiKeyId: $key }) { edges { node { costUsd inputPriceUsd outputPriceUsd } } }
+    usageSummary(filter: { apiKeyId: $key }, groupBy: [STATUS], interval: MONTH) { costUsd unknownCosts status interval p95LatencyMs }
+  }`;
+  const { data } = await askHistory(shared(), token, query, { variables: { key: key.id } });
+  const { node } = data.usageRecords.edges[0];
+  t.is(Math.round(Number(node.costUsd) * 1e9), record?.cost ?? -1);
+  t.like(node, { inputPriceUsd: "0.123", outputPriceUsd: "1" });
+  t.like(data.usageSummary[0], { costUsd: node.costUsd, unknownCosts: 0, status: "SUCCEEDED" });
+  t.regex(data.usageSummary[0].interval, /^\d{4}-\d\d-01T00:00:00\.000Z$/);
+  for (const from of ["2026-11-01", "2026-11-01T00:00:00", "tomorrow", 5]) {
+    const asked = await askHistory(
+      shared(),
+      token,
+      "query($from: DateTime) { usageRecords(filter: { from: $from }) { edges { cursor } } }",
+      { variables: { from } },
+    );
+    t.is(asked.status, 400);
+    t.regex(asked.errors[0]?.message ?? "", /is not a moment such as/);
+  }
+  const far = `{ usageSummary(filter: { from: "0000-01-01T00:00:00Z", to: "9999-12-31T23:59:59Z" }, groupBy: []) { requests } }`;
+  t.true((await askHistory(shared(), token, far)).data.usageSummary[0].requests > 0);
+});
+
+test("a database that is away is 503 in words, with an id and no stack", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "3000" } });
+  const person = await addPerson(gateway, "patient@example.org");
+  t.is((await askHistory(gateway, person.accessToken, "{ __typename }")).status, 200);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gateway.services.database.read(() => promise).catch(() => {});
+
+  const answer = await askHistory(gateway, person.accessToken, everything);
+  resolve();
+
+  t.is(answer.status, 503);
+  t.truthy(answer.headers.get("retry-after"));
+  t.regex(answer.errors[0]?.message ?? "", /database/);
+  t.is(answer.errors[0]?.extensions["requestId"], answer.headers.get("x-request-id"));
+  t.false(answer.text.includes(" at "));
+});
+
+test("a mistake of ours is for the log", async (t) => {
+  const gateway = await startTestGateway(t);
+  const person = await addPerson(gateway, "unlucky@example.org");
+  Object.assign(gateway.services.usageHistory, { list: () => Promise.reject(new Error("a secret of ours")) });
+
+  const answer = await askHistory(gateway, person.accessToken, everything);
+
+  t.is(answer.status, 500);
+  t.false(answer.text.includes("secret"));
+  const id = answer.headers.get("x-request-id") ?? "none";
+  t.true(gateway.log.some((line) => line.includes(id) && line.includes("a query failed by a mistake")));
+});
+
+test("a client that sends half a query and leaves is no trouble", async (t) => {
+  const { port, hostname } = new URL(shared().url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"que`,
+  );
+  await once(socket, "connect");
+  socket.end();
+  await text(socket);
+  t.is((await askHistory(shared(), token, "{ __typename }")).status, 200);
+});
