@@ -1,0 +1,49 @@
+import type { Database } from "../../db/database.ts";
+import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { cpuMicroseconds } from "./measured-process.ts";
+
+type Filling = { rows: number; from: number; to: number; batchRows: number; say(line: string): void };
+
+/** Writes records evenly spread over a time, as the shipper does, oldest first; says how fast that went. */
+export async function fillHistory(database: Database, filling: Filling): Promise<string> {
+  const { rows, from, to, batchRows, say } = filling;
+  const random = seededRandom(1);
+  let made = 0;
+  let writingMs = 0;
+  let cpuUs = 0;
+  while (made < rows) {
+    // Made before they are written, so that making them is not measured.
+    const batches: ReturnType<typeof randomUsage>[][] = [];
+    for (let batch = 0; batch < batchesAtOnce && made < rows; batch++) {
+      const size = Math.min(batchRows, rows - made);
+      const first = made;
+      batches.push(
+        Array.from({ length: size }, (_, index) =>
+          randomUsage(
+            random,
+            new Date(from + Math.floor(((to - from) * (first + index)) / rows)),
+            usualWorld,
+          ),
+        ),
+      );
+      made += size;
+    }
+    const [startedAt, cpuBefore] = [performance.now(), cpuMicroseconds()];
+    // As two processes would, where the database has room for two.
+    await Promise.all(
+      [0, 1].map(async (lane) => {
+        for (let index = lane; index < batches.length; index += 2) {
+          await database.write(({ usageRecords }) => usageRecords.insertAll(batches[index] ?? []));
+        }
+      }),
+    );
+    writingMs += performance.now() - startedAt;
+    cpuUs += cpuMicroseconds() - cpuBefore;
+    if (made % 200_000 === 0) say(`${made.toLocaleString("en")} records`);
+  }
+  const perSecond = Math.round((rows / writingMs) * 1000).toLocaleString("en");
+  return `${perSecond} records/s written in batches of ${batchRows}, ${(cpuUs / rows).toFixed(1)} µs of this process's CPU each`;
+}
+
+const batchesAtOnce = 20;

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import mysql from "mysql2/promise";
+import { readConfig } from "../../gateway/config.ts";
+import { createLog } from "../../gateway/log.ts";
+import { systemRuntime } from "../../gateway/runtime.ts";
+import { startGateway } from "../../gateway/start-gateway.ts";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { provideMariadb } from "../helpers/mariadb-programs.ts";
+import { startMariadb } from "../helpers/mariadb-server.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
+import { formatTable, machineFacts } from "./report.ts";
+import { askDomain, questions, toGraphql } from "./usage-questions.ts";
+import { fillHistory } from "./usage-rows.ts";
+
+/**
+ * `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]`: how long looks into a history of so many
+ * records take, in the database and over HTTP, and how fast records are written down, on SQLite and on MariaDB.
+ */
+async function bench(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      rows: { type: "string", default: "1000000" },
+      batch: { type: "string", default: "2000" },
+      only: { type: "string" },
+    },
+  });
+  const sizes = { rows: Number(values.rows), batchRows: Number(values.batch) };
+  const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-usage-"));
+  const table = [["question", "p50 ms", "p95 ms", "HTTP p50", "HTTP p95"]];
+  try {
+    if (values.only !== "mariadb") {
+      table.push(...(await measure("SQLite", `sqlite:${path.join(folder, "gateway.db")}`, folder, sizes)));
+    }
+    const programs = values.only === "sqlite" ? undefined : provideMariadb(say);
+    if (programs) {
+      const server = await startMariadb(programs);
+      await makeRoom(server.url);
+      table.push(...(await measure("MariaDB", `${server.url}/bench`, folder, sizes)));
+      await server.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  console.log(`\n${sizes.rows.toLocaleString("en")} records; ${machineFacts()}\n\n${formatTable(table)}`);
+}
+
+type Sizes = { rows: number; batchRows: number };
+
+const dayMs = 86_400_000;
+const rounds = 100;
+
+async function measure(name: string, url: string, folder: string, sizes: Sizes): Promise<string[][]> {
+  const runtime = systemRuntime(createLog("silent", { write: () => {} }));
+  const environment = {
+    DATABASE_URL: url,
+    DATA_DIR: folder,
+    PORT: "0",
+    DATABASE_TIMEOUT_MS: "60000",
+    USAGE_QUERY_TIMEOUT_MS: "60000",
+  };
+  const gateway = await startGateway(readConfig(environment), runtime);
+  try {
+    const { database, usageHistory, accounts, sessions } = gateway.services;
+    const now = Date.now();
+    say(`${name}: ${await fillHistory(database, { ...sizes, from: now - 30 * dayMs, to: now, say })}`);
+    if (sizes.rows <= 1_000_000) await assertRollUpsMatch(url);
+    const { auth } = createConsoleClient(gateway.url);
+    const { accessToken } = await auth.setUp.mutate({ token: accounts.setUpToken, ...administrator });
+    const person = await sessions.authenticate(accessToken);
+    const measured: string[][] = [];
+    for (const { title, look } of await questions(usageHistory, person, now)) {
+      const random = seededRandom(2);
+      const inside = await timed(() => askDomain(usageHistory, person, look(random)));
+      const outside = await timed(() => post(gateway.url, accessToken, toGraphql(look(random))));
+      measured.push([`${name}, ${title}`, ...inside, ...outside]);
+      say(measured.at(-1)?.join("  ") ?? "");
+    }
+    return measured;
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** The median and the 95th percentile, in milliseconds. */
+async function timed(work: () => Promise<unknown>): Promise<string[]> {
+  const times: number[] = [];
+  // The first few are for what is compiled and cached once.
+  for (let round = -5; round < rounds; round++) {
+    const startedAt = performance.now();
+    await work();
+    if (round >= 0) times.push(performance.now() - startedAt);
+  }
+  times.sort((one, other) => one - other);
+  return [0.5, 0.95].map((share) => (times[Math.floor(rounds * share)] ?? 0).toFixed(1));
+}
+
+async function post(url: string, accessToken: string, body: object): Promise<void> {
+  const response = await fetch(`${url}/graphql`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(text);
+}
+
+/** As somebody has it who keeps a million records: the server of the tests is as small as can be. */
+async function makeRoom(url: string): Promise<void> {
+  const connection = await mysql.createConnection(url);
+  await connection.query("CREATE DATABASE bench");
+  await connection.query("SET GLOBAL innodb_buffer_pool_size = 1073741824");
+  await connection.query("SET GLOBAL innodb_log_file_size = 536870912");
+  await connection.end();
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+await bench();

@@ -1,0 +1,103 @@
+import { daysQuery, pageQuery, type SqlDialect, sumQuery } from "../../db/repositories/usage-queries.ts";
+import type { Query } from "../../db/repositories/raw-sql.ts";
+import { firstIdAt } from "../../gateway/ids.ts";
+
+/** What the console asks all day, each with the index that has to lead to it; null is the primary key. */
+export function hotQueries(dialect: SqlDialect): HotQuery[] {
+  const everyone = { owner: "everyone" } as const;
+  const apiKeyId = "key_00000000000000000000000000";
+  const owner = { ownerId: "usr_00000000000000000000000001" };
+  const [from, to] = [new Date("2026-11-10T00:00:00Z"), new Date("2026-11-20T00:00:00Z")];
+  const [fromId, beforeId] = [firstIdAt("req", from.getTime()), firstIdAt("req", to.getTime())];
+  const page = (filter: Parameters<typeof pageQuery>[1]["filter"], range = {}) =>
+    pageQuery(dialect, { filter, ...range, limit: 51 });
+  const sum = (query: Partial<Parameters<typeof sumQuery>[1]>) =>
+    sumQuery(dialect, {
+      ...{ filter: everyone, groupBy: ["model"], interval: null, rowsMax: 10_001 },
+      ...{ of: { resolution: "day", from, to }, ...query },
+    });
+  return [
+    { title: "everybody's latest", index: null, query: page(everyone, { beforeId }) },
+    { title: "a key's latest", index: "usage_records_key", query: page({ ...everyone, apiKeyId }) },
+    {
+      title: "a key's next page",
+      index: "usage_records_key",
+      query: page({ ...everyone, apiKeyId }, { beforeId }),
+    },
+    { title: "a member's latest", index: "usage_records_owner", query: page({ owner }) },
+    {
+      title: "a member's key",
+      index: "usage_records_key",
+      query: page({ owner, apiKeyId }, { fromId, beforeId }),
+    },
+    {
+      title: "failures of a time",
+      index: "usage_records_status",
+      query: page({ ...everyone, status: "FAILED" }, { fromId, beforeId }),
+    },
+    {
+      title: "a model's",
+      index: "usage_records_model",
+      query: page({ ...everyone, model: "provider-0/model-0" }, { fromId }),
+    },
+    {
+      title: "a provider's",
+      index: "usage_records_provider",
+      query: page({ ...everyone, provider: "provider-0" }, { beforeId }),
+    },
+    {
+      title: "a key's failures with a model",
+      index: "usage_records_key",
+      query: page(
+        { ...everyone, apiKeyId, model: "provider-0/model-0", status: "FAILED" },
+        { fromId, beforeId },
+      ),
+    },
+    {
+      title: "where a filter with several conditions has anything",
+      index: "usage_roll_ups_key",
+      query: daysQuery(dialect, {
+        filter: { ...everyone, apiKeyId, status: "FAILED" },
+        before: to,
+        daysMax: 400,
+      }),
+    },
+    { title: "sums of days", index: null, query: sum({}) },
+    { title: "the month's chart", index: null, query: sum({ interval: "day" }) },
+    {
+      title: "the day's hours",
+      index: null,
+      query: sum({ interval: "hour", of: { resolution: "hour", from, to } }),
+    },
+    {
+      title: "a key's chart",
+      index: "usage_roll_ups_key",
+      query: sum({ filter: { ...everyone, apiKeyId }, interval: "day" }),
+    },
+    {
+      title: "a member's chart",
+      index: "usage_roll_ups_owner",
+      query: sum({ filter: { owner }, interval: "day" }),
+    },
+    { title: "sums of a part of an hour", index: null, query: sum({ of: { fromId, beforeId } }) },
+    {
+      title: "a key's sums of a part of an hour",
+      index: "usage_records_key",
+      query: sum({ filter: { ...everyone, apiKeyId }, of: { fromId, beforeId } }),
+    },
+  ];
+}
+
+export type HotQuery = { title: string; index: string | null; query: Query };
+
+/** All of them as they are checked in, beside the test that compares. */
+export function printHotQueries(): string {
+  return ["better-sqlite3", "mariadb", "mysql"]
+    .flatMap((kind) => [
+      `-- ${kind}\n`,
+      ...hotQueries({ kind, timeoutMs: 2_000 }).map(
+        ({ title, query }) => `-- ${title}\n${query.sql.trim()};\n`,
+      ),
+    ])
+    .join("\n");
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import Sqlite from "better-sqlite3";
+import mysql from "mysql2/promise";
+import test, { type ExecutionContext } from "ava";
+import { Database } from "../../db/database.ts";
+import { type HotQuery, hotQueries, printHotQueries } from "../helpers/hot-queries.ts";
+import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+
+const rows = 20_000;
+const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 30_000 };
+
+async function createHistory(t: ExecutionContext, kind: DatabaseKind): Promise<string> {
+  const url = await createTestDatabase(t, kind);
+  const database = await Database.open(url, limits);
+  await database.migrate();
+  const random = seededRandom(1);
+  for (let from = 0; from < rows; from += 5_000) {
+    const records = Array.from({ length: 5_000 }, () =>
+      randomUsage(random, new Date(Date.UTC(2026, 10, 1) + random.upTo(28 * 86_400_000)), usualWorld),
+    );
+    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  }
+  await database.close();
+  return url;
+}
+
+test("the statements are those that are checked in: `node test/usage/print-hot-queries.ts` writes them anew", (t) => {
+  t.is(printHotQueries(), readFileSync(new URL("hot-queries.sql", import.meta.url), "utf8"));
+});
+
+test("sqlite: every question has an index that leads to its rows, in their order", async (t) => {
+  const database = new Sqlite((await createHistory(t, "sqlite")).slice("sqlite:".length));
+  t.teardown(() => database.close());
+  database.function("in_time", (_deadline) => 1);
+  for (const { title, index, query } of hotQueries({ kind: "better-sqlite3", timeoutMs: 2_000 })) {
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${query.sql}`).all(query.parameters) as {
+      detail: string;
+    }[];
+    const details = plan.map(({ detail }) => detail).join("; ");
+    t.regex(
+      details,
+      new RegExp(`SEARCH \\w+ USING ${index === null ? "PRIMARY KEY" : `INDEX ${index}`} \\(`),
+      title,
+    );
+    t.false(details.includes("SCAN"), `${title}: ${details}`);
+    if (query.sql.includes("ORDER BY")) t.false(details.includes("ORDER BY"), `${title}: ${details}`);
+    if (isPage(query.sql)) t.true(database.prepare(query.sql).all(query.parameters).length > 0, title);
+  }
+});
+
+if (databaseKinds.includes("mysql")) {
+  test("mysql: every question has an index that leads to its rows, in their order", async (t) => {
+    const connection = await mysql.createConnection(await createHistory(t, "mysql"));
+    t.teardown(() => connection.end());
+    await connection.query("ANALYZE TABLE usage_records, usage_roll_ups");
+    for (const { title, index, query } of hotQueries({ kind: "mariadb", timeoutMs: 2_000 })) {
+      const [plan] = await connection.query<mysql.RowDataPacket[]>(explained(query), query.parameters);
+      const [step] = plan;
+      t.is(plan.length, 1, title);
+      t.is(step?.["key"], index ?? "PRIMARY", title);
+      t.true(["range", "ref"].includes(step?.["type"]), `${title}: ${step?.["type"]}`);
+      if (query.sql.includes("ORDER BY"))
+        t.false(step?.["Extra"].includes("filesort"), `${title}: ${step?.["Extra"]}`);
+    }
+  });
+}
+
+function isPage(sql: string): boolean {
+  return sql.includes("SELECT *");
+}
+
+function explained({ sql }: HotQuery["query"]): string {
+  return sql.replace("SELECT", "EXPLAIN SELECT");
+}
