@@ -9,6 +9,7 @@ import type { Attempts } from "../upstream/attempts.ts";
 import { type CompletedUsage, completeUsage } from "../usage/complete-usage.ts";
 import { costOf } from "../usage/cost.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
+import type { StartedRequest } from "../usage/started-requests.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
@@ -43,8 +44,8 @@ export class Exchange {
   #route: Route | null = null;
   #way: Way | null = null;
   #attempts = 0;
-  /** What the recorder knows the request by, from its first call on. */
-  #recordHandle: number | null = null;
+  /** What the recorder knows of it, from its first call on. */
+  #started: StartedRequest | null = null;
   #askedModel = "";
   #asked: Record<string, unknown> | null = null;
   /** What the upstream says, once it answers; null while it does not, or refuses. */
@@ -102,8 +103,9 @@ export class Exchange {
   noteAttempt(way: Way): void {
     this.#way = way;
     if (this.#attempts++ === 0) this.#calledAt = performance.now();
-    const unlessMoreIsHeard = this.#toRecord("INTERRUPTED", 500, "gateway_died", null);
-    this.#recordHandle = this.#options.recorder.start(unlessMoreIsHeard, this.#recordHandle);
+    const { recorder } = this.#options;
+    if (this.#started) recorder.update(this.#started);
+    else this.#started = recorder.start(() => this.#toRecord("INTERRUPTED", 500, "gateway_died", null));
   }
 
   /** Begins the call and keeps hold of it. */
@@ -202,7 +204,7 @@ export class Exchange {
       asked: this.#attempts > 0 ? this.#asked : null,
     });
     const record = this.#toRecord(status, httpStatus, errorCode, counted);
-    recorder.record(record, this.#recordHandle, proceed);
+    recorder.record(record, this.#started, proceed);
   }
 
   #toRecord(

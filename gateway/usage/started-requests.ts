@@ -1,16 +1,27 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { decodeRecord, encodeRecord, type UsageRecord } from "./record-format.ts";
 
+/** A request whose upstream is called. */
+export type StartedRequest = {
+  /** As its record is to be if nothing more is ever heard of it. */
+  toRecord: () => UsageRecord;
+  slot: number | null;
+  isOver: boolean;
+};
+
 /**
- * The requests under way, in a file of slots: so that of those whose process dies it is known that they were. Each is
- * written to a free slot before its upstream is called. What is left in a slot after the request's end does no harm: its
- * own record is there by then, and the first with an id is the one that counts.
+ * The requests under way, in a file of slots: so that of those whose process dies it is known that they were. A request is
+ * written down when it is not over after a moment, which none is that a model has worked on; so it costs the quick ones
+ * nothing, and the others not on their way. What is left in a slot after the request's end does no harm: its own record is
+ * there by then, and the first with an id is the one that counts.
  */
 export class StartedRequests {
   readonly #path: string;
   readonly #buffer = Buffer.allocUnsafeSlow(slotBytes);
   #file: number | null = null;
-  /** The one that was let go last is taken first, so that most are used again instead of cleared. */
+  #unwritten: StartedRequest[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** The one that was let go last is taken first, so that few are ever used. */
   readonly #free: number[] = [];
   readonly #ended = new Set<number>();
   #count = 0;
@@ -19,26 +30,24 @@ export class StartedRequests {
     this.#path = path;
   }
 
-  /**
-   * @param record as it is to be if nothing more is ever heard of the request
-   * @param slot where it stands already, with what was known then
-   * @returns its slot
-   */
-  write(record: UsageRecord, slot = this.#take()): number {
-    try {
-      this.#file ??= openSync(this.#path, "w", 0o600);
-      const length = encodeRecord(this.#buffer, record);
-      writeSync(this.#file, this.#buffer, 0, length, slot * slotBytes);
-    } catch {
-      // A disk that is full must not keep a request from being made.
-    }
-    return slot;
+  add(toRecord: () => UsageRecord): StartedRequest {
+    const request = { toRecord, slot: null, isOver: false };
+    this.update(request);
+    return request;
+  }
+
+  /** Its record is to be another one than before. */
+  update(request: StartedRequest): void {
+    if (this.#unwritten.push(request) > 1) return;
+    this.#timer = setTimeout(() => this.#write(), momentMs).unref();
   }
 
   /** The request is over, and its record is safe. */
-  end(slot: number): void {
-    this.#free.push(slot);
-    this.#ended.add(slot);
+  end(request: StartedRequest): void {
+    request.isOver = true;
+    if (request.slot === null) return;
+    this.#free.push(request.slot);
+    this.#ended.add(request.slot);
   }
 
   /** Forgets the requests that have ended: some day their records will be deleted, and they must not come back then. */
@@ -55,14 +64,27 @@ export class StartedRequests {
   }
 
   close(): void {
+    clearTimeout(this.#timer);
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
   }
 
-  #take(): number {
-    const slot = this.#free.pop() ?? this.#count++;
+  #write(): void {
+    const requests = this.#unwritten;
+    this.#unwritten = [];
+    for (const request of requests) if (!request.isOver) this.#writeOne(request);
+  }
+
+  #writeOne(request: StartedRequest): void {
+    const slot = (request.slot ??= this.#free.pop() ?? this.#count++);
     this.#ended.delete(slot);
-    return slot;
+    try {
+      this.#file ??= openSync(this.#path, "w", 0o600);
+      const length = encodeRecord(this.#buffer, request.toRecord());
+      writeSync(this.#file, this.#buffer, 0, length, slot * slotBytes);
+    } catch {
+      // A disk that is full must not keep a request from being made.
+    }
   }
 }
 
@@ -76,6 +98,7 @@ export function decodeStarted(bytes: Buffer): UsageRecord[] {
   return records;
 }
 
+const momentMs = 20;
 /** What the file system gives at once, and more than any of these records takes. */
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);

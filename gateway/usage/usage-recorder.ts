@@ -9,7 +9,7 @@ import type { UsageRecord } from "./record-format.ts";
 import { Shipper } from "./shipper.ts";
 import { Spool } from "./spool.ts";
 import { type LockFile, SpoolFolder } from "./spool-folder.ts";
-import { StartedRequests } from "./started-requests.ts";
+import { type StartedRequest, StartedRequests } from "./started-requests.ts";
 
 type UsageRecorderOptions = {
   database: Database;
@@ -76,20 +76,25 @@ export class UsageRecorder {
 
   /**
    * A request whose upstream is about to be called: if the process dies before its end is recorded, it is known from this.
-   * @param handle what the call before gave for the same request
+   * @param toRecord its record for that case
    * @returns what `record` wants to know
    */
-  start(record: UsageRecord, handle?: number | null): number {
-    return this.#started.write(record, handle ?? undefined);
+  start(toRecord: () => UsageRecord): StartedRequest {
+    return this.#started.add(toRecord);
+  }
+
+  /** What `toRecord` gives has changed. */
+  update(started: StartedRequest): void {
+    this.#started.update(started);
   }
 
   /**
    * A request is over. What `proceed` does may depend on the record: it is called as soon as that is safe, which is at once
    * unless the disk is full.
    */
-  record(record: UsageRecord, handle: number | null, proceed: () => void): void {
+  record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
     const onSafe = () => {
-      if (handle !== null) this.#started.end(handle);
+      if (started) this.#started.end(started);
     };
     if (!this.#spool.append(record)) return this.#direct.write(record, proceed, onSafe);
     onSafe();

@@ -5,7 +5,7 @@ import { createKey, type TestGateway } from "./test-gateway.ts";
  * The name is `test` unless a gateway has several.
  */
 export async function connectUpstream(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, "admin">,
   upstream: { url: string },
   { name = "test", kind = "openai-compatible", preset, ...timeouts }: UpstreamSettings = {},
 ): Promise<{ id: string; value: string; model: string; modelId: string }> {

@@ -75,7 +75,7 @@ async function signInAdministrator({ url, services }: RunningGateway): Promise<s
 
 /** A key connected to the models. */
 export async function createKey(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, "admin">,
   models: string[] = ["demo/echo"],
 ): Promise<{ id: string; value: string }> {
   const { key, value } = await gateway.admin.keys.create.mutate({ name: "Test key", models });

@@ -6,6 +6,7 @@ import test from "ava";
 import { assertError, serverError } from "../helpers/assert-error.ts";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
@@ -18,7 +19,8 @@ const answer = 'Canary answer 91bd "ü" <&> zq';
 
 for (const kind of databaseKinds) {
   test(`${kind}: no prompt, answer, key or credential is in any log line or any table, however a request ends`, async (t) => {
-    const upstream = await createUpstream(t, (request, response) => {
+    const upstream = await createUpstream(t, async (request, response) => {
+      if (request.body.includes("linger")) await eventually(() => spoolHas('"status":"INTERRUPTED"'));
       const status = Number(/status (\d+)/.exec(request.body)?.[1] ?? 200);
       response.writeHead(status, {
         "content-type": "application/json",
@@ -39,10 +41,12 @@ for (const kind of databaseKinds) {
     const environment = { USAGE_FLUSH_INTERVAL_MS: "1000000" };
     const gateway = await startTestGateway(t, { kind, environment });
     const key = await connectUpstream(gateway, upstream);
+    const spoolHas = async (text: string) => (await dataFolder(gateway)).includes(text);
 
     const ask = async (content: string, more: object = {}) =>
       (await postChat(gateway, key.value, chatBody("test/model", content, more))).status;
     t.is(await ask(prompt), 200);
+    t.is(await ask(`${prompt} linger`), 200);
     for (const status of [400, 401, 404, 429, 500]) await ask(`${prompt} status ${status}`);
     for (const more of [{}, { stream: true }]) {
       t.is(await ask(`${prompt} garbage`, more), 502);

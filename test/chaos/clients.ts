@@ -1,0 +1,71 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { chatBody } from "../helpers/post-chat.ts";
+import type { RecordedRequest } from "./recorded-requests.ts";
+
+/** What a number of clients saw that asked without a break. */
+export type Ledger = {
+  /** The ids of the answers that came complete. */
+  complete: string[];
+  /** How often an answer was an error, by its status. */
+  errors: Map<number, number>;
+  /** How often there was none, or not all of it: the connection broke. */
+  broken: number;
+};
+
+export type ClientsOptions = { url: string; key: string; model: string; count: number };
+
+/** Clients that ask without a break, every second time for a stream, until they are stopped. */
+export function startClients(options: ClientsOptions): { ledger: Ledger; stop(): Promise<Ledger> } {
+  const ledger: Ledger = { complete: [], errors: new Map(), broken: 0 };
+  const stopping = new AbortController();
+  const ask = async (client: number) => {
+    for (let asked = client; !stopping.signal.aborted; asked++) {
+      if (!(await askOnce(options, asked % 2 === 0, ledger))) await wait(20);
+    }
+  };
+  const all = Promise.all(Array.from({ length: options.count }, (_, client) => ask(client)));
+  return {
+    ledger,
+    async stop() {
+      stopping.abort();
+      await all;
+      return ledger;
+    },
+  };
+}
+
+async function askOnce(
+  { url, key, model }: ClientsOptions,
+  stream: boolean,
+  ledger: Ledger,
+): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(chatBody(model, "Hello", { stream })),
+    });
+    const text = await response.text();
+    const { status } = response;
+    const isComplete = status === 200 && text.endsWith(stream ? "data: [DONE]\n\n" : "}");
+    if (isComplete) ledger.complete.push(response.headers.get("x-request-id") ?? "");
+    else if (status === 200) ledger.broken++;
+    else ledger.errors.set(status, (ledger.errors.get(status) ?? 0) + 1);
+    return isComplete;
+  } catch {
+    ledger.broken++;
+    return false;
+  }
+}
+
+/** What of the clients' answers the records do not have, and what they have twice. */
+export function compare(
+  { complete }: Ledger,
+  records: RecordedRequest[],
+): { missing: number; duplicated: number } {
+  const recorded = new Set(records.map(({ id }) => id));
+  return {
+    missing: complete.filter((id) => !recorded.has(id)).length,
+    duplicated: records.length - recorded.size + complete.length - new Set(complete).size,
+  };
+}

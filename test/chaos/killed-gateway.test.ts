@@ -1,0 +1,68 @@
+import test, { type ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { compare, startClients } from "./clients.ts";
+import { createModelUpstream } from "./model-upstream.ts";
+import { figures, isFull } from "./scale.ts";
+import { setStage, type Stage } from "./stage.ts";
+
+// Promise L1: a client that got a complete answer has a usage record, however often the process is killed.
+const plan = isFull ? { kills: 20, clients: 64, answers: 400 } : { kills: 3, clients: 16, answers: 60 };
+
+/** Kills the gateway again and again under its clients. */
+async function killUnderLoad(stage: Stage) {
+  const { url, key, model } = stage;
+  const clients = startClients({ url, key, model, count: plan.clients });
+  for (let kill = 0; kill < plan.kills; kill++) {
+    const before = clients.ledger.complete.length;
+    await eventually(() => clients.ledger.complete.length >= before + plan.answers, 60_000);
+    const { child, exited } = stage.gateway();
+    child.kill("SIGKILL");
+    await exited;
+    await stage.restart();
+  }
+  const ledger = await clients.stop();
+  // What its predecessors left, it takes over by itself.
+  const isDone = async () => compare(ledger, await stage.records()).missing === 0;
+  await eventually(isDone, 10_000).catch(() => {});
+  stage.gateway().child.kill("SIGTERM");
+  await stage.gateway().exited;
+  const records = await stage.records();
+  return {
+    ...compare(ledger, records),
+    ...{
+      complete: ledger.complete.length,
+      broken: ledger.broken,
+      errors: [...ledger.errors.values()].length,
+    },
+    interrupted: records.filter(({ status }) => status === "INTERRUPTED").length,
+  };
+}
+
+async function play(t: ExecutionContext, kind: (typeof databaseKinds)[number], bug?: string) {
+  t.timeout(600_000);
+  const upstream = await createModelUpstream(t);
+  const databaseUrl = await createTestDatabase(t, kind);
+  const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), bug });
+  const result = await killUnderLoad(stage);
+  t.log(figures(`L1 ${kind}${bug ? `, ${bug}` : ""}, ${plan.kills} kills`, result));
+  return result;
+}
+
+for (const kind of databaseKinds) {
+  test.serial(
+    `${kind}: whoever got a complete answer has a record, however often the gateway is killed`,
+    async (t) => {
+      const result = await play(t, kind);
+      t.is(result.missing, 0);
+      t.is(result.duplicated, 0);
+      t.true(result.complete >= plan.kills * plan.answers);
+      t.true(result.interrupted > 0, "requests under way are in the history, too");
+    },
+  );
+}
+
+test.serial("seen to fail: a record that is written after the answer's end", async (t) => {
+  t.true((await play(t, "sqlite", "record-after-the-end.ts")).missing > 0);
+});

@@ -1,0 +1,32 @@
+import Sqlite from "better-sqlite3";
+import mysql from "mysql2/promise";
+
+/** The usage records in the database, by asking it and nothing of ours. */
+export async function recordedRequests(databaseUrl: string): Promise<RecordedRequest[]> {
+  if (databaseUrl.startsWith("sqlite:")) {
+    const database = new Sqlite(databaseUrl.slice("sqlite:".length), { readonly: true });
+    try {
+      return database.prepare<[], RecordedRequest>(query).all();
+    } finally {
+      database.close();
+    }
+  }
+  const connection = await mysql.createConnection(databaseUrl);
+  try {
+    const [rows] = await connection.query<mysql.RowDataPacket[]>(query);
+    return rows as RecordedRequest[];
+  } finally {
+    await connection.end();
+  }
+}
+
+export type RecordedRequest = {
+  id: string;
+  status: "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
+  inputTokens: number | null;
+  outputTokens: number | null;
+  estimated: 0 | 1;
+};
+
+const query = `SELECT id, status, input_tokens AS inputTokens, output_tokens AS outputTokens, estimated
+               FROM usage_records`;

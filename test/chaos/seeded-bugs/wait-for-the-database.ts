@@ -1,0 +1,12 @@
+import { Shipper } from "../../../gateway/usage/shipper.ts";
+import { UsageRecorder } from "../../../gateway/usage/usage-recorder.ts";
+
+/** No new requests are let in while the database cannot be written to. */
+let isFailing = false;
+const { ship } = Shipper.prototype;
+Shipper.prototype.ship = async function (records) {
+  const isShipped = await ship.call(this, records);
+  isFailing = !isShipped;
+  return isShipped;
+};
+Object.defineProperty(UsageRecorder.prototype, "isFull", { get: () => isFailing });

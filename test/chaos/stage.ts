@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ExecutionContext } from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
+import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { type RecordedRequest, recordedRequests } from "./recorded-requests.ts";
+
+/** A gateway in processes that can be killed and started again at the same address, set up for one upstream. */
+export type Stage = {
+  url: string;
+  key: string;
+  model: string;
+  /** The process of now. */
+  gateway(): GatewayProcess;
+  /** Starts it again, when it has ended. */
+  restart(): Promise<void>;
+  /** Whatever the database has, by asking it and not the gateway. */
+  records(): Promise<RecordedRequest[]>;
+  /** A way to the console, signed in. */
+  console: ReturnType<typeof createConsoleClient>;
+};
+
+type StageOptions = {
+  upstream: { url: string };
+  dataDir: string;
+  databaseUrl: string;
+  /** How the database is reached from here, where the gateway goes through something that can fail. */
+  ownDatabaseUrl?: string;
+  environment?: Record<string, string>;
+  /** A module of `seeded-bugs/` that breaks the gateway, to see that the harness notices. */
+  bug?: string | undefined;
+};
+
+export async function setStage(t: ExecutionContext, options: StageOptions): Promise<Stage> {
+  const { upstream, dataDir, databaseUrl, ownDatabaseUrl = databaseUrl, environment, bug } = options;
+  const admin = { email: "ada@example.com", password: randomBytes(12).toString("hex") };
+  const all = {
+    PORT: String(await freePort()),
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    ADMIN_EMAIL: admin.email,
+    ADMIN_PASSWORD: admin.password,
+    UPSTREAM_PRIVATE_HOSTS: "*",
+    LOG_LEVEL: "warn",
+    USAGE_ADOPT_INTERVAL_MS: "500",
+    ...environment,
+    ...(bug && {
+      NODE_OPTIONS: `--import=${pathToFileURL(path.join(import.meta.dirname, "seeded-bugs", bug))}`,
+    }),
+  };
+  let gateway = startGatewayProcess(t, all);
+  const url = await gateway.listening();
+  const session = await createConsoleClient(url).auth.signIn.mutate(admin);
+  const console = createConsoleClient(url, session.accessToken);
+  const { value, model } = await connectUpstream({ admin: console }, upstream);
+  return {
+    ...{ url, model, key: value, console },
+    gateway: () => gateway,
+    async restart() {
+      gateway = startGatewayProcess(t, all);
+      await gateway.listening();
+    },
+    records: () => recordedRequests(ownDatabaseUrl),
+  };
+}
+
+/** A port that was free a moment ago: a gateway that is killed comes back to the same one. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  if (address === null || typeof address === "string") throw new Error("The probe has no port");
+  return address.port;
+}
