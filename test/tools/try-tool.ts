@@ -32,7 +32,7 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
   const profile = ["-c", '. ~/.bashrc && exec "$0" "$@"', installed.command];
   const [command, start] = tool.isSetUpByProfile ? ["bash", profile] : [installed.command, []];
   const parameters = [...start, ...tool.run(prompt)];
-  const result = await runProgram(command, parameters, { folder: project, environment, timeoutMs: 60_000 });
+  const result = await runProgram(command, parameters, { folder: project, environment, timeoutMs: 200_000 });
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
   // What an upstream says in the client's own form passes as it is; the rest is written here.

@@ -9,10 +9,10 @@ ask_for_key() { # whether the key came with the command: given or asked
     if [ "$1" = asked ]; then say "$key_source is used, since it is set."; fi
   elif (exec </dev/tty) 2>/dev/null; then
     key_source="The key you gave"
-    printf 'API key of the gateway (it is not shown): ' >/dev/tty
     terminal=$(stty -g </dev/tty)
     trap 'stty "$terminal" </dev/tty; clean_up' EXIT
     stty -echo </dev/tty
+    printf 'API key of the gateway (it is not shown): ' >/dev/tty
     IFS= read -r GATEWAY_API_KEY </dev/tty
     stty "$terminal" </dev/tty
     trap clean_up EXIT
@@ -26,8 +26,9 @@ ask_for_key() { # whether the key came with the command: given or asked
     sk-gateway-*) ;;
     *) stop "$key_source is not one of the gateway's, which start with sk-gateway-. Nothing was changed." ;;
   esac
-  if [ -n "$(printf '%s' "$GATEWAY_API_KEY" | tr -d '0-9A-Za-z-')" ] ||
-    [ "$(printf '%s' "$GATEWAY_API_KEY" | wc -c)" -ne 60 ]; then
+  # Without what is neither letter nor digit, a line break too, it has to be as long as with it.
+  if [ "$(printf '%s' "$GATEWAY_API_KEY" | wc -c)" -ne 60 ] ||
+    [ "$(printf '%s' "$GATEWAY_API_KEY" | tr -cd '0-9A-Za-z-' | wc -c)" -ne 60 ]; then
     stop "$key_source is not whole: it has 60 letters and digits. Nothing was changed."
   fi
 }`;

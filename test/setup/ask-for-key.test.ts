@@ -1,0 +1,130 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
+import { findProgram } from "../helpers/find-program.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey } from "../helpers/test-gateway.ts";
+import { openTerminal } from "./open-terminal.ts";
+import { createSetupHome, readTree } from "./setup-home.ts";
+import { keyValue, setupModel } from "./setup-models.ts";
+import { shellNames } from "./shells.ts";
+
+const gateway = shareGateway();
+const model = setupModel("demo/echo");
+const models = { light: model, daily: model, hard: model, connected: [model] };
+// At the start of a line: the pasted command says it too.
+const prompt = /[\r\n]API key of the gateway \(it is not shown\): $/;
+const settings = ".claude/settings.json";
+
+function generate(key: string | null): string {
+  const { url: baseUrl } = gateway();
+  return generateSetup({ tool: "claude-code", operatingSystem: "posix", baseUrl, key, models }).command;
+}
+
+async function openHome(t: ExecutionContext, shell: string) {
+  const { home, environment, run } = await createSetupHome(t);
+  const history = path.join(home, "history");
+  // What Debian and Ubuntu have by default; zsh's is said to it below.
+  const more = { HISTFILE: history, HISTCONTROL: "ignoreboth", HISTSIZE: "500", SAVEHIST: "500" };
+  const terminal = await openTerminal(t, { shell, environment: { ...environment, ...more } });
+  const readHistory = () => readFile(history, "utf8").catch(() => "");
+  return { home, terminal, readHistory, run };
+}
+
+for (const shell of shellNames) {
+  const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
+
+  declare(`pasted into ${shell}, it asks for the key, which is neither shown nor kept`, async (t) => {
+    t.timeout(120_000);
+    const { value: key } = await createKey(gateway(), ["demo/echo"]);
+    const { home, terminal, readHistory } = await openHome(t, shell);
+    // People who leave comments off, and those whose ! means something.
+    if (shell === "zsh") terminal.paste("unsetopt interactivecomments; setopt banghist\n");
+    if (shell === "bash") terminal.paste("shopt -u interactive_comments; set -H\n");
+    terminal.paste(generate(null));
+    await terminal.waitFor(prompt);
+    terminal.type(`${key}\r`);
+    await terminal.waitFor(/\nOK, 1 model\r/);
+    await terminal.waitFor(/To take this back: sh ~[^$]*\r\n[^]*READY> /);
+    terminal.paste("echo still-$((40 + 2))\n");
+    await terminal.waitFor(/still-42/);
+    await terminal.close();
+    t.false(terminal.screen().includes(key));
+    t.false((await readHistory()).includes(key));
+    t.true((await readFile(path.join(home, settings), "utf8")).includes(key));
+  });
+}
+
+for (const shell of ["bash", "zsh"]) {
+  const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
+
+  declare(`with the key in it and pasted in brackets, ${shell} leaves it out of its history`, async (t) => {
+    t.timeout(120_000);
+    const { value: key } = await createKey(gateway(), ["demo/echo"]);
+    const { home, terminal, readHistory } = await openHome(t, shell);
+    if (shell === "zsh") terminal.paste("setopt histignorespace incappendhistory\n");
+    terminal.type(`\u001b[200~${generate(key).trimEnd()}\u001b[201~\r`);
+    await terminal.waitFor(/\nOK, 1 model\r/);
+    terminal.paste("echo remembered\n");
+    await terminal.close();
+    const history = await readHistory();
+    t.true(history.includes("echo remembered"), history);
+    t.false(history.includes(key.slice(0, 30)), history);
+    t.true((await readFile(path.join(home, settings), "utf8")).includes(key));
+  });
+}
+
+(findProgram("script") ? test.serial : test.skip)(
+  "left with Ctrl-C, it changes nothing and the terminal shows again what is typed",
+  async (t) => {
+    t.timeout(120_000);
+    const { home, terminal } = await openHome(t, "bash");
+    const before = await readTree(home);
+    terminal.paste(generate(null));
+    await terminal.waitFor(prompt);
+    terminal.type("sk-half\u0003");
+    await terminal.waitFor(/: [^]*READY> $/);
+    terminal.paste("stty -a | tr ' ' '\\n' | grep -x -e echo -e -echo\n");
+    await terminal.waitFor(/[\r\n]echo\r/);
+    t.deepEqual(await readTree(home), before);
+    t.false(terminal.screen().includes("sk-half"));
+  },
+);
+
+test("without a terminal, the key is taken from the environment, and said so", async (t) => {
+  const { value: key } = await createKey(gateway(), ["demo/echo"]);
+  const { run } = await createSetupHome(t);
+  const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });
+  t.is(code, 0, stderr);
+  t.true(stdout.startsWith("The key in GATEWAY_API_KEY is used, since it is set.\n"), stdout);
+});
+
+test("without a terminal and a key, it says what to do", async (t) => {
+  const { home, run } = await createSetupHome(t);
+  const { code, stderr } = await run("dash", generate(null));
+  t.is(code, 1);
+  t.regex(stderr, /no terminal to ask for the API key\. Put it in the environment variable GATEWAY_API_KEY/);
+  t.deepEqual(await readTree(home), {});
+});
+
+const wrongKeys = {
+  "of somebody else": "sk-ant-0123456789012345678901234567890123456789012345678901234",
+  "that is cut off": keyValue.slice(0, -1),
+  "that is too long": `${keyValue}a`,
+  "that would run": `sk-gateway-$(touch "$HOME/canary")\`touch "$HOME/canary"\`0123456`,
+  "with a quote in it": `sk-gateway-"${keyValue.slice(12)}`,
+  "with a line break": `sk-gateway-\n${keyValue.slice(12)}`,
+};
+
+for (const [title, key] of Object.entries(wrongKeys)) {
+  test(`a key ${title} is refused before anything is changed`, async (t) => {
+    const { home, run } = await createSetupHome(t);
+    await writeFile(path.join(home, "other"), "");
+    const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });
+    t.is(code, 1);
+    t.regex(stderr, /is not (whole|one of the gateway's).*Nothing was changed\./);
+    t.false((stdout + stderr).includes(key));
+    t.deepEqual(Object.keys(await readTree(home)), ["other"]);
+  });
+}

@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { findProgram } from "../helpers/find-program.ts";
+
+/** An interactive shell at a terminal of its own, by util-linux's `script`. It ends with the test. */
+export async function openTerminal(
+  t: Pick<ExecutionContext, "teardown">,
+  { shell, environment }: { shell: string; environment: Record<string, string> },
+): Promise<Terminal> {
+  const command = { bash: "bash --norc --noprofile -i", zsh: "zsh -f -i", dash: "dash -i" }[shell] ?? shell;
+  // The shells themselves, with the programs of the home and no others.
+  const file = findProgram("script") ?? "script";
+  const line = command.replace(/^\w+/, findProgram(shell) ?? shell);
+  const program = spawn(file, ["-qefc", line, "/dev/null"], {
+    env: { ...environment, PS1: "READY> ", PS2: "", TERM: "xterm", SHELL: "/bin/sh" },
+    detached: true,
+  });
+  t.teardown(() => program.kill("SIGKILL"));
+  let screen = "";
+  program.stdout.setEncoding("utf8").on("data", (text: string) => (screen += text));
+  const terminal = {
+    screen: () => screen,
+    type: (text: string) => void program.stdin.write(text),
+    waitFor: (pattern: RegExp) => eventually(() => pattern.test(screen), 50_000),
+    paste: (text: string) => void program.stdin.write(text.replaceAll("\n", "\r")),
+    close: async () => {
+      const closed = once(program, "close");
+      program.stdin.write("exit\n");
+      await closed;
+    },
+  };
+  await terminal.waitFor(/READY> /);
+  return terminal;
+}
+
+export type Terminal = {
+  /** All that it has shown. */
+  screen(): string;
+  type(text: string): void;
+  /** As most terminals send it. */
+  paste(text: string): void;
+  waitFor(pattern: RegExp): Promise<unknown>;
+  /** Leaves the shell, which then writes its history. */
+  close(): Promise<void>;
+};
