@@ -55,6 +55,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.delete": { access: "members", input: { id: "" } },
 
   "models.list": { access: "members", input: {} },
+  "models.forSetup": { access: "members", input: { slugs: ["demo/echo"] } },
   "models.get": { access: "members", input: { slug: "demo/echo" } },
   "models.impact": { access: "administrators", input: { id: "mdl_absent" } },
   "models.create": { access: "administrators", input: { slug: "demo/x", providerId: "prv_absent" } },

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
-import { findProgram } from "../helpers/find-program.ts";
+import { findProgram } from "../helpers/system-packages.ts";
 
 /** An interactive shell at a terminal of its own, by util-linux's `script`. It ends with the test. */
 export async function openTerminal(
