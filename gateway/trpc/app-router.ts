@@ -1,5 +1,6 @@
 import { auditRouter } from "./audit-router.ts";
 import { authRouter } from "./auth-router.ts";
+import { gatewayRouter } from "./gateway-router.ts";
 import { keysRouter } from "./keys-router.ts";
 import { modelsRouter } from "./models-router.ts";
 import { overviewRouter } from "./overview-router.ts";
@@ -11,6 +12,7 @@ import { usersRouter } from "./users-router.ts";
 export const appRouter = router({
   audit: auditRouter,
   auth: authRouter,
+  gateway: gatewayRouter,
   keys: keysRouter,
   models: modelsRouter,
   overview: overviewRouter,

@@ -27,6 +27,8 @@ export type Context = {
   address: string;
   /** Where people reach the gateway, without a slash at the end. */
   publicUrl: string;
+  /** The same, where it was configured and need not be told from the request. */
+  configuredUrl: string | null;
   accessToken: string | null;
   refreshCookie: RefreshCookie;
 };
@@ -49,6 +51,7 @@ export function createContext(services: Services, publicUrl: string | null) {
       requestId,
       address: req.socket.remoteAddress ?? "",
       publicUrl: publicUrlOf(req, publicUrl),
+      configuredUrl: publicUrl?.replace(/\/+$/, "") ?? null,
       accessToken: /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
       refreshCookie: new RefreshCookie(req, res, publicUrl?.startsWith("https:") === true),
     };

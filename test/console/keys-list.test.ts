@@ -1,10 +1,14 @@
 import test from "ava";
+import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
-import { startTestGateway } from "../helpers/test-gateway.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
+const focused = "document.activeElement.ariaLabel ?? document.activeElement.id";
 
 browserTest("keys are searched, filtered and paged, and the address keeps it", async (t) => {
   const gateway = await startTestGateway(t);
@@ -29,6 +33,89 @@ browserTest("keys are searched, filtered and paged, and the address keeps it", a
   await page.getByRole("link", { name: "Laptop" }).waitFor();
   t.is(await page.getByRole("searchbox").inputValue(), "lap");
   await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Active" }).click();
+  await page.getByRole("option", { name: "Disabled (1)" }).waitFor();
+  await page.getByRole("option", { name: "Active (0)" }).click();
   await page.getByText("No key matches").waitFor();
+  await page.getByRole("link", { name: "Show all keys" }).click();
+  await page.getByRole("link", { name: "Laptop" }).waitFor();
+  t.is(await page.getByRole("searchbox").inputValue(), "");
+  await page.getByText("Any status (62)").waitFor();
+});
+
+browserTest("keys are found by a model that they may use", async (t) => {
+  const gateway = await startTestGateway(t);
+  const slugs = await addModels(gateway, "many", 120);
+  await gateway.admin.keys.create.mutate({ name: "Few", models: slugs.slice(0, 2) });
+  await gateway.admin.keys.create.mutate({ name: "Many", models: slugs });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByText("and 118 more").waitFor();
+  await page.getByRole("combobox", { name: "Model" }).click();
+  await page.getByText("more: type to find them").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("combobox", { name: "Model" }).fill("model-77");
+  await page.getByRole("option", { name: "many/model-77" }).click();
+  await page.getByRole("link", { name: "Few" }).waitFor({ state: "detached" });
+  t.is(new URL(page.url()).search, "?model=many%2Fmodel-77");
+  await page.getByText("Any status (1)").waitFor();
+  await page.reload();
+  await page.getByRole("link", { name: "Many" }).waitFor();
+  t.is(await page.getByRole("combobox", { name: "Model" }).inputValue(), "many/model-77");
+  await page.getByRole("combobox", { name: "Model" }).fill("any");
+  await page.getByRole("option", { name: "Any model" }).click();
+  await page.getByRole("link", { name: "Few" }).waitFor();
+  t.is(new URL(page.url()).search, "");
+});
+
+browserTest("a row's menu deactivates, activates, copies the id and deletes; the focus stays", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id, value } = await createKey(gateway);
+  const status = async () => (await postChat(gateway, value, chatBody("demo/echo"))).status;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  const row = page.getByRole("row").filter({ hasText: "Test key" });
+  const choose = async (item: string) => {
+    await row.getByRole("button", { name: "Actions for Test key" }).press("Enter");
+    await page.getByRole("menuitem", { name: item }).press("Enter");
+  };
+  await choose("Copy id");
+  await page.getByText("Id copied").waitFor();
+  t.is(await page.evaluate("navigator.clipboard.readText()"), id);
+
+  await choose("Deactivate");
+  await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).press("Enter");
+  await row.getByText("Disabled").waitFor();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  t.is(await page.evaluate(focused), "Actions for Test key");
+  t.is(await status(), 401);
+  await choose("Activate");
+  await row.getByText("Active").waitFor();
+  t.is(await status(), 200);
+
+  await choose("Delete");
+  await page.getByLabel("Type Test key to confirm").fill("Test key");
+  await assertAccessible(t, page);
+  await page.keyboard.press("Enter");
+  await row.waitFor({ state: "detached" });
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  t.is(await page.evaluate(focused), "main");
+  t.is(await status(), 401);
+});
+
+browserTest("administrators see whose a key is, and one person's alone; members see their own", async (t) => {
+  const gateway = await startTestGateway(t);
+  await createKey(gateway);
+  const grace = await addPerson(gateway, "grace@example.com");
+  await grace.console.keys.create.mutate({ name: "Hers" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByRole("cell", { name: "Ada" }).waitFor();
+  await page.goto(`/keys?owner=${grace.id}`);
+  await page.getByRole("link", { name: "Hers" }).waitFor();
+  t.is(await page.getByRole("link", { name: "Test key" }).count(), 0);
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Show everybody's keys" }).click();
+  await page.getByRole("link", { name: "Test key" }).waitFor();
+
+  const theirs = await openSignedIn(t, { browser: browser(), gateway, path: "/keys", ...grace });
+  await theirs.getByRole("link", { name: "Hers" }).waitFor();
+  t.is(await theirs.getByRole("link", { name: "Test key" }).count(), 0);
+  t.is(await theirs.getByRole("columnheader", { name: "Owner" }).count(), 0);
 });

@@ -38,7 +38,7 @@ export async function openConsole(
     ...options,
   });
   const page = Object.assign(await context.newPage(), { complaints: [] as string[] });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error.message}`));
   page.on("dialog", (dialog) => {
     page.complaints.push(`dialog: ${dialog.message()}`);

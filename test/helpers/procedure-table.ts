@@ -29,6 +29,8 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "audit.list": { access: "administrators", input: {} },
   "audit.actions": { access: "administrators" },
 
+  "gateway.info": { access: "members" },
+
   "overview.onboarding": { access: "members" },
 
   "users.list": { access: "administrators", input: {} },

@@ -23,7 +23,12 @@ export function explainError(error: unknown): Explanation {
     const message = "The gateway cannot be reached. Check that it is running and that you are online.";
     return { ...said, message };
   }
-  return { ...said, message: error.message };
+  return { ...said, message: inWords(error.message) };
+}
+
+/** Complaints about an input come as a list of "✖ must not be empty → at name". Where they belong is in `param`. */
+function inWords(message: string): string {
+  return message.replace(/\s*→ at .*$/gm, "").replace(/^✖ /gm, "");
 }
 
 /** Whether trying again by itself can help: nobody answered, or the gateway said that it cannot serve now. */

@@ -1,0 +1,15 @@
+import type { QueryClient } from "@tanstack/svelte-query";
+import { toast } from "svelte-sonner";
+import { api } from "#lib/session/api.ts";
+import { reportError } from "#lib/ui/report-error.ts";
+import { type ApiKey, rememberKey } from "./key-cache.ts";
+
+/** Brings a disabled key back. Nothing can break by it, so that nobody is asked. */
+export async function activateKey(queries: QueryClient, { id }: ApiKey): Promise<void> {
+  try {
+    await rememberKey(queries, await api.keys.activate.mutate({ id }));
+    toast.success("Key activated");
+  } catch (error) {
+    reportError("The key could not be activated", error);
+  }
+}

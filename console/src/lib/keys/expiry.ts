@@ -1,0 +1,20 @@
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Milliseconds since 1970; null is never. @param choice "never", or a number of days */
+export function expiryOf(choice: string, now: number): number | null {
+  return choice === "never" ? null : now + Number(choice) * dayMs;
+}
+
+/** The last moment of a day where this browser is. @param date such as 2027-01-31; anything else gives null */
+export function endOf(date: string): number | null {
+  const [, year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return null;
+  return new Date(year, month - 1, day, 23, 59, 59, 999).getTime();
+}
+
+/** The day it is then, as date fields have it. */
+export function toDateText(time: number): string {
+  const date = new Date(time);
+  const two = (number: number) => String(number).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}

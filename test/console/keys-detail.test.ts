@@ -1,0 +1,177 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import test from "ava";
+import { addModels } from "../helpers/add-models.ts";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// One after another: a browser has one clipboard.
+const browser = shareBrowser(test);
+const run = promisify(execFile);
+const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
+
+browserTest.serial("a key is renamed in its place, by keyboard", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("heading", { name: "Test key" }).waitFor();
+  await assertAccessible(t, page);
+  const rename = page.getByRole("button", { name: "Rename" });
+  await rename.press("Enter");
+  await page.keyboard.type("Not this");
+  await assertAccessible(t, page);
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "Test key" }).waitFor();
+  t.is(await page.evaluate(focused), "Rename");
+
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("  Ada & Söhne 🔑 ");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Ada & Söhne 🔑" }).waitFor();
+  t.is(await page.evaluate(focused), "Rename");
+  t.is(await page.title(), "Ada & Söhne 🔑 · Model Gateway");
+  t.is((await gateway.admin.keys.get.query({ id })).name, "Ada & Söhne 🔑");
+});
+
+browserTest.serial("a key is deactivated and activated, and its requests follow", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id, value } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  const status = async () => (await postChat(gateway, value, chatBody("demo/echo"))).status;
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
+  await dialog.waitFor();
+  await assertAccessible(t, page);
+  t.is(await status(), 200);
+  await dialog.getByRole("button", { name: "Deactivate" }).click();
+  await page.getByText("This key is deactivated.").waitFor();
+  t.is(await status(), 401);
+  await assertAccessible(t, page);
+  await dialog.waitFor({ state: "detached" });
+  t.is(await page.evaluate(focused), "Activate");
+  await page.keyboard.press("Enter");
+  await page.getByText("This key is deactivated.").waitFor({ state: "detached" });
+  t.is(await status(), 200);
+});
+
+browserTest.serial("a key is deleted only by typing its name; what it used stays", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id, value } = await createKey(gateway);
+  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "More about this key" }).press("Enter");
+  await page.getByRole("menuitem", { name: "Copy id" }).press("Enter");
+  await page.getByText("Id copied").waitFor();
+  t.is(await page.evaluate("navigator.clipboard.readText()"), id);
+  t.is(await page.evaluate(focused), "More about this key");
+
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete Test key?" });
+  await dialog.getByText("stays in the usage history").waitFor();
+  await assertAccessible(t, page);
+  const button = dialog.getByRole("button", { name: "Delete key" });
+  t.true(await button.isDisabled());
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  t.is(await page.evaluate(focused), "More about this key");
+
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await dialog.getByLabel("Type Test key to confirm").fill("Test key");
+  await button.click();
+  await page.waitForURL("**/keys");
+  await page.getByText("Key deleted").waitFor();
+  t.is(await page.getByRole("link", { name: "Test key" }).count(), 0);
+  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
+  t.is((await usageOf(gateway, id)).length, 1);
+  await page.goto(`/keys/${id}`);
+  await page.getByRole("heading", { name: "There is no such key" }).waitFor();
+  await assertAccessible(t, page);
+});
+
+browserTest.serial("a rotated key has a new value, and the old one ends when it was said to", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id, value } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  const status = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
+  const rotate = async (overlap: string, said: string) => {
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByLabel("The old value goes on working for").click();
+    await page.getByRole("option", { name: overlap }).click();
+    await page.getByRole("button", { name: "Rotate key" }).click();
+    const dialog = page.getByRole("dialog", { name: "New value of Test key" });
+    await dialog.getByText(said).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "Copy key" }).click();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.waitFor({ state: "detached" });
+    return page.evaluate<string>("navigator.clipboard.readText()");
+  };
+
+  await page.getByRole("button", { name: "Rotate" }).click();
+  await page.getByText("both count").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  const second = await rotate("24 hours", "goes on working until");
+  t.deepEqual([await status(value), await status(second)], [200, 200]);
+  await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
+  const third = await rotate("It stops now", "has stopped working");
+  t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
+});
+
+browserTest.serial("the snippets work as they are copied", async (t) => {
+  const gateway = await startTestGateway(t);
+  const slugs = await addModels(gateway, "many", 3);
+  const { id, value } = await createKey(gateway, [...slugs, "demo/echo"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("link", { name: "Snippets" }).click();
+  await assertAccessible(t, page);
+  t.regex(await page.getByRole("tabpanel").innerText(), /"model":"demo\/echo"/);
+  await page.getByRole("combobox", { name: "Model" }).fill("model-2");
+  await page.getByRole("option", { name: "many/model-2" }).click();
+  t.regex(await page.getByRole("tabpanel").innerText(), /"model":"many\/model-2"/);
+  await page.getByRole("combobox", { name: "Model" }).click();
+  await page.getByRole("option", { name: "demo/echo" }).click();
+
+  const folder = await createTestFolder(t);
+  const copy = async (language: string) => {
+    await page.getByRole("tab", { name: language }).click();
+    await page.getByRole("button", { name: `Copy ${language} snippet` }).click();
+    return page.evaluate<string>("navigator.clipboard.readText()");
+  };
+  const env = { ...process.env, GATEWAY_API_KEY: value };
+  const shell = await run("sh", ["-c", await copy("curl")], { env });
+  t.regex(shell.stdout, /"content":"Hello, gateway!"/);
+
+  const node = await copy("Node.js");
+  t.regex(page.url(), /\?tab=snippets&language=node$/);
+  // Where it stands it has to find the package.
+  const script = path.join(import.meta.dirname, `../../node_modules/.snippet-${id}.mjs`);
+  t.teardown(() => run("rm", ["-f", script]));
+  writeFileSync(script, node);
+  t.is((await run(process.execPath, [script], { env })).stdout, "Hello, gateway!\n");
+
+  writeFileSync(path.join(folder, "snippet.py"), await copy("Python"));
+  await run("python3", ["-m", "py_compile", path.join(folder, "snippet.py")]);
+  await page.reload();
+  await page.getByRole("tab", { name: "Python", selected: true }).waitFor();
+});
+
+browserTest.serial("a key of somebody else is no key, for a member", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const grace = await addPerson(gateway, "grace@example.com");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, ...grace });
+  await page.getByRole("heading", { name: "There is no such key" }).waitFor();
+  await page.getByRole("link", { name: "Show all keys" }).click();
+  await page.getByText("No keys yet").waitFor();
+  await assertAccessible(t, page);
+});

@@ -1,0 +1,113 @@
+import test from "ava";
+import { addModels } from "../helpers/add-models.ts";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest("models are connected and taken away, and leaving asks before that is lost", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addModels(gateway, "many", 40);
+  const { id } = await createKey(gateway, ["demo/echo"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByRole("searchbox", { name: "Search models" }).fill("many 4");
+  await assertAccessible(t, page);
+  await page.getByRole("checkbox", { name: "that are shown" }).check();
+  await page.getByRole("searchbox", { name: "Search models" }).fill("");
+  await page.getByRole("checkbox", { name: "demo/echo" }).uncheck();
+  await page.getByText("5 added, 1 removed").waitFor();
+
+  const guard = page.getByRole("dialog", { name: "Leave without saving?" });
+  for (const leave of [
+    () => page.getByRole("link", { name: "Snippets" }).click(),
+    () => page.getByRole("link", { name: "Overview" }).first().click(),
+    () => page.evaluate("history.back()"),
+  ]) {
+    await leave();
+    await guard.getByRole("button", { name: "Stay here" }).click();
+    await guard.waitFor({ state: "detached" });
+  }
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  t.is(await page.evaluate("document.activeElement.innerText.trim()"), "Edit models");
+  const { models } = await gateway.admin.keys.get.query({ id });
+  t.deepEqual(models, ["many/model-14", "many/model-24", "many/model-34", "many/model-4", "many/model-40"]);
+
+  await page.getByRole("link", { name: "Snippets" }).click();
+  await page.getByRole("tab", { name: "curl" }).waitFor();
+});
+
+/** The key's page in two tabs, each with the editor of its models open. */
+async function openTwice(t: Parameters<typeof openSignedIn>[0], gateway: TestGateway, id: string) {
+  const first = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await first.getByRole("button", { name: "Edit models" }).click();
+  const second = await first.context().newPage();
+  await second.goto(`/keys/${id}`);
+  await second.getByRole("button", { name: "Edit models" }).click();
+  await second.getByRole("checkbox", { name: "demo/echo" }).waitFor();
+  return { first, second };
+}
+
+for (const { choice, expected } of [
+  { choice: "Keep both changes", expected: ["many/model-1", "many/model-2"] },
+  { choice: "Only mine", expected: ["demo/echo", "many/model-2"] },
+  { choice: "Only theirs", expected: ["many/model-1"] },
+]) {
+  browserTest(`of two tabs that change one key's models, the later decides: ${choice}`, async (t) => {
+    const gateway = await startTestGateway(t);
+    await addModels(gateway, "many", 3);
+    const { id } = await createKey(gateway, ["demo/echo"]);
+    const { first, second } = await openTwice(t, gateway, id);
+    await first.getByRole("checkbox", { name: "many/model-1" }).check();
+    await first.getByRole("checkbox", { name: "demo/echo" }).uncheck();
+    await first.getByRole("button", { name: "Save models" }).click();
+    await first.getByText("Models saved").waitFor();
+
+    await second.getByRole("checkbox", { name: "many/model-2" }).check();
+    await second.getByRole("button", { name: "Save models" }).click();
+    const notice = second.getByRole("alert").filter({ hasText: "while you were editing" });
+    t.regex(await notice.innerText(), /Added meanwhile: many\/model-1\s+Removed meanwhile: demo\/echo/);
+    t.true(await second.getByRole("checkbox", { name: "many/model-2" }).isChecked());
+    t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["many/model-1"]);
+    await assertAccessible(t, second);
+
+    await second.getByRole("button", { name: choice }).click();
+    if (choice !== "Only theirs") await second.getByRole("button", { name: "Save models" }).click();
+    await second.getByRole("button", { name: "Edit models" }).waitFor();
+    t.deepEqual((await gateway.admin.keys.get.query({ id })).models, expected);
+  });
+}
+
+browserTest("what somebody else changed elsewhere in the key stands in nobody's way", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addModels(gateway, "many", 3);
+  const { id } = await createKey(gateway, ["demo/echo"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByRole("checkbox", { name: "many/model-1" }).check();
+  await gateway.admin.keys.rename.mutate({ id, name: "Renamed meanwhile" });
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  await page.getByRole("heading", { name: "Renamed meanwhile" }).waitFor();
+  t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["demo/echo", "many/model-1"]);
+});
+
+browserTest("of two names the later one is given only by somebody who has seen the other", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.keyboard.type("Mine");
+  await gateway.admin.keys.rename.mutate({ id, name: "<b>Theirs</b>" });
+  await page.keyboard.press("Enter");
+  await page.getByText("Somebody renamed it meanwhile, to <b>Theirs</b>.").waitFor();
+  t.is(await page.getByRole("textbox", { name: "Name" }).inputValue(), "Mine");
+  t.is((await gateway.admin.keys.get.query({ id })).name, "<b>Theirs</b>");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Rename all the same" }).click();
+  await page.getByRole("heading", { name: "Mine" }).waitFor();
+  t.is((await gateway.admin.keys.get.query({ id })).name, "Mine");
+});

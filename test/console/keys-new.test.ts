@@ -1,0 +1,184 @@
+import test from "ava";
+import { addModels } from "../helpers/add-models.ts";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest("a key is made with the keyboard alone, out of 500 models", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addModels(gateway, "first", 250);
+  await addModels(gateway, "second", 250);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
+  await page.getByText("0 of 501 chosen").waitFor();
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+
+  await page.getByLabel("Name").focus();
+  await page.keyboard.type("Ada's laptop");
+  await press("Tab");
+  await page.keyboard.type("echo");
+  await press("ArrowDown", "ArrowDown", "Space");
+  await page.getByText("1 of 501 chosen").waitFor();
+  t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
+
+  // Back to the search, and all that match of one provider: 17, 117, 170 … 179, 217.
+  await press("Shift+Tab", "Shift+Tab", "Shift+Tab");
+  await page.keyboard.type("SECOND 17");
+  await page.getByText("0 of 13 shown, 250 in all").waitFor();
+  await press("Enter", "Space");
+  await page.getByText("14 of 501 chosen").waitFor();
+  await press("End", "Enter");
+  await page.getByText("13 of 501 chosen").waitFor();
+  await press("Home", "PageDown", "ArrowUp");
+  t.is(await page.evaluate("document.activeElement.ariaLabel"), "second/model-176");
+
+  // The search is not the form's: what is chosen stays chosen while it is cleared, and nothing was sent.
+  await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
+  await page.getByRole("checkbox", { name: "All of first" }).waitFor();
+  await page.getByRole("button", { name: "Only chosen" }).press("Enter");
+  t.is(await page.getByRole("checkbox").count(), 13 + 2);
+  await page.getByRole("button", { name: "Create key" }).press("Enter");
+
+  await page.getByRole("heading", { name: "Ada's laptop is ready" }).waitFor();
+  const { items } = await gateway.admin.keys.list.query();
+  t.is(items[0]?.name, "Ada's laptop");
+  t.is(items[0]?.models.length, 13);
+  t.is(items[0]?.owner?.name, "Ada");
+  t.is(items[0]?.expiresAt, null);
+});
+
+browserTest("the value is shown once, until it is said to be stored", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByRole("link", { name: "New key" }).click();
+  await page.getByRole("heading", { name: "New key" }).waitFor();
+  await page.getByLabel("Name").fill("Night build");
+  await page.getByRole("checkbox", { name: "All of demo" }).check();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Create key" }).click();
+
+  const dialog = page.getByRole("dialog", { name: "Night build is ready" });
+  await dialog.getByText("it cannot be shown again").waitFor();
+  await assertAccessible(t, page);
+  await page.keyboard.press("Escape");
+  await page.mouse.click(5, 5);
+  await page.evaluate("history.back()");
+  await dialog.getByRole("tab", { name: "Python" }).click();
+  t.true(await dialog.isVisible());
+  t.regex(page.url(), /\/keys\/new$/);
+
+  await dialog.getByRole("button", { name: "Copy key" }).click();
+  const value = await page.evaluate<string>("navigator.clipboard.readText()");
+  t.regex(value, /^sk-gateway-\w{40,}$/);
+  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+  t.true((await dialog.getByRole("tabpanel").innerText()).includes(value));
+
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("heading", { name: "Night build" }).waitFor();
+  t.regex(page.url(), /\/keys\/key_\w+$/);
+  t.false((await page.content()).includes(value));
+  t.true((await page.content()).includes(`sk-gateway-…${value.slice(-4)}`));
+  await page.goBack();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+});
+
+browserTest("a key ends after days or on a date, and belongs to whom an administrator says", async (t) => {
+  const gateway = await startTestGateway(t);
+  const grace = await addPerson(gateway, "grace@example.com");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
+  await page.getByLabel("Name").fill("For a week");
+  await page.getByLabel("Expires").click();
+  await page.getByRole("option", { name: "In 7 days" }).click();
+  await page.getByText("It works until").waitFor();
+  await page.getByRole("combobox", { name: "Owner" }).fill("grace");
+  await page.getByRole("option", { name: "grace@example.com" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("No model is connected to the key yet").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByText("in 6 days").waitFor();
+  const [week] = (await grace.console.keys.list.query()).items;
+  t.is(week?.owner?.id, grace.id);
+  t.true(Math.abs(Date.parse(week?.expiresAt ?? "") - Date.now() - 7 * 86_400_000) < 60_000);
+
+  await page.goto("/keys/new");
+  await page.getByLabel("Name").fill("To the end of the year");
+  await page.getByLabel("Expires").click();
+  await page.getByRole("option", { name: "On a date" }).click();
+  await page.getByLabel("Last day").fill("2020-02-29");
+  await page.getByRole("button", { name: "Create key" }).click();
+  t.true(await page.getByLabel("Last day").evaluate((input) => input.matches(":invalid")));
+  await page.getByLabel("Last day").fill("2090-12-31");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  const [year] = (await gateway.admin.keys.list.query()).items;
+  const lastMoment = new Date(year?.expiresAt ?? "");
+  const localDay = await page.evaluate<string>(`new Date(${lastMoment.getTime()}).toString()`);
+  t.regex(localDay, /Dec 31 2090 23:59:59/);
+});
+
+browserTest("what is wrong is said beside its field, and nothing that was filled in is lost", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [gone = "", stays = ""] = await addModels(gateway, "first", 2);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
+  await page.getByRole("button", { name: "Create key" }).click();
+  t.true(await page.getByLabel("Name").evaluate((input) => input.matches(":invalid")));
+  await page.getByLabel("Name").fill("   ");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const name = page.getByRole("textbox", { name: "Name" });
+  await page.getByText("must not be empty").waitFor();
+  t.is(await name.getAttribute("aria-invalid"), "true");
+  await assertAccessible(t, page);
+
+  await name.fill("W".repeat(300));
+  t.is((await name.inputValue()).length, 255, "the field takes no more");
+  await name.fill("Good");
+  await page.getByRole("checkbox", { name: "All of first" }).check();
+  await gateway.admin.models.delete.mutate({ slug: gone });
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText(`There is no model ${gone}`).waitFor();
+  await page.getByText("1 of 2 chosen").waitFor();
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("heading", { name: "Good is ready" }).waitFor();
+  t.deepEqual((await gateway.admin.keys.list.query()).items[0]?.models, [stays]);
+});
+
+browserTest("what was filled in is not left behind without asking", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
+  await page.getByLabel("Name").fill("Half a key");
+  await page.getByRole("link", { name: "API keys" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  await dialog.waitFor();
+  await assertAccessible(t, page);
+  await dialog.getByRole("button", { name: "Stay here" }).click();
+  t.is(await page.getByLabel("Name").inputValue(), "Half a key");
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await dialog.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+  await page.getByRole("link", { name: "New key" }).click();
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.getByRole("heading", { name: "API keys" }).waitFor();
+});
+
+browserTest("a member makes keys of their own, and hears what to do where there are no models", async (t) => {
+  const gateway = await startTestGateway(t);
+  await gateway.admin.models.delete.mutate({ slug: "demo/echo" });
+  const grace = await addPerson(gateway, "grace@example.com");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new", ...grace });
+  await page.getByText("Ask an administrator to add some").waitFor();
+  t.is(await page.getByRole("combobox", { name: "Owner" }).count(), 0);
+  await assertAccessible(t, page);
+  await page.getByLabel("Name").fill("Hers");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByText("This key can call nothing").waitFor();
+  t.is((await grace.console.keys.list.query()).items[0]?.owner?.id, grace.id);
+});

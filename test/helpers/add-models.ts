@@ -1,0 +1,16 @@
+import type { TestGateway } from "./test-gateway.ts";
+
+/** A provider with as many models as a test wants to have around: `<name>/model-1` and so on. Nothing answers behind them. */
+export async function addModels(gateway: TestGateway, name: string, count: number): Promise<string[]> {
+  const { id } = await gateway.admin.providers.create.mutate({
+    name,
+    kind: "openai-compatible",
+    baseUrl: "http://127.0.0.1:9/v1",
+    apiKey: "secret",
+  });
+  const models = Array.from({ length: count }, (_, index) => `model-${index + 1}`);
+  for (let from = 0; from < count; from += 100) {
+    await gateway.admin.providers.addModels.mutate({ id, models: models.slice(from, from + 100) });
+  }
+  return models.map((model) => `${name}/${model}`);
+}
