@@ -12,6 +12,7 @@ import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
 import type { Runtime } from "../runtime.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { deleteModel } from "./delete-model.ts";
 import { findModel } from "./find-model.ts";
 import { type Impact, readModelImpact } from "./impact.ts";
@@ -21,6 +22,7 @@ import { type Model, toModelDetails, toModels } from "./model-details.ts";
 import { saveFallbacks } from "./model-fallbacks.ts";
 import { fromPriceColumns, toPriceColumns, withGiven } from "./prices.ts";
 import { sellerOf } from "./seller-of.ts";
+import { readSetupModels, type SetupModel } from "./setup-models.ts";
 import { parseSlug } from "./slug.ts";
 
 export type ModelListQuery = {
@@ -31,7 +33,13 @@ export type ModelListQuery = {
   limit?: number | undefined;
 };
 
-type ModelServiceOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed; audit: AuditLog };
+type ModelServiceOptions = {
+  database: Database;
+  runtime: Runtime;
+  changeFeed: ChangeFeed;
+  audit: AuditLog;
+  catalogue: Catalogue;
+};
 
 /** The models that keys can be connected to. */
 export class ModelService {
@@ -39,12 +47,14 @@ export class ModelService {
   readonly #runtime: Runtime;
   readonly #changeFeed: ChangeFeed;
   readonly #audit: AuditLog;
+  readonly #catalogue: Catalogue;
 
-  constructor({ database, runtime, changeFeed, audit }: ModelServiceOptions) {
+  constructor({ database, runtime, changeFeed, audit, catalogue }: ModelServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#changeFeed = changeFeed;
     this.#audit = audit;
+    this.#catalogue = catalogue;
   }
 
   /** By slug; all that match unless a limit is given. */
@@ -59,6 +69,11 @@ export class ModelService {
     return this.#database.read(async (repositories) =>
       toModelDetails(repositories, await findModel(repositories, reference), ownerScope(person)),
     );
+  }
+
+  /** Of these, what whoever sets a tool up has to know. */
+  listForSetup(slugs: string[]): Promise<SetupModel[]> {
+    return readSetupModels(slugs, { database: this.#database, catalogue: this.#catalogue });
   }
 
   /** What stops working when the model goes. */

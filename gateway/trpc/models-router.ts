@@ -1,5 +1,16 @@
 import * as z from "zod";
-import { fallbacks, id, pageLimit, prices, revision, search, slug, tokens, upstreamModel } from "./inputs.ts";
+import {
+  fallbacks,
+  id,
+  pageLimit,
+  prices,
+  revision,
+  search,
+  slug,
+  slugs,
+  tokens,
+  upstreamModel,
+} from "./inputs.ts";
 import { adminProcedure, procedure, router } from "./trpc.ts";
 
 const changes = {
@@ -22,6 +33,11 @@ export const modelsRouter = router({
         .optional(),
     )
     .query(({ ctx, input }) => ctx.services.models.list(ctx.person, input)),
+
+  /** What a setup command for a coding tool is made of; models that are not there are left out. */
+  forSetup: procedure
+    .input(z.strictObject({ slugs }))
+    .query(({ ctx, input }) => ctx.services.models.listForSetup(input.slugs)),
 
   get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
 

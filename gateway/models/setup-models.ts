@@ -1,0 +1,55 @@
+import type { Database } from "../../db/database.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { findModelFacts } from "./known-models/model-facts.ts";
+import { fromPriceColumns } from "./prices.ts";
+
+/** What whoever sets a tool up has to know of a model. Null is unknown; prices are US dollars per million tokens. */
+export type SetupModel = {
+  slug: string;
+  contextWindow: number | null;
+  outputTokensMax: number | null;
+  inputPrice: number | null;
+  outputPrice: number | null;
+  canCallTools: boolean | null;
+  providerKind: string;
+  /** The forms that its upstream speaks itself; in any other the gateway translates. */
+  dialects: ("chat" | "messages" | "responses")[];
+};
+
+/** By slug. Models that are gone are left out. */
+export async function readSetupModels(
+  slugs: string[],
+  { database, catalogue }: { database: Database; catalogue: Catalogue },
+): Promise<SetupModel[]> {
+  const { rows, providers } = await database.read(async (repositories) => ({
+    rows: await repositories.models.findBySlugs(slugs),
+    providers: await repositories.providers.list(),
+  }));
+  const kinds = new Map(providers.map(({ id, kind }) => [id, kind]));
+  return rows
+    .toSorted((one, another) => (one.slug < another.slug ? -1 : 1))
+    .map((row) => {
+      const prices = fromPriceColumns(row);
+      const facts = findModelFacts(row.upstreamModel);
+      return {
+        slug: row.slug,
+        contextWindow: row.contextWindowTokens,
+        outputTokensMax: row.outputTokensMax,
+        inputPrice: prices.input ?? null,
+        outputPrice: prices.output ?? null,
+        canCallTools: facts ? facts.capabilities.includes("tools") : null,
+        providerKind: kinds.get(row.providerId) ?? "",
+        dialects: dialectsOf(catalogue, row.slug),
+      };
+    });
+}
+
+function dialectsOf(catalogue: Catalogue, slug: string): SetupModel["dialects"] {
+  const target = catalogue.find(slug)?.ways[0]?.[0]?.target;
+  if (target?.reach !== "network") return ["chat"];
+  return [
+    ...(target.chat.form === "native" ? (["chat"] as const) : []),
+    ...(target.dialects.messages ? (["messages"] as const) : []),
+    ...(target.dialects.responses ? (["responses"] as const) : []),
+  ];
+}
