@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import sirv from "sirv";
+import { wantsPage } from "./wants-page.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
@@ -29,11 +30,6 @@ export function serveConsole(folder: string): Handler {
       files(request, response, next);
     });
   };
-}
-
-/** Programs that mistype a URL get the API's error; only browsers going somewhere ask for HTML by name. */
-function wantsPage(accept: string | undefined): boolean {
-  return accept !== undefined && accept.includes("text/html");
 }
 
 const notBuilt: Handler = (request, response, next) => {

@@ -10,7 +10,14 @@ builtTest(
   "every address that a browser asks a page of gets the console's, which only its own scripts may run on",
   async (t) => {
     const gateway = await startTestGateway(t);
-    for (const path of ["/", "/keys", "/keys/key_1?tab=usage", "/no/such/page"]) {
+    for (const path of [
+      "/",
+      "/keys",
+      "/keys/key_1?tab=usage",
+      "/models",
+      "/models/demo/echo?x=1",
+      "/no/such/page",
+    ]) {
       const answer = await fetch(`${gateway.url}${path}`, { headers: { accept: "text/html,*/*" } });
       t.is(answer.status, 200);
       t.is(answer.headers.get("cache-control"), "no-cache");

@@ -10,6 +10,7 @@ import { dialectEndpoint } from "./dialect-endpoint.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
+import { wantsPage } from "../wants-page.ts";
 
 /** The public API, in OpenAI's form. What is none of it goes on to whatever comes next. */
 export function createV1Router(options: ModelEndpointOptions): Router {
@@ -44,7 +45,11 @@ const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
     return next(new GatewayError("invalid_body", "The request has no Host header."));
   }
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
-  else if (/^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url))
+  else if (
+    /^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url) &&
+    // The console has pages of its own at such addresses.
+    !(request.method === "GET" && wantsPage(request.headers.accept))
+  )
     request.url = `/v1${url}`;
   next();
 };

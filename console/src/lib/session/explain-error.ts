@@ -4,8 +4,11 @@ import { GraphqlError } from "./graphql.ts";
 export type Explanation = {
   message: string;
   requestId: string | null;
+  /** The part of the input that is wrong. */
   param: string | null;
   code: string | null;
+  /** Which revision the thing has now, where somebody else changed it meanwhile. */
+  currentRevision: number | null;
 };
 
 /** What to tell a person about a call that failed. */
@@ -15,10 +18,11 @@ export function explainError(error: unknown): Explanation {
     // Errors of the usage history and of the playground name their request too.
     const requestId =
       error instanceof Error && "requestId" in error ? (error.requestId as string | null) : null;
-    return { message, requestId, param: null, code: error instanceof GraphqlError ? error.code : null };
+    const code = error instanceof GraphqlError ? error.code : null;
+    return { message, requestId, param: null, code, currentRevision: null };
   }
-  const data: Partial<{ requestId: string; param: string; code: string }> = error.data ?? {};
-  const said = { requestId: data.requestId ?? null, param: data.param ?? null, code: data.code ?? null };
+  const { requestId = null, param = null, code = null, currentRevision = null }: ErrorData = error.data ?? {};
+  const said = { requestId, param, code, currentRevision };
   if (!error.data) {
     const message = "The gateway cannot be reached. Check that it is running and that you are online.";
     return { ...said, message };
@@ -29,6 +33,20 @@ export function explainError(error: unknown): Explanation {
 /** Complaints about an input come as a list of "✖ must not be empty → at name". Where they belong is in `param`. */
 function inWords(message: string): string {
   return message.replace(/\s*→ at .*$/gm, "").replace(/^✖ /gm, "");
+}
+
+type ErrorData = Partial<{
+  requestId: string | null;
+  param: string | null;
+  code: string | null;
+  currentRevision: number | null;
+}>;
+
+/** What is wrong with one field, to be said beside it; null where the error is about something else. */
+export function explainField(error: unknown, param: string): string | null {
+  if (!error) return null;
+  const said = explainError(error);
+  return said.param === param ? said.message : null;
 }
 
 /** Whether trying again by itself can help: nobody answered, or the gateway said that it cannot serve now. */

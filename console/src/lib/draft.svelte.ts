@@ -1,0 +1,102 @@
+import { explainError } from "#lib/session/explain-error.ts";
+
+/**
+ * What is being typed about a thing that somebody else may change meanwhile. Every field is text. What is saved is what was
+ * changed here and nothing else; where somebody else was faster, `conflict` holds their version until the person decides.
+ */
+export class Draft<Thing extends { revision: number }, Name extends string> {
+  text: Record<Name, string>;
+  conflict = $state<Thing | null>(null);
+  error = $state<unknown>(null);
+  isSaving = $state(false);
+  #began: Thing;
+  readonly #read: (thing: Thing) => Record<Name, string>;
+
+  constructor(thing: Thing, read: (thing: Thing) => Record<Name, string>) {
+    this.#began = $state.raw(thing);
+    this.#read = read;
+    this.text = $state(read(thing));
+  }
+
+  /** The fields that say something else than when the edit began. */
+  get changed(): Name[] {
+    const before = this.#read(this.#began);
+    return this.#names().filter((name) => this.text[name].trim() !== before[name]);
+  }
+
+  get isChanged(): boolean {
+    return this.changed.length > 0;
+  }
+
+  /** The thing as it was last read; where something has been typed already, or something newer saved, that stays. */
+  follow(thing: Thing): void {
+    const isNewer = thing.revision > this.#began.revision;
+    if (isNewer && !this.isChanged && this.conflict === null) this.reset(thing);
+  }
+
+  reset(thing: Thing = this.#began): void {
+    this.#began = thing;
+    Object.assign(this.text, this.#read(thing));
+    this.conflict = null;
+    this.error = null;
+  }
+
+  /** Returns what was saved; null when it was not, and `error` or `conflict` says why. */
+  async save({ send, readCurrent }: DraftCalls<Thing, Name>): Promise<Thing | null> {
+    if (this.isSaving) return null;
+    this.isSaving = true;
+    this.error = null;
+    try {
+      const saved = await send(this.changed, this.#began.revision);
+      this.reset(saved);
+      return saved;
+    } catch (error) {
+      this.error = error;
+      if (explainError(error).currentRevision !== null) await this.#meet(readCurrent);
+      return null;
+    } finally {
+      this.isSaving = false;
+    }
+  }
+
+  /** What somebody else changed, field by field. */
+  get theirs(): { name: Name; theirs: string; yours: string; isBoth: boolean }[] {
+    if (this.conflict === null) return [];
+    const before = this.#read(this.#began);
+    const now = this.#read(this.conflict);
+    return this.#names()
+      .filter((name) => now[name] !== before[name])
+      .map((name) => {
+        const yours = this.text[name].trim();
+        return { name, theirs: now[name], yours, isBoth: yours !== before[name] && yours !== now[name] };
+      });
+  }
+
+  /** Goes on from their version, with what was changed here put over it; it still has to be saved. */
+  keepMine(): void {
+    const { conflict, changed } = this;
+    if (conflict === null) return;
+    const mine = Object.fromEntries(changed.map((name) => [name, this.text[name]]));
+    this.reset(conflict);
+    Object.assign(this.text, mine);
+  }
+
+  async #meet(readCurrent: () => Promise<Thing>): Promise<void> {
+    try {
+      this.conflict = await readCurrent();
+      this.error = null;
+    } catch (error) {
+      this.error = error;
+    }
+  }
+
+  #names(): Name[] {
+    return Object.keys(this.text) as Name[];
+  }
+}
+
+type DraftCalls<Thing, Name> = {
+  /** Sends the fields that were changed, with the revision they were changed from. */
+  send: (changed: Name[], revision: number) => Promise<Thing>;
+  readCurrent: () => Promise<Thing>;
+};

@@ -1,0 +1,22 @@
+import { formatCompact, formatDollars } from "./numbers.ts";
+
+/** US dollars per million tokens. An unknown price is not nothing, and says so. */
+export function formatPrice(dollars: number | null): string {
+  return dollars === null ? "unknown" : formatDollars(dollars);
+}
+
+/** "128K context · $2.50 in · $10.00 out", for a list; of what is not known, one word says so. */
+export function describeFacts({ contextWindow, prices: { input, output } }: Facts): string {
+  const size = contextWindow === null ? null : `${formatTokens(contextWindow)} context`;
+  const isPriced = input !== null || output !== null;
+  const cost = isPriced ? `${formatPrice(input)} in · ${formatPrice(output)} out` : null;
+  if (size === null && cost === null) return "context and prices unknown";
+  return `${size ?? "context unknown"} · ${cost ?? "prices unknown"}`;
+}
+
+type Facts = { contextWindow: number | null; prices: { input: number | null; output: number | null } };
+
+/** "128K", "1M" */
+export function formatTokens(tokens: number | null): string {
+  return tokens === null ? "unknown" : formatCompact(tokens);
+}

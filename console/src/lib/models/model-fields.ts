@@ -1,0 +1,77 @@
+import type { Inputs, Outputs } from "#lib/session/api.ts";
+
+export type Model = Outputs["models"]["get"];
+type KnownModel = Outputs["models"]["known"][number];
+
+/** What can be edited about a model, as text; empty is unknown. */
+export const modelFields = {
+  upstreamModel: "The name at the provider",
+  contextWindow: "The context window",
+  outputTokensMax: "The output limit",
+  input: "The input price",
+  cachedInput: "The cached input price",
+  cacheWrite: "The cache write price",
+  output: "The output price",
+  fallbacks: "The list of fallbacks",
+};
+
+export type ModelField = keyof typeof modelFields;
+export type ModelText = Record<ModelField, string>;
+
+export const priceFields = [
+  { name: "input", label: "Input", param: "prices.input" },
+  { name: "cachedInput", label: "Cached input", param: "prices.cachedInput" },
+  { name: "cacheWrite", label: "Cache write", param: "prices.cacheWrite" },
+  { name: "output", label: "Output", param: "prices.output" },
+] as const;
+
+export function toModelText({ upstreamModel, fallbacks, ...facts }: Model): ModelText {
+  return { upstreamModel, fallbacks: fallbacks.join("\n"), ...toFactText(facts) };
+}
+
+/** The facts alone, of a model or of what is known about one. */
+export function toFactText({
+  contextWindow,
+  outputTokensMax,
+  prices,
+}: Pick<Model | KnownModel, "contextWindow" | "outputTokensMax" | "prices">) {
+  return {
+    contextWindow: numberText(contextWindow),
+    outputTokensMax: numberText(outputTokensMax),
+    input: numberText(prices.input),
+    cachedInput: numberText(prices.cachedInput),
+    cacheWrite: numberText(prices.cacheWrite),
+    output: numberText(prices.output),
+  };
+}
+
+type Changes = Omit<Extract<Inputs["models"]["update"], { id: string }>, "id" | "revision">;
+
+/** The fields named, as the gateway takes them: what is empty becomes unknown. */
+export function toModelChanges(text: Partial<ModelText>, names: readonly ModelField[]): Changes {
+  const has = (name: ModelField) => names.includes(name);
+  const number = (name: ModelField) => readNumber(text[name] ?? "");
+  const prices = priceFields.filter(({ name }) => has(name)).map(({ name }) => [name, number(name)] as const);
+  return {
+    ...(has("upstreamModel") && { upstreamModel: text.upstreamModel?.trim() }),
+    ...(has("contextWindow") && { contextWindow: number("contextWindow") }),
+    ...(has("outputTokensMax") && { outputTokensMax: number("outputTokensMax") }),
+    ...(has("fallbacks") && { fallbacks: (text.fallbacks ?? "").split("\n").filter(Boolean) }),
+    ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
+  };
+}
+
+function numberText(number: number | null): string {
+  // No exponent: 0.0000001 is a price that people could write.
+  return number === null
+    ? ""
+    : Number.isInteger(number)
+      ? String(number)
+      : number.toFixed(9).replace(/0+$/, "");
+}
+
+/** Null for nothing; the form has made sure that anything else is a number. People put commas and spaces between thousands. */
+function readNumber(text: string): number | null {
+  const digits = text.replace(/[,\s]/g, "");
+  return digits === "" ? null : Number(digits);
+}

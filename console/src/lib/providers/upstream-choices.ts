@@ -1,0 +1,85 @@
+import type { Outputs } from "#lib/session/api.ts";
+
+type Preset = Outputs["providers"]["presets"][number];
+type ProviderKind = Preset["kind"];
+
+/** Something that a provider can be made of. */
+export type UpstreamChoice = {
+  /** In the address of the page. */
+  id: string;
+  kind: ProviderKind;
+  preset: string | null;
+  label: string;
+  hint: string;
+  /** Null where it is different for everyone. */
+  baseUrl: string | null;
+  keyPageUrl: string | null;
+  /** Whether it is on this machine, or in this network. */
+  isLocal: boolean;
+  key: "required" | "optional" | "none";
+};
+
+/** The well-known upstreams, the companies before what runs at home; any other address; and the one that needs none. */
+export function toChoices(presets: Preset[]): UpstreamChoice[] {
+  const known = presets.map(fromPreset);
+  const [first, ...others] = known.filter(({ isLocal }) => !isLocal);
+  const [ownForm, imitators] = [true, false].map((isOwn) =>
+    others.filter(({ kind }) => (kind !== anyAddress.kind) === isOwn),
+  );
+  const local = known.filter(({ isLocal }) => isLocal);
+  return [...(first ? [first] : []), ...(ownForm ?? []), ...(imitators ?? []), ...local, anyAddress, demo];
+}
+
+/** What a provider is, for people: its preset's name, or its kind's. */
+export function nameOfKind(provider: { kind: string; preset: string | null }, presets: Preset[]): string {
+  const preset = presets.find(({ kind, name }) => kind === provider.kind && name === provider.preset);
+  return preset?.label ?? kindNames[provider.kind] ?? provider.kind;
+}
+
+function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset): UpstreamChoice {
+  const isLocal = keyPageUrl === null;
+  return {
+    id: name,
+    kind,
+    preset: name,
+    label,
+    hint: isLocal ? "On your own machine" : `Key from ${new URL(keyPageUrl).host}`,
+    baseUrl,
+    keyPageUrl,
+    isLocal,
+    key: fields.apiKey,
+  };
+}
+
+const anyAddress: UpstreamChoice = {
+  id: "other",
+  kind: "openai-compatible",
+  preset: null,
+  label: "Any OpenAI-compatible address",
+  hint: "Another company, a proxy, your own server",
+  baseUrl: null,
+  keyPageUrl: null,
+  isLocal: false,
+  key: "optional",
+};
+
+const demo: UpstreamChoice = {
+  id: "demo",
+  kind: "demo",
+  preset: null,
+  label: "Demo",
+  hint: "Answers by itself, to try things out",
+  baseUrl: null,
+  keyPageUrl: null,
+  isLocal: false,
+  key: "none",
+};
+
+const kindNames: Record<string, string> = {
+  "openai-compatible": "OpenAI-compatible",
+  anthropic: "Anthropic",
+  gemini: "Google Gemini",
+  "azure-openai": "Azure OpenAI",
+  bedrock: "Amazon Bedrock",
+  demo: "Demo",
+};

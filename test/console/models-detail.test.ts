@@ -1,0 +1,173 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { hostileNames } from "../helpers/hostile-names.ts";
+import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest(
+  "prices, sizes and the upstream's name are edited; empty is unknown, and 0 is free",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    await addProvider(gateway, ["gpt-4o", "open/weights"]);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/open/weights" });
+    await page.getByLabel("Context window").fill("32,768");
+    await page.getByLabel("Input", { exact: true }).fill("0.000000125");
+    await page.getByLabel("Output", { exact: true }).fill("0");
+    await page.getByLabel("Name at the provider").fill("weights-v2");
+    await assertAccessible(t, page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Model saved").waitFor();
+    t.like(await gateway.admin.models.get.query({ slug: "house/open/weights" }), {
+      upstreamModel: "weights-v2",
+      contextWindow: 32_768,
+      prices: { input: 1.25e-7, output: 0, cachedInput: null },
+    });
+    t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "0.000000125");
+
+    await page.getByLabel("Output", { exact: true }).fill("");
+    await page.getByLabel("Output limit").fill("99999999999");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText(/Too big/).waitFor();
+    t.is(await page.getByLabel("Output limit").getAttribute("aria-invalid"), "true");
+    await page.getByRole("button", { name: "Undo changes" }).click();
+    t.is(await page.getByLabel("Output", { exact: true }).inputValue(), "0");
+    await page.getByLabel("Output", { exact: true }).fill("");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Undo changes" }).waitFor({ state: "detached" });
+    const { prices } = await gateway.admin.models.get.query({ slug: "house/open/weights" });
+    t.is(prices.output, null);
+
+    await page.getByLabel("Name at the provider").fill("gpt-4o");
+    await page.getByText("Known as 128000.").waitFor();
+    await page.getByRole("button", { name: "Fill in what is known" }).click();
+    t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "2.5");
+  },
+);
+
+browserTest("fallbacks are put in order by keyboard alone", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addProvider(gateway, ["main", "first", "second", "third"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
+  for (const name of ["first", "second", "third"]) {
+    await page.getByRole("combobox", { name: "Add a fallback" }).focus();
+    await page.keyboard.type(`house/${name}`);
+    await page.getByRole("option", { name: `house/${name}` }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("list", { name: "Fallbacks" }).getByText(`house/${name}`).waitFor();
+  }
+  await page.getByRole("button", { name: "Move house/third up" }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.getByText("house/third is now 1 of 3").waitFor();
+  const focused = () => page.locator(":focus").getAttribute("aria-label");
+  t.is(await focused(), "Move house/third up");
+  await page.getByRole("button", { name: "Remove house/first" }).press("Enter");
+  t.is(await focused(), "Remove house/second", "the focus stays in the list");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Model saved").waitFor();
+  const { fallbacks } = await gateway.admin.models.get.query({ slug: "house/main" });
+  t.deepEqual(fallbacks, ["house/third", "house/second"]);
+});
+
+browserTest("of two tabs the later one sees what the other changed, and decides", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addProvider(gateway, ["main", "spare"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
+  await page.getByLabel("Input", { exact: true }).fill("3");
+  await gateway.admin.models.update.mutate({
+    slug: "house/main",
+    prices: { input: 2 },
+    fallbacks: ["house/spare"],
+  });
+  await page.getByRole("button", { name: "Save" }).click();
+  const notice = page.getByRole("alert");
+  await notice.getByText("The input price is now 2; you have 3.").waitFor();
+  await notice.getByText("The list of fallbacks is now house/spare.").waitFor();
+  await assertAccessible(t, page);
+  await notice.getByRole("button", { name: "Save mine over it" }).click();
+  await page.getByText("Model saved").waitFor();
+  t.like(await gateway.admin.models.get.query({ slug: "house/main" }), {
+    prices: { input: 3, cachedInput: null, cacheWrite: null, output: null },
+    fallbacks: ["house/spare"],
+  });
+
+  await page.getByLabel("Input", { exact: true }).fill("4");
+  await gateway.admin.models.delete.mutate({ slug: "house/main" });
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("There is no such model.").waitFor();
+  t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
+});
+
+browserTest("the keys that use a model are named, and deleting it says which lose it", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addProvider(gateway, ["main", "spare"]);
+  await gateway.admin.models.update.mutate({ slug: "house/spare", fallbacks: ["house/main"] });
+  for (const name of hostileNames) await gateway.admin.keys.create.mutate({ name, models: ["house/main"] });
+  for (let number = 0; number < 8; number++)
+    await gateway.admin.keys.create.mutate({ name: `Key ${number}`, models: ["house/main"] });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
+  await page.getByText(`${hostileNames.length + 8} in all`).waitFor();
+  await page.getByRole("button", { name: "Show more" }).click();
+  for (const name of hostileNames) await page.getByRole("link", { name, exact: true }).waitFor();
+  await assertAccessible(t, page);
+
+  await page.getByRole("button", { name: "Delete model" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(`${hostileNames.length + 8} API keys lose it`).waitFor();
+  await dialog.getByText(", and 8 more").waitFor();
+  await dialog.getByText("No longer a fallback of house/spare.").waitFor();
+  await assertAccessible(t, page);
+  await dialog.getByLabel("Type house/main to confirm").fill("house/main");
+  await dialog.getByRole("button", { name: "Delete model" }).click();
+  await page.waitForURL("**/models");
+  await page.getByText("house/main is deleted").waitFor();
+  await page.getByRole("link", { name: "house/main" }).waitFor({ state: "detached" });
+  await page.goto("/models/house/main");
+  await page.getByText("There is no model at this address").waitFor();
+});
+
+browserTest("a model is added by hand, with what is known of it filled in", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await addProvider(gateway, []);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/new?provider=${id}` });
+  await page.getByLabel("Name at the provider").fill("gpt-4o-mini");
+  await page.getByText("What is known of this model is filled in.").waitFor();
+  t.is(await page.getByLabel("Output", { exact: true }).getAttribute("placeholder"), "0.6");
+  await page.getByText("Clients will call it house/gpt-4o-mini.").waitFor();
+  await page.getByLabel("Name for clients").fill("mini");
+  await page.getByLabel("Input", { exact: true }).fill("0.3");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Add model" }).click();
+  await page.waitForURL("**/models/house/mini");
+  t.like(await gateway.admin.models.get.query({ slug: "house/mini" }), {
+    upstreamModel: "gpt-4o-mini",
+    contextWindow: 128_000,
+    prices: { input: 0.3, output: 0.6, cachedInput: 0.075, cacheWrite: null },
+  });
+
+  await page.goto("/models/new");
+  await page.getByRole("combobox", { name: "Provider", exact: true }).click();
+  await page.getByRole("option", { name: "house" }).click();
+  await page.getByLabel("Name at the provider").fill("something else");
+  await page.getByLabel("Name for clients").fill("mini");
+  await page.getByRole("button", { name: "Add model" }).click();
+  await page.getByText("There is a model house/mini already.").waitFor();
+  t.is(await page.getByLabel("Name for clients").getAttribute("aria-invalid"), "true");
+});
+
+/** Named house; as far as is known, it sells OpenAI's models. */
+async function addProvider(gateway: TestGateway, models: string[]) {
+  const provider = await gateway.admin.providers.create.mutate({
+    name: "house",
+    kind: "openai-compatible",
+    preset: "openai",
+    baseUrl: "http://127.0.0.1:1/v1",
+  });
+  await gateway.admin.providers.addModels.mutate({ id: provider.id, models });
+  return provider;
+}
