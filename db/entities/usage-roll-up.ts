@@ -3,8 +3,8 @@ import type { UsageStatus } from "./usage-record.ts";
 
 /**
  * Sums of usage records, written in the transaction that inserts the records: one row for each hour and each day (in UTC)
- * and each key, owner, model, provider and status in it. Sums of a long time are read from few rows so. They outlive the
- * records. There are none by month: each resolution adds half to the work of inserting, and months have few days.
+ * and each key, owner, model, provider and status in it, and one for all keys together: a month of everything is read from
+ * some hundred rows so. They outlive the records. There are none by month: each resolution adds half to the work of inserting, and months have few days.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",
@@ -12,6 +12,7 @@ export const UsageRollUp = table(
     resolution: { ...text<UsageResolution>(8), primary: true },
     /** The first moment of the hour or day. */
     startsAt: moment({ primary: true }),
+    /** A key's, or `allKeys`. */
     apiKeyId: id(),
     /** Empty for a key of nobody's: a part of the primary key cannot be null. */
     ownerId: id(),
@@ -50,6 +51,9 @@ export const UsageRollUp = table(
   ],
   { withoutRowid: true },
 );
+
+/** In the place of a key's id, in rows that are the sums of all keys. */
+export const allKeys = "";
 
 /** `latency0` counts the requests that took at most the first of these, `latency9` those beyond the last. */
 export const latencyBoundsMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] as const;

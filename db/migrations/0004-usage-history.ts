@@ -23,7 +23,8 @@ export class UsageHistory implements MigrationInterface {
     }
     await runner.createTable(rollUps(databaseType));
     for (const { resolution, sqlite, mysql } of resolutions) {
-      await runner.query(fill(resolution, isSqlite ? sqlite : mysql));
+      for (const byKey of [true, false])
+        await runner.query(fill(resolution, isSqlite ? sqlite : mysql, byKey));
     }
     if (!isSqlite) {
       // The gateway makes the months' partitions, ahead of time. The last one takes what has none.
@@ -105,16 +106,17 @@ function rollUps(databaseType: string): Table {
   });
 }
 
-function fill(resolution: string, startsAt: string): string {
+function fill(resolution: string, startsAt: string, byKey: boolean): string {
   const sum = (column: string) => `COALESCE(SUM(${column}), 0)`;
   return `
     INSERT INTO usage_roll_ups
-    SELECT '${resolution}', ${startsAt}, api_key_id, COALESCE(owner_id, ''), model, provider, status, MAX(api_key_name),
+    SELECT '${resolution}', ${startsAt}, ${byKey ? "api_key_id, COALESCE(owner_id, '')" : "'', ''"},
+      model, provider, status, ${byKey ? "MAX(api_key_name)" : "''"},
       COUNT(*), ${sum("input_tokens")}, ${sum("output_tokens")}, ${sum("cached_input_tokens")},
       ${sum("cache_write_input_tokens")}, ${sum("reasoning_tokens")}, ${sum("cost")}, COUNT(*) - COUNT(cost),
       ${sum("latency_ms")}, ${latencyRanges.map((range) => `SUM(CASE WHEN latency_ms ${range} THEN 1 ELSE 0 END)`).join(", ")}
     FROM usage_records
-    GROUP BY ${startsAt}, api_key_id, COALESCE(owner_id, ''), model, provider, status`;
+    GROUP BY ${startsAt}, ${byKey ? "api_key_id, COALESCE(owner_id, '')," : ""} model, provider, status`;
 }
 
 const latencyRanges = [

@@ -1,12 +1,25 @@
 import type { UsageRecordRow } from "../entities/usage-record.ts";
-import { latencyBoundsMs, type UsageResolution, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
+import {
+  allKeys,
+  latencyBoundsMs,
+  type UsageResolution,
+  type UsageRollUpRow,
+} from "../entities/usage-roll-up.ts";
 
-/** The sums of the records for each hour and each day, in the order of the table's key. */
+/** The sums of the records for each hour and each day, by key and for all keys together, in one order for everybody. */
 export function rollUp(records: readonly UsageRecordRow[]): UsageRollUpRow[] {
   const hours = sumOf("hour", records, addRecord);
   const days = sumOf("day", [...hours.values()], addSum);
+  const allHours = sumOf("hour", [...hours.values()].map(ofAllKeys), addSum);
+  const allDays = sumOf("day", [...allHours.values()], addSum);
   // Whoever writes several rows at once locks them in the same order as everybody else.
-  return [...days, ...hours].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
+  return [...days, ...hours, ...allDays, ...allHours]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, sum]) => sum);
+}
+
+function ofAllKeys(sum: UsageRollUpRow): UsageRollUpRow {
+  return { ...sum, apiKeyId: allKeys, apiKeyName: allKeys, ownerId: "" };
 }
 
 /** What records and their sums are told apart by. */

@@ -1,5 +1,5 @@
 import type { UsageStatus } from "../entities/usage-record.ts";
-import { latencyBoundsMs, type UsageResolution } from "../entities/usage-roll-up.ts";
+import { allKeys, latencyBoundsMs, type UsageResolution } from "../entities/usage-roll-up.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
 import { type Query, toRaw } from "./raw-sql.ts";
 
@@ -60,6 +60,7 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   const isOfRecords = "fromId" in of;
   if (isOfRecords) where.add("id >= ?", of.fromId).add("id < ?", of.beforeId);
   else {
+    if (isOfAllKeys(filter)) where.add(`api_key_id ${groupBy.includes("apiKeyId") ? "<>" : "="} ?`, allKeys);
     where.add("resolution = ?", of.resolution);
     if (of.from) where.add("starts_at >= ?", toRaw(of.from));
     if (of.to) where.add("starts_at < ?", toRaw(of.to));
@@ -76,7 +77,7 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   if (groupBy.includes("apiKeyId")) sums.push("MAX(api_key_name) AS apiKeyName");
   const table = isOfRecords
     ? `usage_records ${indexHint(dialect, recordIndex(filter))}`
-    : `usage_roll_ups ${indexHint(dialect, rollUpIndex(filter))}`;
+    : `usage_roll_ups ${indexHint(dialect, rollUpIndex(filter, groupBy))}`;
   return timed(dialect, {
     select: [...by.map((column, index) => `${column} AS ${names[index]}`), ...sums].join(", "),
     from: table,
@@ -87,7 +88,9 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
 
 /** The days that have such usage, and how many requests, newest first. */
 export function daysQuery(dialect: SqlDialect, { filter, before, daysMax }: UsageDaysQuery): Query {
-  const where = new Conditions(filter).add("resolution = ?", "day");
+  const where = new Conditions(filter);
+  if (isOfAllKeys(filter)) where.add("api_key_id = ?", allKeys);
+  where.add("resolution = ?", "day");
   if (before) where.add("starts_at < ?", toRaw(before));
   return timed(dialect, {
     select: "starts_at, SUM(requests) AS requests",
@@ -178,9 +181,15 @@ function recordIndex({ owner, apiKeyId, model, provider, status }: UsageFilter):
   return provider === undefined ? null : "usage_records_provider";
 }
 
-function rollUpIndex({ owner, apiKeyId }: UsageFilter): string | null {
-  if (apiKeyId !== undefined) return "usage_roll_ups_key";
-  return owner === "everyone" ? null : "usage_roll_ups_owner";
+function rollUpIndex(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): string | null {
+  if (filter.apiKeyId !== undefined) return "usage_roll_ups_key";
+  if (filter.owner !== "everyone") return "usage_roll_ups_owner";
+  return groupBy.includes("apiKeyId") ? null : "usage_roll_ups_key";
+}
+
+/** Roll-ups have rows of all keys together. Whose sums are by key, or of one owner's keys, must leave them out. */
+function isOfAllKeys({ owner, apiKeyId }: UsageFilter): boolean {
+  return owner === "everyone" && apiKeyId === undefined;
 }
 
 /** Null is the primary key. */

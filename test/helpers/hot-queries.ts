@@ -62,11 +62,12 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
         daysMax: 400,
       }),
     },
-    { title: "sums of days", index: null, query: sum({}) },
-    { title: "the month's chart", index: null, query: sum({ interval: "day" }) },
+    { title: "sums of days", index: "usage_roll_ups_key", query: sum({}) },
+    { title: "sums of keys", index: null, query: sum({ groupBy: ["apiKeyId"] }) },
+    { title: "the month's chart", index: "usage_roll_ups_key", query: sum({ interval: "day" }) },
     {
       title: "the day's hours",
-      index: null,
+      index: "usage_roll_ups_key",
       query: sum({ interval: "hour", of: { resolution: "hour", from, to } }),
     },
     {
