@@ -1,0 +1,79 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { ExecutionContext } from "ava";
+import { provideMariadb } from "../helpers/mariadb-programs.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { freePort } from "./stage.ts";
+
+/** A MariaDB of a test's own, to be killed, frozen and started again on what it has. */
+export type KillableDatabase = {
+  port: number;
+  url: string;
+  /** The process that serves. */
+  signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
+  /** Resolves when it has ended. */
+  ended(): Promise<unknown>;
+  /** Starts it again, when it has ended, and waits until it serves. */
+  start(): Promise<void>;
+};
+
+/** Null on a machine without MariaDB. */
+export async function createKillableDatabase(t: ExecutionContext): Promise<KillableDatabase | null> {
+  const programs = provideMariadb((line) => t.log(line));
+  if (!programs) return null;
+  const folder = await createTestFolder(t);
+  const asRoot = process.getuid?.() === 0 ? ["--user=root"] : [];
+  const common = ["--no-defaults", ...asRoot, `--datadir=${folder}/data`];
+  const install = [...common, "--auth-root-authentication-method=normal", "--skip-test-db"];
+  execFileSync(programs.installer, install, { stdio: "ignore" });
+
+  const port = await freePort();
+  // Unlike the database of the other tests this one brings to the disk what it commits: it has to survive.
+  const serve = [
+    ...common,
+    ...[
+      `--socket=${folder}/socket`,
+      `--pid-file=${folder}/pid`,
+      `--port=${port}`,
+      "--bind-address=127.0.0.1",
+    ],
+    ...[
+      "--skip-log-bin",
+      "--skip-name-resolve",
+      "--performance-schema=OFF",
+      "--innodb-flush-log-at-trx-commit=1",
+    ],
+    ...["--innodb-buffer-pool-size=64M", "--innodb-log-file-size=16M"],
+  ];
+  let guard: ChildProcess | undefined;
+  let serverId = 0;
+  const start = async () => {
+    const script = path.join(import.meta.dirname, "killable-database.sh");
+    const started = spawn("sh", [script, programs.server, ...serve], { stdio: ["pipe", "pipe", "pipe"] });
+    guard = started;
+    started.stdout.setEncoding("utf8").once("data", (id: string) => (serverId = Number(id)));
+    const said: string[] = [];
+    for await (const line of createInterface({ input: started.stderr })) {
+      said.push(line);
+      if (!line.includes("ready for connections")) continue;
+      started.stderr.resume();
+      return;
+    }
+    throw new Error(`MariaDB did not start:\n${said.slice(-20).join("\n")}`);
+  };
+  const ended = async () => {
+    if (guard && guard.exitCode === null) await once(guard, "exit");
+  };
+  t.teardown(async () => {
+    guard?.stdin?.end();
+    await ended();
+  });
+  await start();
+  return {
+    ...{ port, start, ended },
+    url: `mysql://root@127.0.0.1:${port}/mysql`,
+    signal: (signal) => void process.kill(serverId, signal),
+  };
+}

@@ -1,0 +1,61 @@
+import test, { type ExecutionContext } from "ava";
+import mysql from "mysql2/promise";
+import { eventually } from "../helpers/eventually.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { compare, startClients } from "./clients.ts";
+import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
+import { createModelUpstream } from "./model-upstream.ts";
+import { figures, isFull } from "./scale.ts";
+import { setStage } from "./stage.ts";
+
+// Promise L2: a client that got a complete answer has a usage record, however often the database is killed.
+const plan = isFull ? { kills: 20, clients: 32, answers: 300 } : { kills: 2, clients: 8, answers: 40 };
+
+async function play(t: ExecutionContext, database: KillableDatabase, bug?: string) {
+  const upstream = await createModelUpstream(t);
+  const dataDir = await createTestFolder(t);
+  const databaseUrl = await emptyDatabase(database);
+  const environment = { DATABASE_TIMEOUT_MS: "2000", USAGE_FLUSH_INTERVAL_MS: "5" };
+  const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment, bug });
+  const clients = startClients({ ...stage, count: plan.clients });
+  for (let kill = 0; kill < plan.kills; kill++) {
+    for (const isThere of [true, false]) {
+      const before = clients.ledger.complete.length;
+      await eventually(() => clients.ledger.complete.length >= before + plan.answers, 60_000);
+      if (isThere) database.signal("SIGKILL");
+      await database.ended();
+    }
+    await database.start();
+  }
+  const ledger = await clients.stop();
+  stage.gateway().child.kill("SIGTERM");
+  await stage.gateway().exited;
+  const result = {
+    ...compare(ledger, await stage.records()),
+    complete: ledger.complete.length,
+    failed: ledger.broken + [...ledger.errors.values()].reduce((sum, count) => sum + count, 0),
+  };
+  t.log(figures(`L2${bug ? ` ${bug}` : ""}, ${plan.kills} kills of the database`, result));
+  return result;
+}
+
+async function emptyDatabase({ url }: KillableDatabase): Promise<string> {
+  const connection = await mysql.createConnection(url);
+  await connection.query("DROP DATABASE IF EXISTS gateway");
+  await connection.query("CREATE DATABASE gateway");
+  await connection.end();
+  return Object.assign(new URL(url), { pathname: "gateway" }).href;
+}
+
+test.serial("whoever got a complete answer has a record, however often the database is killed", async (t) => {
+  t.timeout(600_000);
+  const database = await createKillableDatabase(t);
+  if (!database) return t.pass("no MariaDB");
+  const result = await play(t, database);
+  t.is(result.missing, 0);
+  t.is(result.duplicated, 0);
+  t.is(result.failed, 0, "and no request fails for it");
+
+  const broken = await play(t, database, "forget-when-refused.ts");
+  return t.true(broken.missing > 0, "seen to fail: records that the database refused are forgotten");
+});

@@ -1,0 +1,46 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { ExecutionContext } from "ava";
+
+/** Passes connections on to a port, until it is told to drop everything, as a network does that is cut in two. */
+export async function createTcpProxy(t: ExecutionContext, targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const pass = (from: Socket, to: Socket) => {
+    sockets.add(from);
+    from.on("data", (bytes) => {
+      // Nobody is told: not even that it is over.
+      if (!isCut) to.write(bytes);
+    });
+    from.on("close", () => {
+      sockets.delete(from);
+      if (!isCut) to.destroy();
+    });
+    from.on("error", () => {});
+  };
+  const server = createServer((client) => {
+    const target = connect({ port: targetPort, host: "127.0.0.1" });
+    pass(client, target);
+    pass(target, client);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, "close");
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true;
+    },
+    heal() {
+      isCut = false;
+      // Whoever sends on a connection of before is told that it is gone.
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+  };
+}
+
+export type TcpProxy = { port: number; cut(): void; heal(): void };
