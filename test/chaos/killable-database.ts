@@ -3,6 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { ExecutionContext } from "ava";
+import mysql from "mysql2/promise";
 import { provideMariadb } from "../helpers/mariadb-programs.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { freePort } from "./stage.ts";
@@ -10,7 +11,8 @@ import { freePort } from "./stage.ts";
 /** A MariaDB of a test's own, to be killed, frozen and started again on what it has. */
 export type KillableDatabase = {
   port: number;
-  url: string;
+  /** The URL of a database with nothing in it. */
+  createEmpty(): Promise<string>;
   /** The process that serves. */
   signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
   /** Resolves when it has ended. */
@@ -73,7 +75,13 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   await start();
   return {
     ...{ port, start, ended },
-    url: `mysql://root@127.0.0.1:${port}/mysql`,
+    async createEmpty() {
+      const connection = await mysql.createConnection(`mysql://root@127.0.0.1:${port}`);
+      await connection.query("DROP DATABASE IF EXISTS gateway");
+      await connection.query("CREATE DATABASE gateway");
+      await connection.end();
+      return `mysql://root@127.0.0.1:${port}/gateway`;
+    },
     signal: (signal) => void process.kill(serverId, signal),
   };
 }

@@ -1,5 +1,4 @@
 import test, { type ExecutionContext } from "ava";
-import mysql from "mysql2/promise";
 import { eventually } from "../helpers/eventually.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, startClients } from "./clients.ts";
@@ -14,7 +13,7 @@ const plan = isFull ? { kills: 20, clients: 32, answers: 300 } : { kills: 2, cli
 async function play(t: ExecutionContext, database: KillableDatabase, bug?: string) {
   const upstream = await createModelUpstream(t);
   const dataDir = await createTestFolder(t);
-  const databaseUrl = await emptyDatabase(database);
+  const databaseUrl = await database.createEmpty();
   const environment = { DATABASE_TIMEOUT_MS: "2000", USAGE_FLUSH_INTERVAL_MS: "5" };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment, bug });
   const clients = startClients({ ...stage, count: plan.clients });
@@ -37,14 +36,6 @@ async function play(t: ExecutionContext, database: KillableDatabase, bug?: strin
   };
   t.log(figures(`L2${bug ? ` ${bug}` : ""}, ${plan.kills} kills of the database`, result));
   return result;
-}
-
-async function emptyDatabase({ url }: KillableDatabase): Promise<string> {
-  const connection = await mysql.createConnection(url);
-  await connection.query("DROP DATABASE IF EXISTS gateway");
-  await connection.query("CREATE DATABASE gateway");
-  await connection.end();
-  return Object.assign(new URL(url), { pathname: "gateway" }).href;
 }
 
 test.serial("whoever got a complete answer has a record, however often the database is killed", async (t) => {
