@@ -1,8 +1,8 @@
 import Sqlite from "better-sqlite3";
 
 /**
- * Takes a file for this process, creating it if need be; null when somebody else has it. The system itself lets go of it
- * when the process dies, however that happens, so it also holds where process ids repeat, as in containers.
+ * Takes a file for as long as the result is kept, creating it if need be; null when somebody else has it. The system lets go
+ * of it when the process dies, however that happens, so it also holds where process ids repeat, as in containers.
  *
  * Node has no such lock, but SQLite has, as an empty database in a transaction that is never committed. It is an advisory
  * lock of POSIX: also for containers that share a folder, and over NFS from version 4 on. Nothing is ever written.

@@ -1,0 +1,105 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { compare, type Ledger, startClients } from "./clients.ts";
+import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
+import { createModelUpstream } from "./model-upstream.ts";
+import { figures, isFull } from "./scale.ts";
+import { setStage } from "./stage.ts";
+
+// Promise L6: while the disk is full records go straight to the database; if that is gone too, new requests get 503.
+const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 };
+
+/** A disk of 64 KB, or null where mounting is not allowed. */
+async function mountSmallDisk(t: ExecutionContext): Promise<string | null> {
+  const folder = await createTestFolder(t);
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], {
+    stdio: "ignore",
+  });
+  if (status !== 0) return null;
+  t.teardown(() => void spawnSync("umount", [folder]));
+  return folder;
+}
+
+async function play(t: ExecutionContext, database: KillableDatabase, dataDir: string, bug?: string) {
+  const upstream = await createModelUpstream(t);
+  const databaseUrl = await database.createEmpty();
+  const environment = { DATABASE_TIMEOUT_MS: "1000" };
+  const stage = await setStage(t, { upstream, dataDir, databaseUrl, environment, bug });
+  const clients = startClients({ ...stage, count: plan.clients });
+  const { ledger } = clients;
+  const progress = (answers: number) => {
+    const before = ledger.complete.length;
+    return eventually(() => ledger.complete.length >= before + answers, 60_000);
+  };
+  await progress(plan.answers);
+  const failedBefore = failuresOf(ledger);
+  fill(dataDir);
+  await progress(plan.answers);
+  const failedWithFullDisk = failuresOf(ledger) - failedBefore;
+  database.signal("SIGKILL");
+  await database.ended();
+  // It gets around, and from then on nobody is let in.
+  await eventually(() => (ledger.errors.get(503) ?? 0) >= 5, 20_000).catch(() => {});
+  const completeThen = ledger.complete.length;
+  await eventually(() => (ledger.errors.get(503) ?? 0) >= 20, 5_000).catch(() => {});
+  const endedWithoutBoth = ledger.complete.length - completeThen;
+  await database.start();
+  await progress(bug ? 0 : plan.answers);
+  await rm(path.join(dataDir, "filler"));
+  await progress(bug ? 0 : plan.answers);
+  await clients.stop();
+  stage.gateway().child.kill("SIGTERM");
+  await stage.gateway().exited;
+  const result = {
+    ...compare(ledger, await stage.records()),
+    ...{ complete: ledger.complete.length, failedWithFullDisk, endedWithoutBoth },
+    refused: ledger.errors.get(503) ?? 0,
+    otherFailures: failuresOf(ledger) - (ledger.errors.get(503) ?? 0),
+  };
+  t.log(figures(`L6${bug ? ` ${bug}` : ""}`, result));
+  return result;
+}
+
+function failuresOf({ broken, errors }: Ledger): number {
+  return [...errors.values()].reduce((sum, count) => sum + count, broken);
+}
+
+/** Until not a byte is left, whatever it takes. */
+function fill(folder: string): void {
+  for (let bytes = 64 * 1024; bytes >= 1; bytes /= 2) {
+    for (;;) {
+      try {
+        writeFileSync(path.join(folder, "filler"), Buffer.alloc(bytes), { flag: "a" });
+      } catch {
+        break;
+      }
+    }
+  }
+}
+
+for (const bug of [undefined, "answer-unrecorded.ts"]) {
+  test.serial(
+    `${bug ? "seen to fail: " : ""}while the disk is full no request is served without a record`,
+    async (t) => {
+      t.timeout(300_000);
+      const database = await createKillableDatabase(t);
+      const folder = await mountSmallDisk(t);
+      if (!folder) console.error("L6 skipped: mounting a small disk is not allowed here.");
+      if (!folder || !database) return t.pass();
+      const result = await play(t, database, folder, bug);
+      if (bug) return t.true(result.missing > 0);
+      t.is(result.missing, 0);
+      t.is(result.duplicated, 0);
+      t.is(result.failedWithFullDisk, 0);
+      // Those that were under way.
+      t.true(result.endedWithoutBoth <= plan.clients);
+      t.true(result.refused > 0);
+      return t.is(result.otherFailures, 0);
+    },
+  );
+}
