@@ -31,7 +31,8 @@ function formatJson(operation: JsonOperation): string {
 function formatToml(operation: TomlOperation): string {
   if (operation.do === "set") return `set ${formatPath(operation.path)} = ${toText(operation.value)}`;
   const { path, prefix, keep } = operation;
-  return `drop ${[formatPath([...path, prefix]), "except", ...keep].join(" ")}`;
+  // Each on a line of its own; the second blank is part of the text.
+  return `drop ${formatPath([...path, prefix])} except${keep.map((name) => `\n  ${name}`).join("")}`;
 }
 
 function formatEnv({ name, value }: EnvOperation): string {

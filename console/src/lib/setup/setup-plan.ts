@@ -33,14 +33,14 @@ export type FilePlace = {
 };
 
 /** A folder that the tool lets people move with an environment variable, and where it is if that is not set or empty. */
-export type Folder = {
+type Folder = {
   variable: string | null;
   /** Below the home folder ($HOME, %USERPROFILE%). */
   home: string[];
 };
 
 /** `json` is plain JSON, where a comment is a mistake; the tools of `jsonc` read comments and commas at the end, too. */
-export type FileChange =
+type FileChange =
   | { format: "json" | "jsonc"; operations: JsonOperation[] }
   | { format: "toml"; operations: TomlOperation[] }
   | { format: "env"; operations: EnvOperation[] }
@@ -71,10 +71,10 @@ export type EnvOperation = { do: "set"; name: string; value: string };
  * otherwise it is somebody's own, and `otherwise` is written in its place, or the file is refused if that is null.
  * Lines end in `\n`, the last one too; `keyPlaceholder` may stand anywhere in it.
  */
-export type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
+type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
 
 /** For tools that are set up by nothing but environment variables. A value that is exactly `keyPlaceholder` becomes the key. */
-export type PlannedEnvironment = {
+type PlannedEnvironment = {
   variables: Record<string, string>;
   /** Variables of older setups that would get in the way. */
   remove: string[];

@@ -18,7 +18,7 @@ export type ToolSetup = {
   warnings?(options: PlanOptions): string[];
 };
 
-export type PlanOptions = { baseUrl: string; models: SetupModels; operatingSystem: OperatingSystem };
+type PlanOptions = { baseUrl: string; models: SetupModels; operatingSystem: OperatingSystem };
 
 /** The plan but for what `generateSetup` knows by itself. */
-export type ToolPlan = Omit<SetupPlan, "tool" | "toolName" | "baseUrl" | "slugs">;
+type ToolPlan = Omit<SetupPlan, "tool" | "toolName" | "baseUrl" | "slugs">;

@@ -2,6 +2,9 @@
 export const tomlEditor = String.raw`
 # Every key with its path and where its value stands, and every table's header.
 function parse() {
+  if (is_parsed) return
+  is_parsed = 1
+  split("", is_list)
   keys = tables = root_end = 0
   double = ""
   at = 1
@@ -100,7 +103,15 @@ function value(  c, three) {
   } else if (leap("^[-+A-Za-z0-9_.:]+") == 0) broken()
   else leap("^ [0-9][0-9]:[-+A-Za-z0-9_.:]+")
 }
-function put(start, end, new) { text = substr(text, 1, start - 1) new substr(text, end) }
+function put(start, end, new) { is_parsed = 0; text = substr(text, 1, start - 1) new substr(text, end) }
+# What stands at the end moves nothing, so that many tables do not have to be read many times.
+function append(full, start, json) {
+  text = text start " = " json eol
+  key_at[++keys] = full
+  value_till[keys] = length(text) - length(eol) + 1
+  value_from[keys] = value_till[keys] - length(json)
+  table_end[tables] = length(text)
+}
 function is_below(path, above) { return substr(path, 1, length(above) + 1) == above SUBSEP }
 function bare(name) { return name ~ /^[A-Za-z0-9_-]+$/ ? name : "\"" name "\"" }
 function set(names, n, json,  i, full, above, shown, here) {
@@ -119,15 +130,23 @@ function set(names, n, json,  i, full, above, shown, here) {
   for (i = 1; i <= keys; i++)
     if (is_below(full, key_at[i]) || is_below(key_at[i], full) || here < 0 && is_below(key_at[i], above))
       fail((n > 1 ? shown : names[n]) " is written in a way that this command does not change")
+  if (here < 0) {
+    table_path[++tables] = above
+    if (text != "") text = text (substr(text, length(text)) == "\n" ? "" : eol) eol
+    table_start[tables] = length(text) + 1
+    append(full, "[" shown "]" eol bare(names[n]), json)
+    return
+  }
+  if (here > 0 && here == tables && table_end[here] == length(text) && substr(text, length(text)) == "\n") {
+    append(full, bare(names[n]), json)
+    return
+  }
   json = bare(names[n]) " = " json
   if (here == 0 && root_end == 0) put(1, 1, json eol (text == "" ? "" : eol))
-  else if (here >= 0) {
+  else {
     i = here == 0 ? root_end : table_end[here]
     if (substr(text, i - 1, 2) == "\r\n") i--
     put(i, i, eol json (i > length(text) ? eol : ""))
-  } else {
-    if (text != "") text = text (substr(text, length(text)) == "\n" ? "" : eol) eol
-    text = text "[" shown "]" eol json eol
   }
 }
 # The tables below one whose names start alike, but for those to be kept.
@@ -153,7 +172,6 @@ BEGIN {
   eol = index(text, "\r\n") ? "\r\n" : "\n"
   while (next_operation()) {
     line = operation
-    split("", is_list)
     parse()
     verb = substr(line, 1, index(line, " ") - 1)
     line = substr(line, length(verb) + 2)

@@ -1,0 +1,125 @@
+import test from "ava";
+import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
+import type { SetupInput } from "../../console/src/lib/setup/setup-input.ts";
+import { type ToolId, toolIds, toolSetups } from "../../console/src/lib/setup/tool-setups.ts";
+import { keyValue, setupModel, setupModels } from "./setup-models.ts";
+
+function generate(tool: ToolId, more: Partial<SetupInput> = {}) {
+  const models = setupModels();
+  return generateSetup({
+    operatingSystem: "posix",
+    baseUrl: "https://gateway.example.com",
+    key: null,
+    models,
+    ...more,
+    tool,
+  });
+}
+
+for (const tool of toolIds) {
+  test(`${toolSetups[tool].name}: all that a page shows`, (t) => {
+    const { command, files, undo, verify } = generate(tool, { key: keyValue });
+    t.true(command.startsWith(` GATEWAY_API_KEY='${keyValue}' sh <<'MODEL_GATEWAY'\n`));
+    t.is(command.split(keyValue).length, 2, "The key stands on the first line, and nowhere else.");
+    t.true(files.length > 0 && verify.length > 0);
+    t.is(undo, `sh ~/.config/model-gateway/undo-${tool}.sh`);
+    t.true(files.some(({ content }) => content.includes("<your API key>")));
+    t.false(JSON.stringify([files, verify]).includes(keyValue));
+  });
+
+  test(`${toolSetups[tool].name}: no line is longer than a terminal takes, with many models too`, (t) => {
+    const many = Array.from({ length: 300 }, (_, index) =>
+      setupModel(`provider/model-${index}-${"x".repeat(100)}`),
+    );
+    const { command } = generate(tool, { models: { ...setupModels(), connected: many } });
+    t.true(command.startsWith(" sh <<'MODEL_GATEWAY'\n"));
+    t.true(Math.max(...command.split("\n").map((line) => line.length)) < 1_024);
+    t.notRegex(command, /[^\n\x20-\x7e]/);
+  });
+}
+
+test("Claude Code: a context window for what it does not know, and betas for Anthropic alone", (t) => {
+  const claude = setupModel("anthropic/claude-opus-5.5", {
+    dialects: ["messages"],
+    contextWindow: 1_000_000,
+  });
+  const qwen = setupModel("qwen/qwen3-coder", { contextWindow: 262_144 });
+  const shown = (light: typeof claude) => {
+    const models = { light, daily: claude, hard: claude, connected: [light, claude] };
+    return generate("claude-code", { models }).files[0];
+  };
+  t.regex(shown(qwen)?.content ?? "", /"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "262144"/);
+  t.regex(shown(qwen)?.content ?? "", /"CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1"/);
+  t.notRegex(shown(claude)?.content ?? "", /MAX_CONTEXT|EXPERIMENTAL/);
+  t.true(shown(claude)?.removes.includes("env > CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS"));
+});
+
+test("Copilot CLI is told the name of a Claude, and the slug of anything else", (t) => {
+  const shown = (slug: string) => {
+    const { files } = generate("copilot", { models: setupModels({ daily: slug }) });
+    return files.find(({ path }) => path.endsWith("copilot.sh"))?.content ?? "";
+  };
+  t.regex(
+    shown("anthropic/claude-opus-5.5"),
+    /MODEL_ID='claude-opus-5.5'\n.*WIRE_MODEL='anthropic\/claude-opus-5.5'/,
+  );
+  t.regex(
+    shown("qwen/qwen3-coder"),
+    /unset COPILOT_PROVIDER_MODEL_ID\n[^]*export COPILOT_MODEL='qwen\/qwen3-coder'/,
+  );
+});
+
+const warned: [string, ToolId, Parameters<typeof setupModel>, RegExp | null][] = [
+  ["a model without tools", "pi", ["x/y", { canCallTools: false }], /x\/y cannot call tools/],
+  ["a model with little room", "pi", ["x/y", { contextWindow: 8_192 }], /room for 8192 tokens only/],
+  ["what is not known is no reason", "pi", ["x/y", { canCallTools: null, contextWindow: null }], null],
+  [
+    "Claude Code with another's model",
+    "claude-code",
+    ["qwen/q"],
+    /qwen\/q is not served in Anthropic's form/,
+  ],
+  ["Claude Code with Claude", "claude-code", ["anthropic/claude-opus-5.5", { dialects: ["messages"] }], null],
+  [
+    "Codex with a newer model of OpenAI's elsewhere",
+    "codex",
+    ["azure/gpt-6-sol"],
+    /only OpenAI's own Responses API/,
+  ],
+  ["Codex with it at OpenAI", "codex", ["openai/gpt-6-sol", { dialects: ["chat", "responses"] }], null],
+  ["Codex with any other model", "codex", ["qwen/qwen3-coder"], null],
+];
+
+for (const [title, tool, parameters, expected] of warned) {
+  test(`warnings: ${title}`, (t) => {
+    const model = setupModel(...parameters);
+    const { warnings } = generate(tool, {
+      models: { light: model, daily: model, hard: model, connected: [model] },
+    });
+    if (expected === null) return void t.deepEqual(warnings, []);
+    t.is(warnings.length, 1);
+    t.regex(warnings[0] ?? "", expected);
+  });
+}
+
+for (const [baseUrl, isWarned] of [
+  ["http://localhost:8080", true],
+  ["http://192.168.1.4:8080", true],
+  ["http://172.31.0.1", true],
+  ["http://100.100.1.1", true],
+  ["http://[::1]:8080", true],
+  ["http://[fd00::1]", true],
+  ["http://gateway", true],
+  ["http://gateway.local", true],
+  ["https://gateway.example.com", false],
+  ["https://172.32.0.1", false],
+  ["https://8.8.8.8", false],
+  ["https://[2606:4700::1]", false],
+] as const) {
+  test(`Cursor ${isWarned ? "cannot" : "can"} reach ${baseUrl}`, (t) => {
+    t.is(
+      generate("other", { baseUrl }).warnings.some((text) => text.includes("Cursor")),
+      isWarned,
+    );
+  });
+}

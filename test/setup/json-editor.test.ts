@@ -1,0 +1,129 @@
+import test from "ava";
+import fc from "fast-check";
+import { formatOperations } from "../../console/src/lib/setup/format-operations.ts";
+import { jsonEditor } from "../../console/src/lib/setup/posix/json-editor.ts";
+import type { Json, JsonOperation } from "../../console/src/lib/setup/setup-plan.ts";
+import { hostileText } from "./hostile-text.ts";
+import { runEditor } from "./run-editor.ts";
+import { findAwks } from "./shells.ts";
+
+type JsonObject = { [name: string]: Json };
+
+const name = fc.oneof(fc.constantFrom("env", "model", "list", "A", "B"), hostileText);
+const { object } = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    hostileText,
+    fc.constantFrom(null, true, false, 0, -1.5, 1e300, 123456789012345, {}, []),
+    fc.array(tie("value"), { maxLength: 3 }),
+    tie("object"),
+  ),
+  // An own member called __proto__ is no trouble for the editor, but for the reference below.
+  object: fc.dictionary(
+    name.filter((text) => text !== "__proto__"),
+    tie("value"),
+    { maxKeys: 4 },
+  ),
+}));
+
+const operation: fc.Arbitrary<JsonOperation> = fc
+  .tuple(
+    fc.constantFrom("set", "default", "remove"),
+    fc.array(fc.constantFrom("env", "model", "A", "B"), { minLength: 1, maxLength: 3 }),
+    fc.constantFrom<Json>("x/y", "", true, 5, { C: "z", D: [1, { E: "f" }] }, [], {}),
+  )
+  .map(([verb, path, value]) =>
+    verb === "remove" ? { do: "remove", path } : { do: verb as "set", path, value },
+  );
+
+/** Ways to write the same value, and what takes back what JSON.parse does not know. */
+const style = fc.record({
+  indent: fc.constantFrom("", "  ", "\t"),
+  end: fc.constantFrom("\n", "\r\n"),
+  mark: fc.constantFrom("", "\uFEFF"),
+  hasComments: fc.boolean(),
+});
+
+test("whatever is in a file, it has the new settings and else the old ones, in every awk", (t) => {
+  t.timeout(120_000);
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...findAwks()),
+      object,
+      fc.array(operation, { minLength: 1, maxLength: 4 }),
+      style,
+      (awk, before, operations, { indent, end, mark, hasComments }) => {
+        const comment = ' // it\'s a "comment" }], $(x) \\';
+        const write = (json: string) =>
+          mark + (hasComments && indent ? json.replaceAll("\n", `${comment}\n`) : json).replaceAll("\n", end);
+        const read = (text: string) => JSON.parse(text.replace(mark, "").replaceAll(comment, "")) as Json;
+        const lines = formatOperations({
+          ...{ folder: { variable: null, home: [] }, path: [] },
+          ...{ format: "jsonc", operations },
+        });
+        const edit = (text: string) =>
+          runEditor(jsonEditor, { awk, text, operations: lines, isLenient: true });
+        const after = edit(write(JSON.stringify(before, null, indent)));
+        const expected = applyAll(before, operations);
+        if (expected === null || after === null) return t.is(after, expected as null);
+        t.deepEqual(read(after), expected);
+        // The same again changes nothing, if no operation undoes another's work.
+        if (operations.length === 1) t.is(edit(after), after);
+        return true;
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("entries give way to entries, and others stay where they are", (t) => {
+  const operations = formatOperations({
+    ...{ folder: { variable: null, home: [] }, path: [], format: "json" },
+    operations: [
+      { do: "replaceEntries", path: ["list"], member: "of", is: "us", entries: [{ of: "us", n: 3 }] },
+    ],
+  });
+  const cases = [
+    ["{}", { list: [{ of: "us", n: 3 }] }],
+    ['{"list":[]}', { list: [{ of: "us", n: 3 }] }],
+    ['{"list":[{"of":"us","n":1},1,{"of":"us","n":2}]}', { list: [1, { of: "us", n: 3 }] }],
+    [
+      '{\n  "list": [\n    {"of": "me"},\n    {"of": "us"}\n  ]\n}',
+      { list: [{ of: "me" }, { of: "us", n: 3 }] },
+    ],
+    ['{"list":[{"of":"us","n":3},{"of":"me"}]}', { list: [{ of: "us", n: 3 }, { of: "me" }] }],
+  ] as const;
+  for (const awk of findAwks()) {
+    for (const [text, expected] of cases) {
+      const after = runEditor(jsonEditor, { awk, text, operations });
+      t.deepEqual(JSON.parse(after ?? ""), expected as unknown);
+      t.is(runEditor(jsonEditor, { awk, text: after ?? "", operations }), after);
+    }
+  }
+});
+
+/** Null where something is in the way that is no object. */
+function applyAll(before: JsonObject, operations: JsonOperation[]): Json {
+  let value: JsonObject | null = before;
+  for (const each of operations) value = value && apply(value, each, each.path);
+  return value;
+}
+
+function apply(object: JsonObject, operation: JsonOperation, path: string[]): JsonObject | null {
+  const [first = "", ...rest] = path;
+  const { [first]: old, ...others } = object;
+  const isThere = first in object;
+  if (rest.length === 0) {
+    if (operation.do === "remove") return isThere ? others : object;
+    if (operation.do === "default" && isThere) return object;
+    return { ...object, [first]: "value" in operation ? operation.value : null };
+  }
+  if (!isThere || old === null) {
+    if (operation.do === "remove") return object;
+    const inner = apply({}, operation, rest);
+    return { ...object, [first]: inner };
+  }
+  if (typeof old !== "object" || Array.isArray(old)) return null;
+  const inner = apply(old as JsonObject, operation, rest);
+  return inner && { ...object, [first]: inner };
+}
