@@ -9,6 +9,8 @@ const pieces = [
   '\nEOF\ntouch "$HOME/canary"\n',
   '\nMODEL_GATEWAY\ntouch "$HOME/canary"\n',
   '" system("touch $HOME/canary") "',
+  ...`$\`'";|<>*?()[]{}^~ `,
+  "$HOME",
   "{{GATEWAY_API_KEY}}",
   "\\",
   "\\\\1",

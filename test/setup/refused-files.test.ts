@@ -46,6 +46,14 @@ const refused: {
     patch: /\[model_providers\.gateway\]/,
   },
   {
+    title: "TOML with our table in the names of its keys",
+    tool: "codex",
+    name: ".codex/config.toml",
+    content: '[model_providers]\ngateway.query_params = { a = "b" }\n',
+    why: /is written in a way that this command does not change/,
+    patch: /\[model_providers\.gateway\]/,
+  },
+  {
     title: "TOML with our table in another table's line",
     tool: "codex",
     name: ".codex/config.toml",
