@@ -1,10 +1,129 @@
 import type { EmittedSetup } from "./emitted-setup.ts";
-import type { SetupPlan } from "./setup-plan.ts";
+import { formatOperations } from "./format-operations.ts";
+import { askForKey } from "./powershell/ask-for-key.ts";
+import { checkGateway } from "./powershell/check-gateway.ts";
+import { editorFrame } from "./powershell/editor-frame.ts";
+import { envEditor } from "./powershell/env-editor.ts";
+import { jsonEditor } from "./powershell/json-editor.ts";
+import { jsonOperations } from "./powershell/json-operations.ts";
+import { mergeFiles } from "./powershell/merge-files.ts";
+import { quote } from "./powershell/quote.ts";
+import { scriptEnd, scriptFrame } from "./powershell/script-frame.ts";
+import { tomlEditor } from "./powershell/toml-editor.ts";
+import { tomlOperations } from "./powershell/toml-operations.ts";
+import { variables } from "./powershell/variables.ts";
+import { writeFiles } from "./powershell/write-files.ts";
+import { writeUndo } from "./powershell/write-undo.ts";
+import type { FilePlace, PlannedEnvironment, PlannedFile, SetupPlan } from "./setup-plan.ts";
+import { showFile } from "./show-file.ts";
 
 /**
- * The plan as a command for PowerShell 5.1 and 7.
+ * The plan as a command for Windows PowerShell 5.1 and PowerShell 7: one block, which a window takes as a whole once its last
+ * bracket is there. It has no empty line, which would end it in a window without line editing, no tab, which would complete
+ * something, no here-string, and nothing but ASCII.
  * @param key a validated key value, or null if the command shall ask for it
  */
-export function emitPowerShell(_plan: SetupPlan, _key: string | null): EmittedSetup {
-  throw new Error("There is no command for Windows yet.");
+export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetup {
+  const { environment } = plan;
+  const files = [...plan.files, ...environmentFiles(plan)];
+  const formats = new Set(files.map(({ format }) => format));
+  const lines = [
+    "& {",
+    `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
+    "# keeps copies of them, and can be taken back. All the rest is how it does that.",
+    "# The word secret keeps this out of the file of PSReadLine's history.",
+    "function run_setup {",
+    ["start_setup", plan.tool, plan.toolName, plan.baseUrl].map(toWord).join(" "),
+    `ask_for_key ${quote(key ?? "")}`,
+    ...files.map(mergeStep),
+    ...(environment?.load === "always" ? variableSteps(environment) : []),
+    "write_files",
+    ...(plan.program === null ? [] : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "")}`]),
+    `check_gateway @(${plan.slugs.map(quote).join(", ")})`,
+    `finish_setup ${quote(plan.next)}`,
+    "}",
+    scriptFrame,
+    askForKey,
+    mergeFiles,
+    editorFrame,
+    ...(formats.has("json") || formats.has("jsonc") ? [jsonEditor, jsonOperations] : []),
+    ...(formats.has("toml") ? [tomlEditor, tomlOperations] : []),
+    ...(formats.has("env") ? [envEditor] : []),
+    variables,
+    writeFiles,
+    writeUndo,
+    checkGateway,
+    scriptEnd,
+    "}",
+  ];
+  const undoFile = `$env:USERPROFILE\\.config\\model-gateway\\undo-${plan.tool}.ps1`;
+  return {
+    command: `${lines.map((part) => part.trim()).join("\n")}\n`,
+    // A file of a script is not run where the policy allows none, as on Windows by itself; its text is.
+    undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile}")))`,
+    files: [
+      ...files.map((file) => showFile(file, formatPlace(file))),
+      ...(environment?.load === "always" ? [showVariables(environment)] : []),
+    ],
+  };
+}
+
+function toWord(text: string, index: number): string {
+  return index === 0 ? text : quote(text);
+}
+
+function mergeStep(file: PlannedFile): string {
+  if (file.format === "own") {
+    const other = file.otherwise ? quotePlace(file.otherwise) : "''";
+    return `own_file ${quotePlace(file)} ${other} ${toList(file.text.trimEnd().split("\n"))}`;
+  }
+  const { folder, path, beatenBy } = file;
+  const rival = beatenBy === undefined ? "''" : quotePlace({ folder, path: path.with(-1, beatenBy) });
+  const operations = formatOperations(file).flatMap((operation) => operation.split("\n"));
+  return `merge_file ${quote(file.format)} ${quotePlace(file)} ${rival} ${toList(operations)}`;
+}
+
+function toList(texts: string[]): string {
+  return `@(\n${texts.map(quote).join("\n")}\n)`;
+}
+
+/** What one loads oneself, in each window where one wants it. */
+function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFile[] {
+  if (environment?.load !== "on-demand") return [];
+  const lines = [
+    `# ${toolName}: the gateway`,
+    ...environment.remove.map((name) => `Remove-Item Env:${name} -ErrorAction SilentlyContinue`),
+    ...Object.entries(environment.variables).map(([name, value]) => `$env:${name} = ${quote(value)}`),
+  ];
+  const text = lines.map((line) => `${line}\n`).join("");
+  const folder = { variable: null, home: [".config", "model-gateway"] };
+  return [{ folder, path: [`${tool}.ps1`], format: "own", text, otherwise: null }];
+}
+
+function variableSteps({ variables: wanted, remove }: PlannedEnvironment): string[] {
+  return [
+    ...Object.entries(wanted).map(([name, value]) => `want_variable ${quote(name)} ${quote(value)}`),
+    ...remove.map((name) => `drop_variable ${quote(name)}`),
+  ];
+}
+
+function showVariables(environment: PlannedEnvironment): EmittedSetup["files"][number] {
+  const operations = Object.entries(environment.variables).map(([name, value]) => ({
+    do: "set" as const,
+    name,
+    value,
+  }));
+  const place = { folder: { variable: null, home: [] }, path: [] };
+  const shown = showFile({ ...place, format: "env", operations }, "Environment variables of your account");
+  return { ...shown, removes: environment.remove };
+}
+
+function quotePlace({ folder, path }: FilePlace): string {
+  const parts = [folder.variable ?? "", folder.home.join("/"), path.join("/")];
+  return `(find_place ${parts.map(quote).join(" ")})`;
+}
+
+/** A path for people. */
+function formatPlace({ folder, path }: FilePlace): string {
+  return ["~", ...folder.home, ...path].join("\\");
 }

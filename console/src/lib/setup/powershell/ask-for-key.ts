@@ -1,0 +1,23 @@
+/** Takes the key from the command or the environment, or asks for it without an echo. */
+export const askForKey = String.raw`
+function ask_for_key($given) {
+  $source = 'The key in the command'
+  $key = $given
+  if ($key.Length -eq 0) {
+    $source = 'The key in GATEWAY_API_KEY'
+    $key = [string]$env:GATEWAY_API_KEY
+    if ($key.Length -gt 0) { say_line ($source + ' is used, since it is set.') }
+  }
+  if ($key.Length -eq 0) {
+    $source = 'The key you gave'
+    $secure = Read-Host -AsSecureString 'API key of the gateway (it is not shown)'
+    $key = (New-Object Net.NetworkCredential('', $secure)).Password -creplace '\s', ''
+  }
+  if ($key -cnotmatch '^sk-gateway-') {
+    stop_setup ($source + ' is not one of the gateway' + $apostrophe + 's, which start with sk-gateway-. Nothing was changed.')
+  }
+  if ($key -cnotmatch '^[0-9A-Za-z-]{60}\z') {
+    stop_setup ($source + ' is not whole: it has 60 letters and digits. Nothing was changed.')
+  }
+  $setup.key = $key
+}`;

@@ -1,0 +1,57 @@
+/**
+ * What all editors share. As with awk in the C locale a character is a byte, so that what is not changed keeps its bytes; our
+ * own text is ASCII. `$doc` is the file at work. PowerShell's `-ceq` goes by a language and overlooks some characters, a zero
+ * byte for one, so it is only for what is known to be short and ours; `-eq` is for numbers.
+ */
+export const editorFrame = String.raw`
+function edit_text($format, $text, $operations, $key) {
+  $doc = @{ text = $text; at = 0; parsed = $null; lenient = ($format -ceq 'jsonc'); eol = $lf; found = '' }
+  $doc.blanks = [regex]'\G[ \t\r\n]+'
+  $doc.lead = [regex]'\G[ \t]+'
+  $bom = ''
+  if ($text.Length -gt 262143) { refuse_text 'it is larger than 256 KB' }
+  if ($text.StartsWith($byte_order_mark, [StringComparison]::Ordinal)) {
+    $bom = $byte_order_mark
+    $doc.text = $text.Substring(3)
+  }
+  if ($format -ceq 'own') {
+    $doc.text = [string]::Join($lf, [string[]]$operations).Replace('{{GATEWAY_API_KEY}}', $key) + $lf
+    return $doc.text
+  }
+  $lines = @(join_operations $operations $key)
+  if ($format -ceq 'json' -or $format -ceq 'jsonc') { edit_json $lines }
+  elseif ($format -ceq 'toml') { edit_toml $lines }
+  else { edit_env $lines }
+  return $bom + $doc.text
+}
+# With the key in them; a line that starts with a blank goes on with the one before.
+function join_operations($operations, $key) {
+  $lines = New-Object 'Collections.Generic.List[string]'
+  foreach ($operation in $operations) {
+    $line = $operation.Replace('{{GATEWAY_API_KEY}}', $key)
+    if ($lines.Count -gt 0 -and $line.StartsWith(' ', [StringComparison]::Ordinal)) {
+      $lines[$lines.Count - 1] = $lines[$lines.Count - 1] + $line.Substring(1)
+    } else { $lines.Add($line) }
+  }
+  return $lines.ToArray()
+}
+function same_text($one, $other) { return [string]::Equals($one, $other, [StringComparison]::Ordinal) }
+function refuse_text($why) { throw ('refused: ' + $why) }
+function take_text($place, $length) {
+  $rest = $doc.text.Length - $place
+  if ($place -lt 0 -or $rest -le 0) { return '' }
+  return $doc.text.Substring($place, [Math]::Min($length, $rest))
+}
+function put_text($start, $end, $new) {
+  $doc.text = $doc.text.Substring(0, $start) + $new + $doc.text.Substring($end)
+}
+function find_eol {
+  $doc.eol = $lf
+  if ($doc.text.Contains($cr + $lf)) { $doc.eol = $cr + $lf }
+}
+# How long a match of the pattern stands at the place.
+function match_at($pattern, $place) {
+  if ($place -gt $doc.text.Length) { return 0 }
+  return $pattern.Match($doc.text, $place).Length
+}
+function line_number { return (take_text 0 ($doc.at + 1)).Split([char]10).Length }`;

@@ -1,0 +1,62 @@
+/**
+ * How the script says things, begins and ends. It never exits, since the window is the person's; it works where the policy
+ * allows no files of scripts, since it is none. A function of an underscore has the name of no alias.
+ */
+export const scriptFrame = String.raw`
+function say_line($text) { Write-Host $text }
+function complain_of($text) { Write-Host $text -ForegroundColor Yellow }
+function stop_setup($why) {
+  complain_of $why
+  throw 'stopped'
+}
+function start_setup($tool, $tool_name, $base_url) {
+  $setup.tool = $tool
+  $setup.tool_name = $tool_name
+  $setup.base_url = $base_url
+  # Not $HOME, which may be a drive of the network: the tools go by this one.
+  $setup.home = [string]$env:USERPROFILE
+  if ($setup.home.Length -eq 0) { $setup.home = [Environment]::GetFolderPath('UserProfile') }
+  if ($setup.home.Length -eq 0) { stop_setup 'USERPROFILE has to be set to your home folder.' }
+  $setup.undo = find_place '' '.config/model-gateway' ('undo-' + $tool + '.ps1')
+  $setup.undo_command = '& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "$env:USERPROFILE\.config\model-gateway\undo-' + $tool + '.ps1")))'
+}
+# A folder that a variable may move, with what is below the home folder if it does not, and what is below either.
+function find_place($variable, $below_home, $path) {
+  $folder = ''
+  if ($variable.Length -gt 0) { $folder = [string][Environment]::GetEnvironmentVariable($variable) }
+  if ($folder.Length -eq 0) { $folder = [IO.Path]::Combine($setup.home, (native_path $below_home)) }
+  $place = [IO.Path]::Combine($folder, (native_path $path))
+  return $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($place)
+}
+function native_path($path) { return $path.Replace('/', [string][IO.Path]::DirectorySeparatorChar) }
+function look_for($program, $install) {
+  if ($null -eq (Get-Command $program -ErrorAction SilentlyContinue)) {
+    complain_of ('There is no ' + $program + ' here yet. It is set up for when you install it: ' + $install)
+  }
+}
+function finish_setup($next) {
+  say_line $next
+  if ([IO.File]::Exists($setup.undo)) { say_line ('To take this back: ' + $setup.undo_command) }
+}
+function report_failure($failure) {
+  if ($failure.Exception.Message -ceq 'stopped') { return }
+  complain_of ('This went wrong in line ' + $failure.InvocationInfo.ScriptLineNumber + ': ' + $failure.Exception.Message)
+}`;
+
+/** What the functions are run in. */
+export const scriptEnd = String.raw`
+if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
+  Set-StrictMode -Version 3.0
+  $ErrorActionPreference = 'Stop'
+  $lf = [string][char]10
+  $cr = [string][char]13
+  $sep = [string][char]28
+  $apostrophe = [string][char]39
+  # A file's bytes as characters.
+  $latin = [Text.Encoding]::GetEncoding(28591)
+  $byte_order_mark = $latin.GetString([byte[]](239, 187, 191))
+  $setup = @{ refused = $false }
+  $setup.files = New-Object 'Collections.Generic.List[object]'
+  $setup.variables = New-Object 'Collections.Generic.List[object]'
+  try { run_setup } catch { report_failure $_ }
+} else { Write-Host 'This PowerShell is in a constrained mode, which does not let this command work. Nothing was changed.' }`;

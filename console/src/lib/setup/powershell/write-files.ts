@@ -1,0 +1,91 @@
+/** Writes what was merged, each file in one step, after copies of all. */
+export const writeFiles = String.raw`
+function write_files {
+  if ($setup.refused) { stop_setup 'Nothing was changed.' }
+  $setup.now = [DateTime]::Now.ToString('yyyyMMddHHmmss', [Globalization.CultureInfo]::InvariantCulture)
+  $setup.made = New-Object 'Collections.Generic.List[string]'
+  $setup.folders = New-Object 'Collections.Generic.List[string]'
+  $files = New-Object 'Collections.Generic.List[object]'
+  foreach ($file in $setup.files) {
+    if ([IO.File]::Exists($file.target) -and (same_text (read_bytes $file.target) $file.text)) { protect_file $file.target }
+    else { $files.Add($file) }
+  }
+  $variables = @(changed_variables)
+  if ($files.Count + $variables.Length -eq 0) {
+    say_line ($setup.tool_name + ': all is set up like this already. Nothing was changed.')
+    return
+  }
+  try {
+    foreach ($file in $files) { prepare_file $file }
+    write_undo $files $variables
+  } catch { give_up $_ }
+  try {
+    foreach ($file in $files) { put_in_place $file.new $file.target }
+    foreach ($variable in $variables) { set_variable $variable.name $variable.value }
+  } catch {
+    complain_of $_.Exception.Message
+    stop_setup ('Not all could be written. Take back the rest with: ' + $setup.undo_command)
+  }
+  say_line ($setup.tool_name + ': set up for the gateway at ' + $setup.base_url + '.')
+  foreach ($file in $files) {
+    if ($file.backup.Length -eq 0) { say_line ('  made    ' + $file.target) }
+    else {
+      say_line ('  changed ' + $file.target)
+      say_line ('    it was  ' + $file.backup)
+    }
+  }
+  foreach ($variable in $variables) {
+    if ($null -eq $variable.value) { say_line ('  removed the variable ' + $variable.name) }
+    else { say_line ('  set     the variable ' + $variable.name) }
+  }
+}
+# Puts the new file beside the old one, and a copy of the old one.
+function prepare_file($file) {
+  make_folder ([IO.Path]::GetDirectoryName($file.target))
+  $file.backup = ''
+  if ([IO.File]::Exists($file.target)) {
+    $file.backup = free_name ($file.target + '.bak-' + $setup.now)
+    $setup.made.Add($file.backup)
+    [IO.File]::Copy($file.target, $file.backup)
+    protect_file $file.backup
+  }
+  $file.new = free_name ($file.target + '.new-' + $setup.now)
+  $setup.made.Add($file.new)
+  [IO.File]::WriteAllBytes($file.new, [byte[]]@())
+  protect_file $file.new
+  [IO.File]::WriteAllBytes($file.new, $latin.GetBytes($file.text))
+}
+# Keeps the rights and the place of a file that is there.
+function put_in_place($new, $target) {
+  if ([IO.File]::Exists($target)) { [IO.File]::Replace($new, $target, [NullString]::Value) } else { [IO.File]::Move($new, $target) }
+  protect_file $target
+}
+function make_folder($folder) {
+  if ([IO.Directory]::Exists($folder)) { return }
+  make_folder ([IO.Path]::GetDirectoryName($folder))
+  [void][IO.Directory]::CreateDirectory($folder)
+  $setup.folders.Insert(0, $folder)
+}
+function free_name($name) {
+  while (Test-Path -LiteralPath $name) { $name += '-2' }
+  return $name
+}
+# As files in one's own profile are: for the owner, the system and its administrators.
+function protect_file($target) {
+  $ErrorActionPreference = 'Continue'
+  $PSNativeCommandUseErrorActionPreference = $false
+  try {
+    if ($env:OS -ceq 'Windows_NT') {
+      $rights = '*' + [Security.Principal.WindowsIdentity]::GetCurrent().User.Value + ':F'
+      $program = [IO.Path]::Combine([Environment]::SystemDirectory, 'icacls.exe')
+      $said = & $program $target /inheritance:r /grant:r $rights '*S-1-5-18:F' '*S-1-5-32-544:F' /q
+    } else { $said = & chmod 600 $target }
+    if ($LASTEXITCODE -ne 0) { throw ([string]$said) }
+  } catch { complain_of ('Others may be able to read ' + $target + ': ' + $_.Exception.Message) }
+}
+function give_up($failure) {
+  foreach ($file in $setup.made) { [IO.File]::Delete($file) }
+  foreach ($folder in $setup.folders) { try { [IO.Directory]::Delete($folder) } catch { complain_of ('This was left behind: ' + $folder) } }
+  complain_of $failure.Exception.Message
+  stop_setup 'Nothing was changed, since not everything could be written.'
+}`;
