@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import test from "ava";
 import fc from "fast-check";
-import { findProgram } from "../helpers/find-program.ts";
+import { findProgram } from "../helpers/system-packages.ts";
 import { readToml } from "./existing-files.ts";
 import { generateOffline } from "./home-with.ts";
 import { hostileText } from "./hostile-text.ts";

@@ -74,7 +74,7 @@ export type EnvOperation = { do: "set"; name: string; value: string };
 type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
 
 /** For tools that are set up by nothing but environment variables. A value that is exactly `keyPlaceholder` becomes the key. */
-type PlannedEnvironment = {
+export type PlannedEnvironment = {
   variables: Record<string, string>;
   /** Variables of older setups that would get in the way. */
   remove: string[];

@@ -26,7 +26,7 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
 ];
 
 /** The rows as CSV (RFC 4180), with a line of titles. */
-export function formatCsv(records: UsageRecord[]): string {
+function formatCsv(records: UsageRecord[]): string {
   const lines = records.map((record) => columns.map(([, value]) => formatCell(value(record))).join(","));
   return [columns.map(([title]) => title).join(","), ...lines].join("\r\n") + "\r\n";
 }

@@ -2,7 +2,7 @@ import { askGraphql } from "#lib/session/graphql.ts";
 import type { UsageRecord } from "./read-usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
-export const usageRecordsDocument = /* GraphQL */ `
+const usageRecordsDocument = /* GraphQL */ `
   query UsageRecords($filter: UsageFilter, $first: Int, $after: String) {
     usageRecords(filter: $filter, first: $first, after: $after) {
       edges {

@@ -1,6 +1,6 @@
 import { askGraphql } from "#lib/session/graphql.ts";
 
-export const usageRecordDocument = /* GraphQL */ `
+const usageRecordDocument = /* GraphQL */ `
   query UsageRecord($id: ID!) {
     usageRecord(id: $id) {
       id

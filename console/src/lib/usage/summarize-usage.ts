@@ -2,7 +2,7 @@ import { askGraphql } from "#lib/session/graphql.ts";
 import type { UsageStatus } from "./read-usage-record.ts";
 import type { UsageFilter, UsageInterval } from "./usage-filter.ts";
 
-export const usageSummaryDocument = /* GraphQL */ `
+const usageSummaryDocument = /* GraphQL */ `
   query UsageSummary($filter: UsageFilter, $groupBy: [UsageDimension!]!, $interval: UsageInterval) {
     usageSummary(filter: $filter, groupBy: $groupBy, interval: $interval) {
       interval
