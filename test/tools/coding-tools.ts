@@ -2,8 +2,10 @@ import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
 import type { CodingTool } from "./coding-tool.ts";
+import { continueCli } from "./continue.ts";
 import { copilot } from "./copilot.ts";
 import { kiloCode } from "./kilo-code.ts";
+import { kimiCode } from "./kimi-code.ts";
 import { openCode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
@@ -18,4 +20,6 @@ export const codingTools: CodingTool[] = [
   copilot,
   pi,
   kiloCode,
+  kimiCode,
+  continueCli,
 ];
