@@ -1,6 +1,8 @@
-import type { UsageRecord } from "../usage/record-format.ts";
+import type { UsagePage } from "../usage/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
+
+type UsageRecord = UsagePage["records"][number];
 
 /** One request, as the history has it: counts, names, times and how it ended, never content. */
 export function usageRecordType(builder: Builder, { UsageStatus }: UsageEnums) {

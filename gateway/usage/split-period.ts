@@ -11,6 +11,8 @@ export type Period = { from?: Date | undefined; to?: Date | undefined };
  * what is left of the first and the last hour. Where sums are wanted by the hour there are no days.
  */
 export function splitPeriod({ from, to }: Period, byHour: boolean): PeriodPart[] {
+  // Nothing, but something to sum: where one row is wanted, it is there with zeros.
+  if (from && to && from >= to) return [{ of: "records", from, to }];
   const firstHour = from && ceiling(from, hourMs);
   const lastHour = to && floor(to, hourMs);
   if (from && to && firstHour && lastHour && firstHour > lastHour)

@@ -96,6 +96,20 @@ for (const kind of databaseKinds) {
     }
   });
 
+  test(`${kind}: no time, or one that ends before it begins, has nothing in it`, async (t) => {
+    const moment = records[1_000]?.createdAt;
+    for (const wish of [
+      { from: to, to: from },
+      { from: moment, to: moment },
+    ]) {
+      t.deepEqual(await history().list(admin, wish, { first: 5 }), { records: [], hasMore: false });
+      t.deepEqual(await history().summarize(admin, wish, { groupBy: ["model"], interval: "day" }), []);
+      const rows = await history().summarize(admin, wish, { groupBy: [], interval: null });
+      t.is(rows.length, 1);
+      t.like(rows[0], { requests: 0, inputTokens: 0n, cost: 0n });
+    }
+  });
+
   test(`${kind}: one record is shown to its owner and to administrators, and to nobody else`, async (t) => {
     const own = records.find(({ ownerId }) => ownerId === member.id);
     const foreign = records.find(({ ownerId }) => ownerId !== member.id);
