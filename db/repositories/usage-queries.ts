@@ -18,7 +18,11 @@ export type UsagePage = {
   fromId?: string | undefined;
   beforeId?: string | undefined;
   limit: number;
+  /** The condition whose index leads to the records; by default the one that is likely to be the rarest. */
+  by?: UsageCondition | undefined;
 };
+
+export type UsageCondition = keyof UsageFilter;
 
 export type UsageDimension = "apiKeyId" | "model" | "provider" | "status";
 
@@ -41,13 +45,14 @@ export type UsageDaysQuery = { filter: UsageFilter; before: Date | null; daysMax
 /** `kind` is TypeORM's name of the database: `better-sqlite3`, `mariadb` or `mysql`. */
 export type SqlDialect = { kind: string; timeoutMs: number };
 
-export function pageQuery(dialect: SqlDialect, { filter, fromId, beforeId, limit }: UsagePage): Query {
+export function pageQuery(dialect: SqlDialect, page: UsagePage): Query {
+  const { filter, fromId, beforeId, limit, by = likelyRarest(filter) } = page;
   const where = new Conditions(filter);
   if (fromId !== undefined) where.add("id >= ?", fromId);
   if (beforeId !== undefined) where.add("id < ?", beforeId);
   return timed(dialect, {
     select: "*",
-    from: `usage_records ${indexHint(dialect, recordIndex(filter))}`,
+    from: `usage_records ${indexHint(dialect, by && recordIndices[by])}`,
     where,
     rest: `ORDER BY id DESC LIMIT ${limit}`,
   });
@@ -83,6 +88,19 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
     from: table,
     where,
     rest: `${by.length > 0 ? `GROUP BY ${by.join(", ")} ` : ""}LIMIT ${rowsMax}`,
+  });
+}
+
+/** How many requests there were on days from `from` on and before `to`. */
+export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date, to: Date): Query {
+  const where = new Conditions(filter);
+  if (isOfAllKeys(filter)) where.add("api_key_id = ?", allKeys);
+  where.add("resolution = ?", "day").add("starts_at >= ?", toRaw(from)).add("starts_at < ?", toRaw(to));
+  return timed(dialect, {
+    select: "SUM(requests) AS requests",
+    from: `usage_roll_ups ${indexHint(dialect, rollUpIndex(filter))}`,
+    where,
+    rest: "",
   });
 }
 
@@ -169,16 +187,29 @@ class Conditions {
   }
 }
 
+const recordIndices: Record<UsageCondition, string> = {
+  apiKeyId: "usage_records_key",
+  owner: "usage_records_owner",
+  status: "usage_records_status",
+  model: "usage_records_model",
+  provider: "usage_records_provider",
+};
+
 /**
- * The index that leads to what a filter wants. It is decided here: optimizers guess, and guess wrong where a few rows in
- * the order of ids are wanted out of very many. What is likely to be rarer goes first.
+ * The condition of a filter that few records are likely to meet; null where there is none. Its index is decided here:
+ * optimizers guess, and guess wrong where a few rows in the order of ids are wanted out of very many.
  */
-function recordIndex({ owner, apiKeyId, model, provider, status }: UsageFilter): string | null {
-  if (apiKeyId !== undefined) return "usage_records_key";
-  if (owner !== "everyone") return "usage_records_owner";
-  if (status !== undefined && status !== "SUCCEEDED") return "usage_records_status";
-  if (model !== undefined) return "usage_records_model";
-  return provider === undefined ? null : "usage_records_provider";
+function likelyRarest({ owner, apiKeyId, model, provider, status }: UsageFilter): UsageCondition | null {
+  if (apiKeyId !== undefined) return "apiKeyId";
+  if (owner !== "everyone") return "owner";
+  if (status !== undefined && status !== "SUCCEEDED") return "status";
+  if (model !== undefined) return "model";
+  return provider === undefined ? null : "provider";
+}
+
+function recordIndex(filter: UsageFilter): string | null {
+  const condition = likelyRarest(filter);
+  return condition && recordIndices[condition];
 }
 
 function rollUpIndex(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): string | null {

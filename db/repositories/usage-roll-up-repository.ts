@@ -3,7 +3,14 @@ import type { UsageRecordRow } from "../entities/usage-record.ts";
 import { UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
 import { readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
 import { rollUp, sumNames } from "./roll-up.ts";
-import { daysQuery, sumQuery, type UsageDaysQuery, type UsageSumQuery } from "./usage-queries.ts";
+import {
+  countQuery,
+  daysQuery,
+  sumQuery,
+  type UsageDaysQuery,
+  type UsageFilter,
+  type UsageSumQuery,
+} from "./usage-queries.ts";
 import { toUsageSum, type UsageSum } from "./usage-sum.ts";
 
 export class UsageRollUpRepository {
@@ -28,6 +35,17 @@ export class UsageRollUpRepository {
       startsAt: toMoment(startsAt),
       requests: Number(requests),
     }));
+  }
+
+  /** How many requests there were on days from `from` on and before `to`. Throws a `QueryTooLongError`. */
+  async count(
+    filter: UsageFilter,
+    { from, to }: { from: Date; to: Date },
+    timeoutMs: number,
+  ): Promise<number> {
+    const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
+    const [row] = await readRaw(this.#manager, countQuery(dialect, filter, from, to));
+    return Number(row?.["requests"] ?? 0);
   }
 
   /** Counts the records, in the transaction that inserted them. */

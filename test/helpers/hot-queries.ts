@@ -1,4 +1,10 @@
-import { daysQuery, pageQuery, type SqlDialect, sumQuery } from "../../db/repositories/usage-queries.ts";
+import {
+  countQuery,
+  daysQuery,
+  pageQuery,
+  type SqlDialect,
+  sumQuery,
+} from "../../db/repositories/usage-queries.ts";
 import type { Query } from "../../db/repositories/raw-sql.ts";
 import { firstIdAt } from "../../gateway/ids.ts";
 
@@ -61,6 +67,11 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
         before: to,
         daysMax: 400,
       }),
+    },
+    {
+      title: "how many records meet one condition",
+      index: "usage_roll_ups_key",
+      query: countQuery(dialect, { ...everyone, status: "FAILED" }, from, to),
     },
     { title: "sums of days", index: "usage_roll_ups_key", query: sum({}) },
     { title: "sums of keys", index: null, query: sum({ groupBy: ["apiKeyId"] }) },

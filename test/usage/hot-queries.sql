@@ -30,6 +30,9 @@ SELECT * FROM usage_records INDEXED BY usage_records_key WHERE api_key_id = ? AN
 -- where a filter with several conditions has anything
 SELECT starts_at, SUM(requests) AS requests FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? AND in_time(?) GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
+-- how many records meet one condition
+SELECT SUM(requests) AS requests FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE status = ? AND api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ? AND in_time(?);
+
 -- sums of days
 SELECT model AS model, CAST(SUM(requests) AS TEXT) AS requests, CAST(SUM(input_tokens) AS TEXT) AS inputTokens, CAST(SUM(output_tokens) AS TEXT) AS outputTokens, CAST(SUM(cached_input_tokens) AS TEXT) AS cachedInputTokens, CAST(SUM(cache_write_input_tokens) AS TEXT) AS cacheWriteInputTokens, CAST(SUM(reasoning_tokens) AS TEXT) AS reasoningTokens, CAST(SUM(cost) AS TEXT) AS cost, CAST(SUM(unknown_costs) AS TEXT) AS unknownCosts, CAST(SUM(latency_ms) AS TEXT) AS latencyMs, CAST(SUM(latency0) AS TEXT) AS latency0, CAST(SUM(latency1) AS TEXT) AS latency1, CAST(SUM(latency2) AS TEXT) AS latency2, CAST(SUM(latency3) AS TEXT) AS latency3, CAST(SUM(latency4) AS TEXT) AS latency4, CAST(SUM(latency5) AS TEXT) AS latency5, CAST(SUM(latency6) AS TEXT) AS latency6, CAST(SUM(latency7) AS TEXT) AS latency7, CAST(SUM(latency8) AS TEXT) AS latency8, CAST(SUM(latency9) AS TEXT) AS latency9 FROM usage_roll_ups INDEXED BY usage_roll_ups_key WHERE api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ? AND in_time(?) GROUP BY model LIMIT 10001;
 
@@ -86,6 +89,9 @@ SET STATEMENT max_statement_time=2 FOR SELECT * FROM usage_records FORCE INDEX (
 -- where a filter with several conditions has anything
 SET STATEMENT max_statement_time=2 FOR SELECT starts_at, SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
 
+-- how many records meet one condition
+SET STATEMENT max_statement_time=2 FOR SELECT SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE status = ? AND api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ?;
+
 -- sums of days
 SET STATEMENT max_statement_time=2 FOR SELECT model AS model, CAST(SUM(requests) AS CHAR) AS requests, CAST(SUM(input_tokens) AS CHAR) AS inputTokens, CAST(SUM(output_tokens) AS CHAR) AS outputTokens, CAST(SUM(cached_input_tokens) AS CHAR) AS cachedInputTokens, CAST(SUM(cache_write_input_tokens) AS CHAR) AS cacheWriteInputTokens, CAST(SUM(reasoning_tokens) AS CHAR) AS reasoningTokens, CAST(SUM(cost) AS CHAR) AS cost, CAST(SUM(unknown_costs) AS CHAR) AS unknownCosts, CAST(SUM(latency_ms) AS CHAR) AS latencyMs, CAST(SUM(latency0) AS CHAR) AS latency0, CAST(SUM(latency1) AS CHAR) AS latency1, CAST(SUM(latency2) AS CHAR) AS latency2, CAST(SUM(latency3) AS CHAR) AS latency3, CAST(SUM(latency4) AS CHAR) AS latency4, CAST(SUM(latency5) AS CHAR) AS latency5, CAST(SUM(latency6) AS CHAR) AS latency6, CAST(SUM(latency7) AS CHAR) AS latency7, CAST(SUM(latency8) AS CHAR) AS latency8, CAST(SUM(latency9) AS CHAR) AS latency9 FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ? GROUP BY model LIMIT 10001;
 
@@ -141,6 +147,9 @@ SELECT /*+ MAX_EXECUTION_TIME(2000) */ * FROM usage_records FORCE INDEX (usage_r
 
 -- where a filter with several conditions has anything
 SELECT /*+ MAX_EXECUTION_TIME(2000) */ starts_at, SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND status = ? AND resolution = ? AND starts_at < ? GROUP BY starts_at ORDER BY starts_at DESC LIMIT 400;
+
+-- how many records meet one condition
+SELECT /*+ MAX_EXECUTION_TIME(2000) */ SUM(requests) AS requests FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE status = ? AND api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ?;
 
 -- sums of days
 SELECT /*+ MAX_EXECUTION_TIME(2000) */ model AS model, CAST(SUM(requests) AS CHAR) AS requests, CAST(SUM(input_tokens) AS CHAR) AS inputTokens, CAST(SUM(output_tokens) AS CHAR) AS outputTokens, CAST(SUM(cached_input_tokens) AS CHAR) AS cachedInputTokens, CAST(SUM(cache_write_input_tokens) AS CHAR) AS cacheWriteInputTokens, CAST(SUM(reasoning_tokens) AS CHAR) AS reasoningTokens, CAST(SUM(cost) AS CHAR) AS cost, CAST(SUM(unknown_costs) AS CHAR) AS unknownCosts, CAST(SUM(latency_ms) AS CHAR) AS latencyMs, CAST(SUM(latency0) AS CHAR) AS latency0, CAST(SUM(latency1) AS CHAR) AS latency1, CAST(SUM(latency2) AS CHAR) AS latency2, CAST(SUM(latency3) AS CHAR) AS latency3, CAST(SUM(latency4) AS CHAR) AS latency4, CAST(SUM(latency5) AS CHAR) AS latency5, CAST(SUM(latency6) AS CHAR) AS latency6, CAST(SUM(latency7) AS CHAR) AS latency7, CAST(SUM(latency8) AS CHAR) AS latency8, CAST(SUM(latency9) AS CHAR) AS latency9 FROM usage_roll_ups FORCE INDEX (usage_roll_ups_key) WHERE api_key_id = ? AND resolution = ? AND starts_at >= ? AND starts_at < ? GROUP BY model LIMIT 10001;
