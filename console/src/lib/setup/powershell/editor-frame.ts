@@ -55,3 +55,10 @@ function match_at($pattern, $place) {
   return $pattern.Match($doc.text, $place).Length
 }
 function line_number { return (take_text 0 ($doc.at + 1)).Split([char]10).Length }`;
+
+export const editorConstants = `
+  $lf = [string][char]10
+  $cr = [string][char]13
+  $sep = [string][char]28
+  $apostrophe = [string][char]39
+  $byte_order_mark = [string][char]239 + [char]187 + [char]191`.trim();

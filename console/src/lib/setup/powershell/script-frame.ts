@@ -1,3 +1,5 @@
+import { editorConstants } from "./editor-frame.ts";
+
 /**
  * How the script says things, begins and ends. It never exits, since the window is the person's; it works where the policy
  * allows no files of scripts, since it is none. A function of an underscore has the name of no alias.
@@ -48,13 +50,9 @@ export const scriptEnd = String.raw`
 if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
   Set-StrictMode -Version 3.0
   $ErrorActionPreference = 'Stop'
-  $lf = [string][char]10
-  $cr = [string][char]13
-  $sep = [string][char]28
-  $apostrophe = [string][char]39
+  ${editorConstants}
   # A file's bytes as characters.
   $latin = [Text.Encoding]::GetEncoding(28591)
-  $byte_order_mark = $latin.GetString([byte[]](239, 187, 191))
   $setup = @{ refused = $false }
   $setup.files = New-Object 'Collections.Generic.List[object]'
   $setup.variables = New-Object 'Collections.Generic.List[object]'

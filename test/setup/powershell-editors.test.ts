@@ -1,0 +1,176 @@
+import test from "ava";
+import fc from "fast-check";
+import type { FileChange } from "../../console/src/lib/setup/setup-plan.ts";
+import { createAwkEditor, createPowerShellEditor, type Merge } from "./powershell/both-editors.ts";
+import { randomFile } from "./powershell/random-files.ts";
+
+const powerShell = await createPowerShellEditor();
+
+const sonnet: Merge = { format: "json", operations: [{ do: "set", path: ["model"], value: "sonnet" }] };
+const lenient: Merge = { ...sonnet, format: "jsonc" };
+const env: Merge = { format: "json", operations: [{ do: "set", path: ["env", "A"], value: "b" }] };
+const toml: Merge = {
+  format: "toml",
+  operations: [
+    { do: "set", path: ["model"], value: "b" },
+    { do: "set", path: ["model_providers", "gateway", "name"], value: "Gateway" },
+  ],
+};
+
+/** The cases of the tests of the command for macOS and Linux, and what is of no system. */
+const cases: { title: string; text: string; change: Merge; expected: string | RegExp }[] = [
+  { title: "an empty file", text: "", change: sonnet, expected: '{\n  "model": "sonnet"\n}\n' },
+  {
+    title: "CRLF, tabs and a byte order mark",
+    text: '\xef\xbb\xbf{\r\n\t"a": "\xc3\xbc"\r\n}\r\n',
+    change: sonnet,
+    expected: '\xef\xbb\xbf{\r\n\t"a": "\xc3\xbc",\r\n\t"model": "sonnet"\r\n}\r\n',
+  },
+  {
+    title: "bytes that are no UTF-8",
+    text: '{\n  "a": "\xff\xad"\n}',
+    change: sonnet,
+    expected: '{\n  "a": "\xff\xad",\n  "model": "sonnet"\n}',
+  },
+  {
+    title: "JSON on one line",
+    text: '{"a":[1, 2]}',
+    change: sonnet,
+    expected: '{"a":[1, 2],"model":"sonnet"}',
+  },
+  {
+    title: "comments and commas at the end",
+    text: '{\n  "model": "old", // mine\n}\n',
+    change: lenient,
+    expected: '{\n  "model": "sonnet", // mine\n}\n',
+  },
+  {
+    title: "what is the same already",
+    text: '{ "model" :\t"sonnet" }',
+    change: sonnet,
+    expected: '{ "model" :\t"sonnet" }',
+  },
+  {
+    title: "null where an object has to be",
+    text: '{\n  "env": null\n}',
+    change: env,
+    expected: '{\n  "env": {\n    "A": "b"\n  }\n}',
+  },
+  {
+    title: "names that differ by case alone",
+    text: '{"Model":1,"MODEL":2}',
+    change: sonnet,
+    expected: '{"Model":1,"MODEL":2,"model":"sonnet"}',
+  },
+  {
+    title: "what PowerShell takes for the same by language",
+    text: '{"model":"son\0net"}',
+    change: sonnet,
+    expected: /line 1 is not valid JSON/,
+  },
+  {
+    title: "a soft hyphen in a text",
+    text: '{"model":"sonnet\xad"}',
+    change: sonnet,
+    expected: '{"model":"sonnet"}',
+  },
+  {
+    title: "a comment in plain JSON",
+    text: '{\n  // mine\n  "a": 1\n}',
+    change: sonnet,
+    expected: /line 2 is not valid JSON/,
+  },
+  {
+    title: "a comma at the end of plain JSON",
+    text: '{"a": 1,}',
+    change: sonnet,
+    expected: /line 1 is not valid JSON/,
+  },
+  {
+    title: "JSON that stops",
+    text: '{"env": {"A": "b"',
+    change: sonnet,
+    expected: /line 1 is not valid JSON/,
+  },
+  {
+    title: "UTF-16, as PowerShell 5.1 writes it",
+    text: "\xff\xfe{\0}\0",
+    change: sonnet,
+    expected: /line 1 is not valid JSON/,
+  },
+  { title: "a list", text: "[]", change: sonnet, expected: /what it has is not an object/ },
+  {
+    title: "a text where an object has to be",
+    text: '{"env": "A=b"}',
+    change: env,
+    expected: /env is not an object/,
+  },
+  {
+    title: "a name twice",
+    text: '{"env": {}, "env": {}}',
+    change: env,
+    expected: /has the name "env" twice/,
+  },
+  {
+    title: "lists in lists without end",
+    text: "[".repeat(1000),
+    change: sonnet,
+    expected: /nested too deeply/,
+  },
+  {
+    title: "a file that is too large",
+    text: `{"a":"${"a".repeat(300_000)}"}`,
+    change: sonnet,
+    expected: /larger than 256 KB/,
+  },
+  {
+    title: "TOML with other tables",
+    text: 'model = "a" # mine\n\n[model_providers.mine]\nname = "b"\n',
+    change: toml,
+    expected:
+      'model = "b" # mine\n\n[model_providers.mine]\nname = "b"\n\n[model_providers.gateway]\nname = "Gateway"\n',
+  },
+  { title: "TOML that stops", text: 'model = "a', change: toml, expected: /line 1 is not valid TOML/ },
+  {
+    title: "TOML with our table in a line",
+    text: 'model_providers = { gateway = { name = "x" } }\n',
+    change: toml,
+    expected: /is written in a way that this command does not change/,
+  },
+  {
+    title: "a name that is there twice in a file of lines",
+    text: "A=1\r\nexport A=2\r\n",
+    change: { format: "env", operations: [{ do: "set", name: "A", value: "3" }] },
+    expected: "A=3\r\n",
+  },
+];
+
+for (const { title, text, change, expected } of cases) {
+  test(`in PowerShell's text as in awk: ${title}`, async (t) => {
+    const edited = await powerShell(text, change);
+    if (typeof expected === "string") t.deepEqual(edited, { text: expected });
+    else t.regex("why" in edited ? edited.why : "", expected);
+    t.deepEqual(edited, await (await createAwkEditor(t))(text, change));
+  });
+}
+
+test("whatever the file and the change, both editors give the same bytes or the same refusal", async (t) => {
+  const awk = await createAwkEditor(t);
+  const sameAsAwk = fc.asyncProperty(randomFile, async ({ text, change }) => {
+    t.deepEqual(await powerShell(text, change), await awk(text, change));
+  });
+  await fc.assert(sameAsAwk, { numRuns: 80, interruptAfterTimeLimit: 30_000 });
+});
+
+test("a second run changes nothing", async (t) => {
+  const repeatable = fc.asyncProperty(randomFile, async ({ text, change }) => {
+    const first = await powerShell(text, settle(change));
+    if ("text" in first) t.deepEqual(await powerShell(first.text, settle(change)), first);
+  });
+  await fc.assert(repeatable, { numRuns: 150, interruptAfterTimeLimit: 20_000 });
+});
+
+/** Only one operation, since random ones undo each other; those of the tools do not. */
+function settle(change: Merge): Merge {
+  return { ...change, operations: change.operations.slice(0, 1) } as Exclude<FileChange, { format: "own" }>;
+}

@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import { formatOperations } from "../../../console/src/lib/setup/format-operations.ts";
+import { editorFrame as awkFrame } from "../../../console/src/lib/setup/posix/editor-frame.ts";
+import { envEditor as awkEnv } from "../../../console/src/lib/setup/posix/env-editor.ts";
+import { jsonEditor as awkJson } from "../../../console/src/lib/setup/posix/json-editor.ts";
+import { tomlEditor as awkToml } from "../../../console/src/lib/setup/posix/toml-editor.ts";
+import { editorConstants, editorFrame } from "../../../console/src/lib/setup/powershell/editor-frame.ts";
+import { envEditor } from "../../../console/src/lib/setup/powershell/env-editor.ts";
+import { jsonEditor } from "../../../console/src/lib/setup/powershell/json-editor.ts";
+import { jsonOperations } from "../../../console/src/lib/setup/powershell/json-operations.ts";
+import { tomlEditor } from "../../../console/src/lib/setup/powershell/toml-editor.ts";
+import { tomlOperations } from "../../../console/src/lib/setup/powershell/toml-operations.ts";
+import type { FileChange, PlannedFile } from "../../../console/src/lib/setup/setup-plan.ts";
+import { createTestFolder } from "../../helpers/test-folder.ts";
+import { keyValue } from "../setup-models.ts";
+import { createPowerShellParser } from "./parse-powershell.ts";
+import { runPowerShell } from "./run-powershell.ts";
+import { Thrown } from "./values.ts";
+
+/** A file's text afterwards, its characters bytes; or why it was refused. */
+export type Edited = { text: string } | { why: string };
+
+export type Merge = Exclude<FileChange, { format: "own" }>;
+
+export type Editor = (text: string, change: Merge) => Promise<Edited>;
+
+/** The editors of the command for Windows, read from its own text. */
+export async function createPowerShellEditor(): Promise<Editor> {
+  const parts = [
+    editorConstants,
+    editorFrame,
+    jsonEditor,
+    jsonOperations,
+    tomlEditor,
+    tomlOperations,
+    envEditor,
+  ];
+  const { tree, mistakes } = (await createPowerShellParser())(parts.join("\n"));
+  if (mistakes.length > 0) throw new Error(mistakes.join("\n"));
+  const run = runPowerShell(tree);
+  return async (text, change) => {
+    const operations = formatOperations(toFile(change)).flatMap((operation) => operation.split("\n"));
+    try {
+      return { text: String(run("edit_text", change.format, text, operations, keyValue)) };
+    } catch (error) {
+      if (error instanceof Thrown) return { why: error.message.replace("refused: ", "") };
+      throw error;
+    }
+  };
+}
+
+/** Those of the command for macOS and Linux, in awk. */
+export async function createAwkEditor(t: Pick<ExecutionContext, "teardown">): Promise<Editor> {
+  const folder = await createTestFolder(t);
+  await mkdir(folder, { recursive: true });
+  const programs = { json: awkJson, toml: awkToml, env: awkEnv };
+  for (const [name, text] of Object.entries(programs)) {
+    await writeFile(path.join(folder, `${name}.awk`), `${awkFrame}${text}\n`);
+  }
+  return async (text, change) => {
+    const operations = formatOperations(toFile(change)).map((line) => `${line}\n`);
+    await writeFile(path.join(folder, "operations"), operations.join(""));
+    const isLenient = change.format === "jsonc";
+    const editor = isLenient ? "json" : change.format;
+    const words = [
+      "-v",
+      "operations=operations",
+      "-v",
+      `lenient=${isLenient ? 1 : 0}`,
+      "-f",
+      `${editor}.awk`,
+    ];
+    const { promise, resolve } = Promise.withResolvers<Edited>();
+    const env = { PATH: process.env.PATH, LC_ALL: "C", GATEWAY_API_KEY: keyValue };
+    const awk = execFile("awk", words, { cwd: folder, env, encoding: "latin1" }, (error, stdout, stderr) => {
+      resolve(error ? { why: stderr.trimEnd() } : { text: stdout });
+    });
+    awk.stdin?.end(`${text}x`, "latin1");
+    return promise;
+  };
+}
+
+function toFile(change: Merge): Exclude<PlannedFile, { format: "own" }> {
+  return { folder: { variable: null, home: [] }, path: ["file"], ...change };
+}

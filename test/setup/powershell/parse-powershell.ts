@@ -1,0 +1,47 @@
+import { createRequire } from "node:module";
+import { Language, type Node, Parser } from "web-tree-sitter";
+
+/** A text as a tree; a node that has nothing but one named child is left out for the child. */
+export type Tree = { type: string; text: string; line: number; children: Tree[] };
+
+export type ParsePowerShell = (text: string) => { tree: Tree; mistakes: string[] };
+
+/** By tree-sitter's grammar, compiled to WebAssembly, so that nothing has to be built. */
+export async function createPowerShellParser(): Promise<ParsePowerShell> {
+  const require = createRequire(import.meta.url);
+  await Parser.init();
+  const parser = new Parser();
+  const file = require.resolve("tree-sitter-powershell/tree-sitter-powershell.wasm");
+  parser.setLanguage(await Language.load(file));
+  return (text) => {
+    const parsed = parser.parse(text);
+    if (!parsed) throw new Error("The parser gave up.");
+    const mistakes: string[] = [];
+    const tree = toTree(parsed.rootNode, mistakes);
+    parsed.delete();
+    return { tree, mistakes };
+  };
+}
+
+function toTree(node: Node, mistakes: string[]): Tree {
+  const line = node.startPosition.row + 1;
+  if (node.isError || node.isMissing) {
+    mistakes.push(
+      `line ${line}: ${node.isError ? "not understood" : `no ${node.type}`}: ${node.text.slice(0, 80)}`,
+    );
+  }
+  const children = node.children.flatMap((child) => (child ? toTree(child, mistakes) : []));
+  const only = node.namedChildCount === 1 && children.length === 1 ? children[0] : undefined;
+  return only ?? { type: node.type, text: node.text, line, children };
+}
+
+/** The tree and all below it. */
+export function* walk(tree: Tree): Generator<Tree> {
+  yield tree;
+  for (const child of tree.children) yield* walk(child);
+}
+
+/** What a string in single quotes says, as PowerShell reads it. */
+export function readVerbatim(text: string): string {
+  return text.slice(1, -1).replaceAll(/(['\u2018-\u201b])['\u2018-\u201b]/g, "$1");
+}

@@ -1,0 +1,206 @@
+import { assign, evaluate, need } from "./expressions.ts";
+import type { Tree } from "./parse-powershell.ts";
+import { enumerate, Hash, isTrue, List, Thrown, toNumber, toText } from "./values.ts";
+
+/**
+ * Runs functions of PowerShell, of the small part of the language that the editors keep to, where no PowerShell is to be had:
+ * what a function does not catch is what it gives, a function sees the variables of its callers, and all is as strict as
+ * StrictMode. What it does not know it does not let pass. It is no proof of what PowerShell does, only of what the text says.
+ */
+export function runPowerShell(tree: Tree): (name: string, ...parameters: unknown[]) => unknown {
+  const functions = new Map<string, Tree>();
+  const top = new Scope(null);
+  const machine: Machine = {
+    runCommand: (command, scope) => runCommand(command, scope, functions, machine),
+    collect: (block, scope) => {
+      const output: unknown[] = [];
+      runBlock(block, scope, output, machine);
+      return output;
+    },
+  };
+  for (const statement of statementsOf(tree)) {
+    if (statement.type === "function_statement") functions.set(need(statement.children[1]).text, statement);
+    else runStatement(statement, top, [], machine);
+  }
+  return (name, ...parameters) => callFunction(need(functions.get(name)), parameters, top, machine);
+}
+
+export type Machine = {
+  runCommand(command: Tree, scope: Scope): unknown;
+  /** What the statements give, one by one. */
+  collect(block: Tree, scope: Scope): unknown[];
+};
+
+export class Scope {
+  readonly #variables = new Map<string, unknown>();
+  readonly #caller: Scope | null;
+  constructor(caller: Scope | null) {
+    this.#caller = caller;
+  }
+  read(name: string): unknown {
+    const key = name.toLowerCase();
+    if (constants.has(key)) return constants.get(key);
+    if (this.#variables.has(key)) return this.#variables.get(key);
+    if (!this.#caller) throw new Error(`StrictMode: $${name} has no value.`);
+    return this.#caller.read(name);
+  }
+  write(name: string, value: unknown): void {
+    this.#variables.set(name.toLowerCase(), value ?? null);
+  }
+}
+
+const constants = new Map<string, unknown>([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+]);
+
+class Leave extends Error {
+  readonly how: string;
+  constructor(how: string) {
+    super(how);
+    this.how = how;
+  }
+}
+
+function statementsOf(tree: Tree): Tree[] {
+  return tree.type === "program" || tree.type === "statement_list"
+    ? tree.children.flatMap(statementsOf)
+    : [tree];
+}
+
+function callFunction(definition: Tree, parameters: unknown[], caller: Scope, machine: Machine): unknown {
+  const scope = new Scope(caller);
+  const declaration = definition.children.find(({ type }) => type === "function_parameter_declaration");
+  const list = declaration?.children[1];
+  const names =
+    list?.type === "parameter_list"
+      ? list.children.filter(({ type }) => type === "variable")
+      : list
+        ? [list]
+        : [];
+  names.forEach(({ text }, index) => scope.write(text.slice(1), parameters[index]));
+  if (parameters.length !== names.length)
+    throw new Error(`line ${definition.line}: another count of parameters.`);
+  const output: unknown[] = [];
+  const body = definition.children.slice(definition.children.findIndex(({ type }) => type === "{") + 1, -1);
+  try {
+    for (const each of body) runBlock(each, scope, output, machine);
+  } catch (error) {
+    if (!(error instanceof Leave && error.how === "return")) throw error;
+  }
+  return output.length > 1 ? output : output[0];
+}
+
+function runCommand(command: Tree, scope: Scope, functions: Map<string, Tree>, machine: Machine): unknown {
+  const [name, elements] = command.type === "command_name" ? [command] : command.children;
+  const parameters = (elements?.children ?? [])
+    .filter(({ type }) => type !== "command_argument_sep")
+    .map((each) => (each.type === "generic_token" ? each.text : evaluate(each, scope, machine)));
+  if (name?.text === "New-Object") {
+    return toText(parameters[0]) === "Collections.Hashtable" ? new Hash(false) : new List();
+  }
+  const definition = functions.get(name?.text ?? "");
+  if (!definition) throw new Error(`line ${command.line}: there is no ${name?.text}.`);
+  return callFunction(definition, parameters, scope, machine);
+}
+
+function runBlock(block: Tree, scope: Scope, output: unknown[], machine: Machine): void {
+  const inside = block.type === "statement_block" ? block.children.slice(1, -1) : [block];
+  for (const statement of inside.flatMap(statementsOf)) runStatement(statement, scope, output, machine);
+}
+
+function runStatement(statement: Tree, scope: Scope, output: unknown[], machine: Machine): void {
+  const { children } = statement;
+  const go = (tree: Tree | undefined) => evaluate(need(tree), scope, machine);
+  switch (statement.type) {
+    case "comment":
+    case "empty_statement":
+      return;
+    case "assignment_expression": {
+      const [target, operator, value] = children.map((each) => need(each));
+      const given = go(value);
+      const old = operator?.text === "=" ? undefined : go(target);
+      assign(need(target), operator?.text === "=" ? given : plus(old, given), scope, machine);
+      return;
+    }
+    case "post_increment_expression":
+    case "post_decrement_expression": {
+      const step = statement.type === "post_increment_expression" ? 1 : -1;
+      assign(need(children[0]), toNumber(go(children[0])) + step, scope, machine);
+      return;
+    }
+    case "if_statement":
+      runIf(children, scope, output, machine);
+      return;
+    case "while_statement":
+      repeat(() => isTrue(go(children[2])), need(children.at(-1)), scope, output, machine);
+      return;
+    case "for_statement": {
+      const [first, , condition, , step] = children.slice(2).map((each) => need(each));
+      runStatement(need(first), scope, output, machine);
+      const next = () => runStatement(need(step), scope, output, machine);
+      repeat(() => isTrue(go(condition)), need(children.at(-1)), scope, output, machine, next);
+      return;
+    }
+    case "foreach_statement": {
+      const items = enumerate(go(children[4])).values();
+      const next = () => {
+        const { done, value } = items.next();
+        if (!done) scope.write(need(children[2]).text.slice(1), value);
+        return !done;
+      };
+      repeat(next, need(children.at(-1)), scope, output, machine);
+      return;
+    }
+    case "flow_control_statement": {
+      const how = need(children[0]).text;
+      if (how === "throw") throw new Thrown(toText(go(children[1])));
+      if (children[1]) output.push(...enumerate(go(children[1])));
+      throw new Leave(how);
+    }
+    // A word alone is its own only child.
+    case "break":
+    case "continue":
+    case "return":
+      throw new Leave(statement.type);
+    default:
+      output.push(...enumerate(go(statement)));
+  }
+}
+
+function plus(old: unknown, given: unknown): unknown {
+  return typeof old === "string" ? old + toText(given) : toNumber(old) + toNumber(given);
+}
+
+function runIf(children: Tree[], scope: Scope, output: unknown[], machine: Machine): void {
+  if (isTrue(evaluate(need(children[2]), scope, machine))) {
+    runBlock(need(children[4]), scope, output, machine);
+    return;
+  }
+  const clauses = children
+    .slice(5)
+    .flatMap((each) => (each.type === "elseif_clauses" ? each.children : [each]));
+  const chosen = clauses.find(
+    (each) => each.type === "else_clause" || isTrue(evaluate(need(each.children[2]), scope, machine)),
+  );
+  if (chosen) runBlock(need(chosen.children.at(-1)), scope, output, machine);
+}
+
+function repeat(
+  condition: () => boolean,
+  body: Tree,
+  scope: Scope,
+  output: unknown[],
+  machine: Machine,
+  next: () => void = () => {},
+): void {
+  for (; condition(); next()) {
+    try {
+      runBlock(body, scope, output, machine);
+    } catch (error) {
+      if (!(error instanceof Leave) || error.how === "return") throw error;
+      if (error.how === "break") return;
+    }
+  }
+}

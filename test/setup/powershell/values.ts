@@ -1,0 +1,70 @@
+/** The few kinds of objects of .NET that the editors use, as strict about places as it is. */
+export class Hash {
+  readonly members = new Map<string, unknown>();
+  /** A literal takes no heed of case, an object of the class does. */
+  readonly isLiteral: boolean;
+  constructor(isLiteral: boolean) {
+    this.isLiteral = isLiteral;
+  }
+  key(name: unknown): string {
+    if (typeof name !== "string") throw new Error("A key of a hashtable that is no text.");
+    return this.isLiteral ? name.toLowerCase() : name;
+  }
+}
+
+export class List {
+  readonly items: unknown[] = [];
+}
+
+export class Char {
+  readonly text: string;
+  constructor(code: number) {
+    this.text = String.fromCharCode(code);
+  }
+}
+
+export class Pattern {
+  readonly source: string;
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** What `throw` throws. */
+export class Thrown extends Error {}
+
+/** Regular expressions of .NET and JavaScript differ, in what is used of them, at the end of a text. */
+export function toRegExp(source: string, flags: string): RegExp {
+  const ended = source.replace(/\\z$/, "(?![^])").replace(/\$$/, "(?=\\n?(?![^]))");
+  return new RegExp(ended.replace(/^\\G/, ""), flags);
+}
+
+export function toText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "string" || typeof value === "number") return String(value);
+  if (value instanceof Char) return value.text;
+  throw new Error("A text of something that has none.");
+}
+
+export function toNumber(value: unknown): number {
+  if (typeof value === "number") return value;
+  throw new Error(`A number is wanted, and this is ${String(value)}.`);
+}
+
+export function toStrings(value: unknown): string[] {
+  if (!Array.isArray(value)) throw new Error("A list of texts is wanted.");
+  return value.map(toText);
+}
+
+export function isTrue(value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  if (value === null || value === undefined) return false;
+  throw new Error("A condition that is neither true nor false.");
+}
+
+/** What a statement gives to whoever called: lists in their parts. */
+export function enumerate(value: unknown): unknown[] {
+  if (value === undefined) return [];
+  if (value instanceof List) return value.items;
+  return Array.isArray(value) ? (value as unknown[]) : [value];
+}
