@@ -8,7 +8,7 @@ export const continueCli: ToolSetup = {
   checkedWith: { version: "1.5.47", month: "November 2026" },
   dialect: "chat",
   workloads: ["light", "daily"],
-  plan: ({ baseUrl, models }) => ({
+  plan: ({ baseUrl, models, operatingSystem }) => ({
     program: "cn",
     install: "npm install -g @continuedev/cli",
     files: [
@@ -36,7 +36,7 @@ export const continueCli: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Continue again: cn (or cn --config ~/.continue/configs/gateway.yaml, if that file was made)",
+    next: `Start Continue again: cn (or cn --config ${ownConfig[operatingSystem]}, if that file was made)`,
   }),
   verify: ['cn -p "say hi" gives an answer.'],
   notes: () => [
@@ -45,6 +45,12 @@ export const continueCli: ToolSetup = {
 };
 
 const continueFolder = { variable: "CONTINUE_GLOBAL_DIR", home: [".continue"] };
+
+const ownConfig = {
+  posix: "~/.continue/configs/gateway.yaml",
+  // Windows itself knows no ~ in what a program is called with.
+  windows: '"$env:USERPROFILE\\.continue\\configs\\gateway.yaml"',
+};
 
 /** Slugs and addresses are plain in YAML, too, but for what might be read as a comment or a mapping. */
 function entry({ slug }: SetupModel, baseUrl: string, roles: string): string[] {

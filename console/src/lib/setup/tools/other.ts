@@ -29,10 +29,12 @@ export const other: ToolSetup = {
     next:
       operatingSystem === "posix"
         ? "To use it in a terminal: . ~/.config/model-gateway/other.sh"
-        : "To use it in a terminal: . ~\\.config\\model-gateway\\other.ps1",
+        : // Its text, since a file of a script is not run where the policy allows none, as on Windows by itself.
+          'To use it in a terminal: Invoke-Expression (Get-Content -Raw -LiteralPath "$env:USERPROFILE\\.config\\model-gateway\\other.ps1")',
   }),
   verify: [
-    'curl "$OPENAI_BASE_URL/models" -H "Authorization: Bearer $OPENAI_API_KEY" lists the models of the key.',
+    'On macOS and Linux: curl "$OPENAI_BASE_URL/models" -H "Authorization: Bearer $OPENAI_API_KEY" lists the models of the key.',
+    'In PowerShell: curl.exe "$env:OPENAI_BASE_URL/models" -H "Authorization: Bearer $env:OPENAI_API_KEY" does.',
   ],
   notes: ({ baseUrl, models }) => [
     `Aider: aider --model openai/${models.daily.slug}. The first openai/ is Aider's own word for this form.`,

@@ -1,0 +1,204 @@
+import test from "ava";
+import fc from "fast-check";
+import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
+import { quote } from "../../console/src/lib/setup/powershell/quote.ts";
+import { undoScript } from "../../console/src/lib/setup/powershell/write-undo.ts";
+import { SetupInputError } from "../../console/src/lib/setup/setup-input.ts";
+import { toolIds } from "../../console/src/lib/setup/tool-setups.ts";
+import { createPowerShellParser, readVerbatim, type Tree, walk } from "./powershell/parse-powershell.ts";
+import { keyValue, setupModels } from "./setup-models.ts";
+
+const parse = await createPowerShellParser();
+
+/** What comes with PowerShell 5.1 and 7, and the two programs of Windows and Linux that change a file's rights. */
+const commands =
+  "Get-Command Get-Item New-Object Read-Host Set-StrictMode Test-Path Write-Host Write-Output chmod".split(
+    " ",
+  );
+
+/** https://learn.microsoft.com/en-us/powershell/module/microsoft.powershell.core/about/about_automatic_variables */
+const automatic =
+  "args consolefilename error event eventargs eventsubscriber executioncontext false foreach home host input iscoreclr islinux ismacos iswindows lastexitcode matches myinvocation nestedpromptlevel null ofs pid profile psboundparameters pscmdlet pscommandpath psculture psdebugcontext psedition pshome psitem psscriptroot pssenderinfo psuiculture psversiontable pwd sender shellid stacktrace switch this true".split(
+    " ",
+  );
+
+function generate(tool: (typeof toolIds)[number], key: string | null) {
+  return generateSetup({
+    tool,
+    operatingSystem: "windows",
+    baseUrl: "http://127.0.0.1:9",
+    key,
+    models: setupModels(),
+  });
+}
+
+for (const tool of toolIds) {
+  for (const key of [keyValue, null]) {
+    test(`${tool}, ${key === null ? "asking for the key" : "with the key"}: PowerShell's grammar takes it`, (t) => {
+      const { command, undo } = generate(tool, key);
+      const { tree, mistakes } = parse(command);
+      t.deepEqual(mistakes, []);
+      t.deepEqual(parse(undo).mistakes, []);
+      t.is(command.includes(keyValue), key !== null);
+      // One block, which ends with the text's last bracket, so that a window takes it as a whole.
+      t.regex(tree.text.trimEnd(), /^& \{\n[^]*\n\}$/);
+      t.is(tree.type, "command");
+    });
+  }
+
+  test(`${tool}: nothing that a window would change when it is pasted`, (t) => {
+    const { command, undo } = generate(tool, keyValue);
+    // A tab completes, an empty line ends what is not finished, and other letters come through some windows as others.
+    t.regex(command, /^[\n\x20-\x7e]+$/);
+    t.notRegex(command, /\n\n|\t/);
+    t.notRegex(undo, /\n/);
+    t.true(Math.max(...command.split("\n").map((line) => line.length)) < 400);
+    const types = new Set([...walk(parse(command).tree)].map(({ type }) => type));
+    t.deepEqual(
+      [...types].filter((type) => /here_string|expandable/.test(type)),
+      [],
+    );
+  });
+
+  test(`${tool}: every command is known, no name is somebody else's, and the window stays open`, (t) => {
+    const { command } = generate(tool, keyValue);
+    checkNames(t.is, command);
+    for (const [, format = ""] of command.matchAll(/^merge_file '(\w+?)c?' /gm)) {
+      t.true(command.includes(`function edit_${format}(`), format);
+    }
+  });
+}
+
+test("the script that takes it back is PowerShell too, and keeps to the same", (t) => {
+  t.deepEqual(parse(undoScript).mistakes, []);
+  checkNames(t.is, undoScript);
+  t.notRegex(undoScript, /\n\n|\t|[^\n\x20-\x7e]/);
+});
+
+function checkNames(is: (one: string, other: string) => unknown, text: string): void {
+  const nodes = [...walk(parse(text).tree)];
+  const defined = nodes.filter(({ type }) => type === "function_name").map((node) => node.text);
+  const called = nodes.filter(({ type }) => type === "command_name").map((node) => node.text);
+  // The editors of formats that the tool does not have are left out of its command.
+  const editors = ["edit_json", "edit_toml", "edit_env"];
+  const known = [...defined, ...commands, ...editors];
+  // A name of an alias would be taken for the alias.
+  is(defined.filter((name) => !/^[a-z]+(_[a-z]+)+$/.test(name)).join(), "");
+  is(called.filter((name) => !known.includes(name)).join(), "");
+  is(
+    nodes
+      .filter(({ type, text: word }) => type === "flow_control_statement" && /^exit/.test(word))
+      .length.toString(),
+    "0",
+  );
+  const written = nodes.flatMap(writtenBy);
+  is(written.filter((name) => automatic.includes(name.toLowerCase())).join(), "");
+  // Those without a c take no heed of case.
+  const operators = nodes
+    .filter(({ type }) => type === "comparison_operator")
+    .map((node) => node.text.toLowerCase());
+  is(
+    operators
+      .filter((name) => /^-(i?match|i?notmatch|i?replace|i?split|i?like|i?contains)$/.test(name))
+      .join(),
+    "",
+  );
+}
+
+/** The variables that a node gives a value to. */
+function writtenBy({ type, children }: Tree): string[] {
+  const targets =
+    type === "assignment_expression" || type === "script_parameter"
+      ? children.slice(0, 1)
+      : type === "foreach_statement" || type === "parameter_list"
+        ? children
+        : [];
+  return targets.flatMap((target) => (target.type === "variable" ? target.text.slice(1) : []));
+}
+
+const hostile = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc
+    .array(
+      fc.constantFrom(
+        "'",
+        "''",
+        "\u2018",
+        "\u2019",
+        "\u201a",
+        "\u201b",
+        "\u201c",
+        '"',
+        "`",
+        "$",
+        "$(",
+        ")",
+        "{",
+        "}",
+        "@'",
+        "'@",
+        "\n",
+        "\r\n",
+        "\0",
+        ";",
+        "#",
+        "&",
+        "|",
+        "a",
+        " ",
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join("")),
+);
+
+test("a text in quotes is a text and nothing else, whatever is in it", (t) => {
+  const property = fc.property(hostile.filter(isWhole), (text) => {
+    const { tree, mistakes } = parse(`say_line ${quote(text)} 'after'`);
+    t.deepEqual(mistakes, []);
+    const strings = [...walk(tree)].filter(({ type }) => type === "verbatim_string_characters");
+    t.deepEqual(
+      strings.map((node) => node.text),
+      [quote(text), "'after'"],
+    );
+    t.is(readVerbatim(quote(text)), text);
+    // By PowerShell's own rules, which the grammar does not have: a typographic quote ends a string as well.
+    t.regex(quote(text).slice(1, -1), /^(?:[^'\u2018-\u201b]|(?:['\u2018-\u201b]{2}))*$/);
+  });
+  fc.assert(property, { numRuns: 500 });
+});
+
+/** The grammar's parser takes a zero byte for the end of the text. */
+function isWhole(text: string): boolean {
+  return !text.includes("\0");
+}
+
+test("hostile slugs, addresses and keys do not get into a command", (t) => {
+  const models = setupModels();
+  const where = fc.constantFrom("slug", "baseUrl", "key");
+  const property = fc.property(where, hostile, fc.constantFrom(...toolIds), (place, text, tool) => {
+    const input = {
+      tool,
+      operatingSystem: "windows" as const,
+      baseUrl: place === "baseUrl" ? `http://127.0.0.1:9/${text}` : "http://127.0.0.1:9",
+      key: place === "key" ? `${keyValue.slice(0, -1)}${text}` : keyValue,
+      models: place === "slug" ? { ...models, daily: { ...models.daily, slug: `qwen/${text}` } } : models,
+    };
+    const { shape, error } = shapeOf(() => generateSetup(input).command);
+    // What is harmless passes, as a path of letters does, and leaves the tree of the command as it is.
+    if (error === null) t.is(shape, shapeOf(() => generate(tool, keyValue).command).shape);
+    else t.true(error instanceof SetupInputError, String(error));
+  });
+  fc.assert(property, { numRuns: 150 });
+});
+
+/** The kinds of all nodes but for the strings' contents, and how many entries the model lists have. */
+function shapeOf(make: () => string): { shape: string; error: unknown } {
+  try {
+    const { tree } = parse(make());
+    const types = [...walk(tree)].map(({ type }) => type).filter((type) => !/verbatim_string|^,$/.test(type));
+    return { shape: types.join(" "), error: null };
+  } catch (error) {
+    return { shape: "", error };
+  }
+}
