@@ -42,7 +42,7 @@ builtTest("what is no page is not dressed up as one", async (t) => {
   ] as const) {
     const answer = await fetch(`${gateway.url}${path}`, { headers: { accept } });
     t.is(answer.status, 404, path);
-    t.is(answer.headers.get("content-type"), "application/json", path);
+    t.is(answer.headers.get("content-type"), "application/json; charset=utf-8", path);
   }
   t.is((await fetch(gateway.url, { method: "POST", headers: { accept: "text/html" } })).status, 404);
 });

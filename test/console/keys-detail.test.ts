@@ -17,7 +17,7 @@ const browser = shareBrowser(test);
 const run = promisify(execFile);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
 
-browserTest.serial("a key is renamed in its place, by keyboard", async (t) => {
+browserTest("a key is renamed in its place, by keyboard", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -40,7 +40,7 @@ browserTest.serial("a key is renamed in its place, by keyboard", async (t) => {
   t.is((await gateway.admin.keys.get.query({ id })).name, "Ada & Söhne 🔑");
 });
 
-browserTest.serial("a key is deactivated and activated, and its requests follow", async (t) => {
+browserTest("a key is deactivated and activated, and its requests follow", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -61,7 +61,7 @@ browserTest.serial("a key is deactivated and activated, and its requests follow"
   t.is(await status(), 200);
 });
 
-browserTest.serial("a key is deleted only by typing its name; what it used stays", async (t) => {
+browserTest("a key is deleted only by typing its name; what it used stays", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
@@ -97,7 +97,7 @@ browserTest.serial("a key is deleted only by typing its name; what it used stays
   await assertAccessible(t, page);
 });
 
-browserTest.serial("a rotated key has a new value, and the old one ends when it was said to", async (t) => {
+browserTest("a rotated key has a new value, and the old one ends when it was said to", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -127,7 +127,7 @@ browserTest.serial("a rotated key has a new value, and the old one ends when it 
   t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
 });
 
-browserTest.serial("the snippets work as they are copied", async (t) => {
+browserTest("the snippets work as they are copied", async (t) => {
   const gateway = await startTestGateway(t);
   const slugs = await addModels(gateway, "many", 3);
   const { id, value } = await createKey(gateway, [...slugs, "demo/echo"]);
@@ -165,7 +165,7 @@ browserTest.serial("the snippets work as they are copied", async (t) => {
   await page.getByRole("tab", { name: "Python", selected: true }).waitFor();
 });
 
-browserTest.serial("a key of somebody else is no key, for a member", async (t) => {
+browserTest("a key of somebody else is no key, for a member", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const grace = await addPerson(gateway, "grace@example.com");

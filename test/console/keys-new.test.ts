@@ -77,7 +77,9 @@ browserTest("the value is shown once, until it is said to be stored", async (t) 
   const value = await page.evaluate<string>("navigator.clipboard.readText()");
   t.regex(value, /^sk-gateway-\w{40,}$/);
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
-  t.true((await dialog.getByRole("tabpanel").innerText()).includes(value));
+  t.true(
+    (await dialog.getByRole("region", { name: "Try it" }).getByRole("tabpanel").innerText()).includes(value),
+  );
 
   await dialog.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("heading", { name: "Night build" }).waitFor();

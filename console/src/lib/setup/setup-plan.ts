@@ -40,7 +40,7 @@ type Folder = {
 };
 
 /** `json` is plain JSON, where a comment is a mistake; the tools of `jsonc` read comments and commas at the end, too. */
-type FileChange =
+export type FileChange =
   | { format: "json" | "jsonc"; operations: JsonOperation[] }
   | { format: "toml"; operations: TomlOperation[] }
   | { format: "env"; operations: EnvOperation[] }

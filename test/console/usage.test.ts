@@ -1,0 +1,127 @@
+import { readFile } from "node:fs/promises";
+import test from "ava";
+import { addModel } from "../helpers/add-model.ts";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+async function useKey(gateway: TestGateway, value: string, prompts: string[]) {
+  for (const content of prompts) {
+    await postChat(gateway, value, { model: "demo/echo", messages: [{ role: "user", content }] });
+  }
+  await gateway.services.recorder.flush();
+}
+
+async function priceDemo(gateway: TestGateway) {
+  await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1_000, output: 2_000 } });
+}
+
+browserTest(
+  "the usage page draws, sums and lists what was used, and its export has the same sums",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    await priceDemo(gateway);
+    const key = await createKey(gateway);
+    await gateway.admin.keys.rename.mutate({ id: key.id, name: "=HYPERLINK(1)" });
+    await useKey(gateway, key.value, ["one", "two words", "/fail 500"]);
+
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+    await page.getByRole("figure", { name: "Requests by model, last 24 hours" }).waitFor();
+    await page.getByText("1 failed").waitFor();
+    t.is(await page.getByRole("table").getByRole("row").count(), 4);
+    await assertAccessible(t, page);
+    const cost = Number((await page.locator("dt", { hasText: "Cost" }).locator("+ dd").innerText()).slice(1));
+    t.true(cost > 0);
+
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export CSV" }).click();
+    const csv = await readFile(await (await downloading).path(), "utf8");
+    const [titles = "", ...lines] = csv.trim().split("\r\n");
+    const column = titles.split(",").indexOf("cost_usd");
+    t.is(lines.length, 3);
+    t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
+    t.is(lines.filter((line) => line.includes(",'=HYPERLINK(1),")).length, 3, "no formula");
+
+    await page
+      .getByRole("button", { name: /^Details of the request/ })
+      .last()
+      .click();
+    await page
+      .getByRole("dialog", { name: "Request" })
+      .getByText("What was asked and answered is stored nowhere.")
+      .waitFor();
+    await assertAccessible(t, page);
+    await page.keyboard.press("Escape");
+
+    await page.getByLabel("Status").click();
+    await page.getByRole("option", { name: "Failed", exact: true }).click();
+    await page.getByRole("row").nth(2).waitFor({ state: "detached" });
+    t.regex(page.url(), /status=FAILED/);
+    await page.getByLabel("What is drawn").click();
+    await page.getByRole("option", { name: "Cost" }).click();
+    await page.getByLabel("By what").click();
+    await page.getByRole("option", { name: "by status" }).click();
+    await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
+    await page.reload();
+    await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
+    for (const period of ["Last 7 days", "Last 30 days", "Last 12 months"]) {
+      await page.getByLabel("Period").click();
+      await page.getByRole("option", { name: period }).click();
+      await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
+      t.is(await page.getByRole("table").getByRole("row").count(), 2, period);
+    }
+  },
+);
+
+browserTest("a key's tab shows that key alone, and what is used while it is looked at appears", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [first, second] = [await createKey(gateway), await createKey(gateway)];
+  await useKey(gateway, first.value, ["of the first"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${second.id}?tab=usage` });
+  await page.getByRole("heading", { name: "No requests" }).waitFor();
+  await assertAccessible(t, page);
+  await useKey(gateway, second.value, ["of the second"]);
+  await page.getByRole("row").nth(1).waitFor();
+  t.is(await page.getByRole("row").count(), 2);
+  await assertAccessible(t, page);
+});
+
+browserTest("a member sees what the member's own keys used, and nothing else", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  await useKey(gateway, key.value, ["hello"]);
+  const { email, password } = await addPerson(gateway, "grace@example.com");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", email, password });
+  await page.getByRole("heading", { name: "No requests" }).waitFor();
+  t.is(await page.getByText("hello").count(), 0);
+});
+
+browserTest("a cancelled stream is shown as one, with counts that are said to be estimates", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { slug } = await addModel(t, gateway, (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const chunk = {
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta: { content: "Some words " } }],
+    };
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+  });
+  const key = await createKey(gateway, [slug]);
+  const abort = new AbortController();
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key.value}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...chatBody(slug), stream: true }),
+    signal: abort.signal,
+  });
+  await response.body?.getReader().read();
+  abort.abort();
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=usage` });
+  await page.getByRole("cell", { name: "Cancelled" }).waitFor();
+  t.true((await page.getByText("≈").count()) > 0);
+});
