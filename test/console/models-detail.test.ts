@@ -65,6 +65,13 @@ browserTest("fallbacks are put in order by keyboard alone", async (t) => {
   await page.getByText("house/third is now 1 of 3").waitFor();
   const focused = () => page.locator(":focus").getAttribute("aria-label");
   t.is(await focused(), "Move house/third up");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("house/third is now 2 of 3").waitFor();
+  t.is(await focused(), "Move house/third down");
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("house/third is now 1 of 3").waitFor();
   await page.getByRole("button", { name: "Remove house/first" }).press("Enter");
   t.is(await focused(), "Remove house/second", "the focus stays in the list");
   await assertAccessible(t, page);
