@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { chatBody } from "../helpers/post-chat.ts";
-import type { RecordedRequest } from "./recorded-requests.ts";
+import type { RecordedRequest } from "../helpers/recorded-requests.ts";
 
 /** What a number of clients saw that asked without a break. */
 export type Ledger = {
@@ -20,7 +20,7 @@ export function startClients(options: ClientsOptions): { ledger: Ledger; stop():
   const stopping = new AbortController();
   const ask = async (client: number) => {
     for (let asked = client; !stopping.signal.aborted; asked++) {
-      if (!(await askOnce(options, asked % 2 === 0, ledger))) await wait(20);
+      if (!(await askOnce(options, asked % 2 === 0, ledger))) await wait(100);
     }
   };
   const all = Promise.all(Array.from({ length: options.count }, (_, client) => ask(client)));

@@ -7,7 +7,7 @@ import type { ExecutionContext } from "ava";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
-import { type RecordedRequest, recordedRequests } from "./recorded-requests.ts";
+import { type RecordedRequest, recordedRequests } from "../helpers/recorded-requests.ts";
 
 /** A gateway in processes that can be killed and started again at the same address, set up for one upstream. */
 export type Stage = {

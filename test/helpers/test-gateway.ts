@@ -4,6 +4,7 @@ import { readConfig } from "../../gateway/config.ts";
 import { createLog } from "../../gateway/log.ts";
 import { type Runtime, systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway, type RunningGateway } from "../../gateway/start-gateway.ts";
+import { watchConservation } from "./conservation.ts";
 import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { createTRPCClient, httpLink, type TRPCClient } from "@trpc/client";
@@ -29,8 +30,9 @@ export async function startTestGateway(
     ...options.runtime,
   };
   const gateway = await startGateway(readConfig(environment), runtime);
+  const checkConservation = watchConservation(gateway.services, environment["DATABASE_URL"] ?? "");
   let closing: Promise<void> | undefined;
-  const close = () => (closing ??= gateway.close());
+  const close = () => (closing ??= gateway.close().then(checkConservation));
   t.teardown(close);
   const accessToken = options.withoutAdministrator ? "" : await signInAdministrator(gateway);
   const admin = createConsoleClient(gateway.url, accessToken);

@@ -22,11 +22,13 @@ export async function recordedRequests(databaseUrl: string): Promise<RecordedReq
 
 export type RecordedRequest = {
   id: string;
+  provider: string;
+  attempts: number;
   status: "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
   inputTokens: number | null;
   outputTokens: number | null;
   estimated: 0 | 1;
 };
 
-const query = `SELECT id, status, input_tokens AS inputTokens, output_tokens AS outputTokens, estimated
+const query = `SELECT id, provider, attempts, status, input_tokens AS inputTokens, output_tokens AS outputTokens, estimated
                FROM usage_records`;
