@@ -1,7 +1,18 @@
 import type { Machine, Scope } from "./run-powershell.ts";
 import { callMethod, callStatic, readElement, readMember, readStatic } from "./members.ts";
 import { readVerbatim, type Tree } from "./parse-powershell.ts";
-import { Char, Hash, isTrue, List, Pattern, toNumber, toRegExp, toText } from "./values.ts";
+import {
+  Char,
+  Hash,
+  isTrue,
+  List,
+  Native,
+  Pattern,
+  toNumber,
+  toRegExp,
+  toStrings,
+  toText,
+} from "./values.ts";
 
 /** The value of an expression; undefined is none. */
 export function evaluate(tree: Tree, scope: Scope, machine: Machine): unknown {
@@ -14,7 +25,7 @@ export function evaluate(tree: Tree, scope: Scope, machine: Machine): unknown {
     case "verbatim_string_characters":
       return readVerbatim(tree.text);
     case "variable":
-      return scope.read(tree.text.slice(1));
+      return readVariable(tree.text.slice(1), scope, machine);
     case "parenthesized_expression":
       return go(children[1]);
     case "array_expression":
@@ -27,7 +38,16 @@ export function evaluate(tree: Tree, scope: Scope, machine: Machine): unknown {
       const isAnd = children[1]?.text === "-and";
       return left === isAnd ? isTrue(go(children[2])) : left;
     }
+    case "array_literal_expression":
+      return children.filter(({ type }) => type !== ",").map(go);
+    case "bitwise_expression":
+      return toNumber(go(children[0])) | toNumber(go(children[2]));
     case "comparison_expression":
+      if (children[1]?.text === "-is" || children[1]?.text === "-isnot") {
+        const value = go(children[0]);
+        const isOne = value instanceof Native && value.kind === nameOfType(need(children[2]));
+        return isOne === (children[1].text === "-is");
+      }
       return compare(go(children[0]), need(children[1]).text, go(children[2]));
     case "additive_expression":
       return add(go(children[0]), need(children[1]).text, go(children[2]));
@@ -38,15 +58,22 @@ export function evaluate(tree: Tree, scope: Scope, machine: Machine): unknown {
       break;
     }
     case "member_access":
-      if (children[0]?.type === "type_literal")
-        return readStatic(nameOfType(children[0]), need(children[2]).text);
+      if (children[0]?.type === "type_literal") {
+        const name = `${nameOfType(children[0])}::${need(children[2]).text}`;
+        const known = machine.system?.statics[name];
+        return known ? known() : readStatic(name);
+      }
       return readMember(go(children[0]), need(children[2]).text);
     case "element_access":
       return readElement(go(children[0]), go(children[2]));
     case "invokation_expression": {
       const [object, , name, list] = children;
       const parameters = readArguments(need(list)).map(go);
-      if (object?.type === "type_literal") return callStatic(nameOfType(object), need(name).text, parameters);
+      if (object?.type === "type_literal") {
+        const full = `${nameOfType(object)}::${need(name).text}`;
+        const known = machine.system?.statics[full];
+        return known ? known(...parameters) : callStatic(full, parameters);
+      }
       return callMethod(go(object), need(name).text, parameters);
     }
     case "cast_expression":
@@ -68,7 +95,12 @@ export function need<T>(value: T | undefined): T {
   return value;
 }
 
-function readArguments({ children }: Tree): Tree[] {
+function readVariable(name: string, scope: Scope, machine: Machine): unknown {
+  const known = machine.system?.variable(name.toLowerCase());
+  return known === undefined ? scope.read(name) : known;
+}
+
+export function readArguments({ children }: Tree): Tree[] {
   const [, inner] = children;
   if (children.length < 3 || !inner) return [];
   return inner.type === "argument_expression_list"
@@ -77,7 +109,7 @@ function readArguments({ children }: Tree): Tree[] {
 }
 
 function nameOfType(tree: Tree): string {
-  return tree.text.replaceAll(/[[\]]/g, "");
+  return tree.text.slice(1, -1);
 }
 
 function cast(type: string, value: unknown): unknown {
@@ -90,10 +122,14 @@ function cast(type: string, value: unknown): unknown {
       return new Char(toNumber(value));
     case "regex":
       return new Pattern(toText(value));
-    case "string[":
+    case "int":
+      return toNumber(value);
+    case "string[]":
+      return value;
+    case "byte[]":
+      return new Uint8Array();
       return value;
   }
-  if (type === "string") return toText(value);
   throw new Error(`No type ${type} is known.`);
 }
 
@@ -104,7 +140,7 @@ function add(left: unknown, operator: string, right: unknown): unknown {
 }
 
 /** Texts are compared by a language, which overlooks some characters. */
-function compare(left: unknown, operator: string, right: unknown): boolean {
+function compare(left: unknown, operator: string, right: unknown): unknown {
   switch (operator) {
     case "-ceq":
       return comparable(left) === comparable(right);
@@ -112,6 +148,11 @@ function compare(left: unknown, operator: string, right: unknown): boolean {
       return comparable(left) !== comparable(right);
     case "-cmatch":
       return toRegExp(toText(right), "").test(toText(left));
+    case "-creplace": {
+      const [pattern, by] = toStrings(right);
+      const inserted = (by ?? "").replaceAll("$0", "$$&");
+      return toText(left).replaceAll(toRegExp(pattern ?? "", "g"), inserted);
+    }
     case "-cnotmatch":
       return !toRegExp(toText(right), "").test(toText(left));
     case "-eq":
@@ -148,6 +189,8 @@ export function assign(target: Tree, value: unknown, scope: Scope, machine: Mach
     scope.write(target.text.slice(1), value);
     return;
   }
+  // A setting of .NET's own.
+  if (children[0]?.type === "type_literal") return;
   const object = evaluate(need(children[0]), scope, machine);
   const index =
     target.type === "member_access" ? need(children[2]).text : evaluate(need(children[2]), scope, machine);
@@ -155,5 +198,6 @@ export function assign(target: Tree, value: unknown, scope: Scope, machine: Mach
   else if (object instanceof List) {
     readElement(object, index);
     object.items[toNumber(index)] = value;
-  } else throw new Error(`line ${target.line}: nothing can be set there: ${target.text}`);
+  } else if (object instanceof Native && typeof index === "string") object.members[index] = value;
+  else throw new Error(`line ${target.line}: nothing can be set there: ${target.text}`);
 }

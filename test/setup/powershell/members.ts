@@ -1,4 +1,4 @@
-import { Char, Hash, List, Pattern, toNumber, toRegExp, toStrings, toText } from "./values.ts";
+import { Char, Hash, List, Native, Pattern, toNumber, toRegExp, toStrings, toText } from "./values.ts";
 
 const ordinal = Symbol("StringComparison.Ordinal");
 
@@ -7,6 +7,7 @@ export function readMember(object: unknown, name: string): unknown {
     const key = object.key(name);
     if (object.members.has(key)) return object.members.get(key);
   }
+  if (object instanceof Native && name in object.members) return object.members[name];
   if (typeof object === "string" && name === "Length") return object.length;
   if (Array.isArray(object) && name === "Length") return object.length;
   if (object instanceof List && name === "Count") return object.items.length;
@@ -25,7 +26,10 @@ export function readElement(object: unknown, index: unknown): unknown {
 export function callMethod(object: unknown, name: string, parameters: unknown[]): unknown {
   const [first, second] = parameters;
   if (object instanceof List && name === "Add") return void object.items.push(first);
+  if (object instanceof List && name === "Insert")
+    return void object.items.splice(toNumber(first), 0, second);
   if (object instanceof List && name === "ToArray") return [...object.items];
+  if (object instanceof Native && object.methods[name]) return object.methods[name](...parameters);
   if (object instanceof Pattern && name === "Match") {
     const pattern = toRegExp(object.source, "y");
     pattern.lastIndex = checkPlace(toNumber(second), toText(first).length);
@@ -65,6 +69,8 @@ function callText(text: string, name: string, parameters: unknown[]): unknown {
       return text.endsWith(toText(first));
     case "Contains":
       return text.includes(toText(first));
+    case "TrimEnd":
+      return text.replace(/\r+$/, "");
     case "Replace":
       return text.replaceAll(toText(first), () => toText(second));
     case "Split":
@@ -74,9 +80,9 @@ function callText(text: string, name: string, parameters: unknown[]): unknown {
   throw new Error(`No method ${name} of texts is known.`);
 }
 
-export function callStatic(type: string, name: string, parameters: unknown[]): unknown {
+export function callStatic(name: string, parameters: unknown[]): unknown {
   const [first, second, third, fourth] = parameters;
-  switch (`${type}::${name}`) {
+  switch (name) {
     case "string::Join": {
       const texts = toStrings(second);
       if (third === undefined) return texts.join(toText(first));
@@ -87,15 +93,24 @@ export function callStatic(type: string, name: string, parameters: unknown[]): u
       return toText(first) === toText(second);
     case "regex::Split":
       return toText(first).split(toText(second));
+    case "regex::Matches":
+      return new Native({ Count: [...toText(first).matchAll(toRegExp(toText(second), "g"))].length });
+    case "regex::Match": {
+      const match = toRegExp(toText(second), "").exec(toText(first));
+      return new Native({
+        Success: match !== null,
+        Groups: match?.map((Value) => new Native({ Value })) ?? [],
+      });
+    }
     case "Math::Min":
       return Math.min(toNumber(first), toNumber(second));
   }
-  throw new Error(`No ${type}::${name} is known.`);
+  throw new Error(`No ${name} is known.`);
 }
 
-export function readStatic(type: string, name: string): unknown {
-  if (`${type}::${name}` === "StringComparison::Ordinal") return ordinal;
-  throw new Error(`No ${type}::${name} is known.`);
+export function readStatic(name: string): unknown {
+  if (name === "StringComparison::Ordinal") return ordinal;
+  throw new Error(`No ${name} is known.`);
 }
 
 function checkOrdinal(text: unknown, parameters: unknown[]): void {

@@ -13,12 +13,17 @@ export async function createPowerShellParser(): Promise<ParsePowerShell> {
   const parser = new Parser();
   const file = require.resolve("tree-sitter-powershell/tree-sitter-powershell.wasm");
   parser.setLanguage(await Language.load(file));
+  // A command is run more than once, and to read a tree out of WebAssembly is what takes long.
+  const known = new Map<string, { tree: Tree; mistakes: string[] }>();
   return (text) => {
+    const before = known.get(text);
+    if (before) return before;
     const parsed = parser.parse(text);
     if (!parsed) throw new Error("The parser gave up.");
     const mistakes: string[] = [];
     const tree = toTree(parsed.rootNode, mistakes);
     parsed.delete();
+    known.set(text, { tree, mistakes });
     return { tree, mistakes };
   };
 }

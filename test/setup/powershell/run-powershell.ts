@@ -1,16 +1,21 @@
-import { assign, evaluate, need } from "./expressions.ts";
+import { assign, evaluate, need, readArguments } from "./expressions.ts";
 import type { Tree } from "./parse-powershell.ts";
-import { enumerate, Hash, isTrue, List, Thrown, toNumber, toText } from "./values.ts";
+import type { System } from "./stand-in-system.ts";
+import { enumerate, Hash, isTrue, List, Native, Thrown, toNumber, toText } from "./values.ts";
 
 /**
  * Runs functions of PowerShell, of the small part of the language that the editors keep to, where no PowerShell is to be had:
  * what a function does not catch is what it gives, a function sees the variables of its callers, and all is as strict as
  * StrictMode. What it does not know it does not let pass. It is no proof of what PowerShell does, only of what the text says.
  */
-export function runPowerShell(tree: Tree): (name: string, ...parameters: unknown[]) => unknown {
+export function runPowerShell(
+  tree: Tree,
+  system?: System,
+): (name: string, ...parameters: unknown[]) => unknown {
   const functions = new Map<string, Tree>();
   const top = new Scope(null);
   const machine: Machine = {
+    system,
     runCommand: (command, scope) => runCommand(command, scope, functions, machine),
     collect: (block, scope) => {
       const output: unknown[] = [];
@@ -18,7 +23,9 @@ export function runPowerShell(tree: Tree): (name: string, ...parameters: unknown
       return output;
     },
   };
-  for (const statement of statementsOf(tree)) {
+  // A command is one block, which is called at once.
+  const block = tree.type === "command" ? need(tree.children[1]).children.slice(1, -1) : [tree];
+  for (const statement of block.flatMap(statementsOf)) {
     if (statement.type === "function_statement") functions.set(need(statement.children[1]).text, statement);
     else runStatement(statement, top, [], machine);
   }
@@ -26,6 +33,8 @@ export function runPowerShell(tree: Tree): (name: string, ...parameters: unknown
 }
 
 export type Machine = {
+  /** What is outside of the text; the editors need none. */
+  system: System | undefined;
   runCommand(command: Tree, scope: Scope): unknown;
   /** What the statements give, one by one. */
   collect(block: Tree, scope: Scope): unknown[];
@@ -93,16 +102,34 @@ function callFunction(definition: Tree, parameters: unknown[], caller: Scope, ma
 }
 
 function runCommand(command: Tree, scope: Scope, functions: Map<string, Tree>, machine: Machine): unknown {
-  const [name, elements] = command.type === "command_name" ? [command] : command.children;
-  const parameters = (elements?.children ?? [])
-    .filter(({ type }) => type !== "command_argument_sep")
-    .map((each) => (each.type === "generic_token" ? each.text : evaluate(each, scope, machine)));
-  if (name?.text === "New-Object") {
-    return toText(parameters[0]) === "Collections.Hashtable" ? new Hash(false) : new List();
-  }
+  const parts = command.type === "command_name" ? [command] : command.children;
+  const [name, elements] = parts[0]?.type === "command_invokation_operator" ? parts.slice(1) : parts;
+  const words = (elements?.children ?? []).filter(({ type }) => type !== "command_argument_sep");
+  const parameters = words.flatMap((each, index) => {
+    const named = words[index - 1];
+    // Of what has a name only the text or the path is of any meaning here.
+    if (each.type === "command_parameter" || /^-(Error|Fore|Encoding|Version)/.test(named?.text ?? ""))
+      return [];
+    if (each.type === "argument_list")
+      return [readArguments(each).map((one) => evaluate(one, scope, machine))];
+    return [each.type === "generic_token" ? each.text : evaluate(each, scope, machine)];
+  });
+  if (name?.text === "New-Object") return create(toText(parameters[0]), parameters[1]);
   const definition = functions.get(name?.text ?? "");
-  if (!definition) throw new Error(`line ${command.line}: there is no ${name?.text}.`);
-  return callFunction(definition, parameters, scope, machine);
+  if (definition) return callFunction(definition, parameters, scope, machine);
+  const known = machine.system?.commands[name?.text ?? ""];
+  if (!known) throw new Error(`line ${command.line}: there is no ${name?.text}.`);
+  return known(...parameters);
+}
+
+function create(type: string, parameters: unknown): unknown {
+  if (type === "Collections.Hashtable") return new Hash(false);
+  if (type.startsWith("Collections.Generic.List")) return new List();
+  if (type === "char[]") return new Native({ Length: toNumber(parameters), text: "" });
+  const given = Array.isArray(parameters) ? (parameters as unknown[]) : [];
+  if (type === "Net.NetworkCredential") return new Native({ Password: given[1] });
+  if (type === "IO.StreamReader" && given[0] instanceof Native) return given[0];
+  return new Native({});
 }
 
 function runBlock(block: Tree, scope: Scope, output: unknown[], machine: Machine): void {
@@ -153,9 +180,15 @@ function runStatement(statement: Tree, scope: Scope, output: unknown[], machine:
       repeat(next, need(children.at(-1)), scope, output, machine);
       return;
     }
+    case "try_statement":
+      runTry(children, scope, output, machine);
+      return;
     case "flow_control_statement": {
       const how = need(children[0]).text;
-      if (how === "throw") throw new Thrown(toText(go(children[1])));
+      if (how === "throw") {
+        const value = go(children[1]);
+        throw value instanceof Native ? value.members["thrown"] : new Thrown(toText(value));
+      }
       if (children[1]) output.push(...enumerate(go(children[1])));
       throw new Leave(how);
     }
@@ -166,6 +199,26 @@ function runStatement(statement: Tree, scope: Scope, output: unknown[], machine:
       throw new Leave(statement.type);
     default:
       output.push(...enumerate(go(statement)));
+  }
+}
+
+/** Catches what the text throws and what a method of .NET does, never a mistake that StrictMode would find. */
+function runTry(children: Tree[], scope: Scope, output: unknown[], machine: Machine): void {
+  const clauses = children
+    .slice(2)
+    .flatMap((each) => (each.type === "catch_clauses" ? each.children : [each]));
+  const handler = clauses.find(({ type }) => type === "catch_clause");
+  const last = clauses.find(({ type }) => type === "finally_clause");
+  try {
+    runBlock(need(children[1]), scope, output, machine);
+  } catch (error) {
+    if (!(error instanceof Thrown) || !handler) throw error;
+    const exception = new Native({ Message: error.message, InnerException: error.inner });
+    const place = new Native({ ScriptLineNumber: 0 });
+    scope.write("_", new Native({ Exception: exception, InvocationInfo: place, thrown: error }));
+    runBlock(need(handler.children.at(-1)), scope, output, machine);
+  } finally {
+    if (last) runBlock(need(last.children.at(-1)), scope, output, machine);
   }
 }
 

@@ -30,8 +30,25 @@ export class Pattern {
   }
 }
 
-/** What `throw` throws. */
-export class Thrown extends Error {}
+/** What `throw` throws, and what a method of .NET does. */
+export class Thrown extends Error {
+  readonly inner: Native | null;
+  constructor(message: string, inner: Native | null = null) {
+    super(message);
+    this.inner = inner;
+  }
+}
+
+/** An object of .NET's with what is used of it. */
+export class Native {
+  readonly members: Record<string, unknown>;
+  readonly methods: Record<string, (...parameters: unknown[]) => unknown>;
+  kind = "";
+  constructor(members: Native["members"], methods: Native["methods"] = {}) {
+    this.members = members;
+    this.methods = methods;
+  }
+}
 
 /** Regular expressions of .NET and JavaScript differ, in what is used of them, at the end of a text. */
 export function toRegExp(source: string, flags: string): RegExp {

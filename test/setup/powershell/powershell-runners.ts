@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import { createUpstream } from "../../helpers/scripted-upstream.ts";
+import { findProgram } from "../../helpers/system-packages.ts";
+import { createTestFolder } from "../../helpers/test-folder.ts";
+import { createPowerShellParser } from "./parse-powershell.ts";
+import { runPowerShell } from "./run-powershell.ts";
+import { type Answer, createStandInSystem } from "./stand-in-system.ts";
+
+/** Somebody's Windows as far as a command sees it. */
+export type WindowsHome = {
+  home: string;
+  /** What the gateway is reached at. */
+  baseUrl: string;
+  /** All that the command writes to the window. */
+  run(command: string): Promise<string>;
+  /** The variables of the account; null where the system has none. */
+  account: Map<string, string> | null;
+};
+
+type CreateHome = (t: ExecutionContext, options?: HomeOptions) => Promise<WindowsHome>;
+
+type HomeOptions = { answer?: Answer; environment?: Record<string, string> };
+
+/** A real PowerShell where there is one, and always what reads the command's text in its place. */
+export async function findPowerShells(say: (line: string) => void): Promise<Record<string, CreateHome>> {
+  const parse = await createPowerShellParser();
+  const standIn: CreateHome = async (t, { answer = oneModel, environment = {} } = {}) => {
+    const home = await makeHome(t);
+    const system = createStandInSystem({ USERPROFILE: home, ...environment }, answer);
+    const run = async (command: string) => {
+      const undo = /\\(undo-[\w-]+\.ps1)"/.exec(command)?.[1];
+      const isUndo = undo !== undefined && command.startsWith("& ([scriptblock]");
+      const text = isUndo ? await readFile(path.join(home, ".config/model-gateway", undo), "utf8") : command;
+      const { tree, mistakes } = parse(text.replace("\ufeff", ""));
+      t.deepEqual(mistakes, []);
+      runPowerShell(tree, system);
+      return `${system.said.splice(0).join("\n")}\n`;
+    };
+    return { home, run, baseUrl: "http://127.0.0.1:9", account: system.account };
+  };
+  const program = findProgram("pwsh");
+  if (!program) {
+    say("There is no pwsh here: the commands for Windows are read by a stand-in and not run by PowerShell.");
+    return { "the stand-in": standIn };
+  }
+  return { "the stand-in": standIn, pwsh: (t, options) => createPwshHome(t, program, options) };
+}
+
+async function createPwshHome(
+  t: ExecutionContext,
+  program: string,
+  { answer = oneModel, environment = {} }: HomeOptions = {},
+): Promise<WindowsHome> {
+  const home = await makeHome(t);
+  const upstream = await createUpstream(t, (_request, response) => {
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.text);
+  });
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    USERPROFILE: home,
+    POWERSHELL_TELEMETRY_OPTOUT: "1",
+    ...environment,
+  };
+  const run = async (command: string) => {
+    const shell = spawn(program, ["-NoProfile", "-NonInteractive", "-Command", command], { env, cwd: "/" });
+    let said = "";
+    for (const stream of [shell.stdout, shell.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+    await once(shell, "close");
+    return said;
+  };
+  return { home, run, baseUrl: answer.status > 0 ? upstream.url : "http://127.0.0.1:9", account: null };
+}
+
+/** Quotes of every kind in its name, and what PowerShell takes for a pattern. */
+async function makeHome(t: ExecutionContext): Promise<string> {
+  const home = path.join(await createTestFolder(t), "some 'one\u2019s [home] $HOME \u00fc");
+  await mkdir(home, { recursive: true });
+  return home;
+}
+
+const oneModel: Answer = {
+  status: 200,
+  text: '{"object":"list","data":[{"id":"demo/echo","object":"model"}]}',
+};
