@@ -14,6 +14,7 @@ import { jsonOperations } from "../../../console/src/lib/setup/powershell/json-o
 import { tomlEditor } from "../../../console/src/lib/setup/powershell/toml-editor.ts";
 import { tomlOperations } from "../../../console/src/lib/setup/powershell/toml-operations.ts";
 import type { FileChange, PlannedFile } from "../../../console/src/lib/setup/setup-plan.ts";
+import { findProgram } from "../../helpers/system-packages.ts";
 import { createTestFolder } from "../../helpers/test-folder.ts";
 import { keyValue } from "../setup-models.ts";
 import { createPowerShellParser } from "./parse-powershell.ts";
@@ -54,6 +55,8 @@ export async function createPowerShellEditor(): Promise<Editor> {
 
 /** Those of the command for macOS and Linux, in awk. */
 export async function createAwkEditor(t: Pick<ExecutionContext, "teardown">): Promise<Editor> {
+  const program = findProgram("awk");
+  if (!program) throw new Error("This machine has no awk.");
   const folder = await createTestFolder(t);
   await mkdir(folder, { recursive: true });
   const programs = { json: awkJson, toml: awkToml, env: awkEnv };
@@ -75,9 +78,14 @@ export async function createAwkEditor(t: Pick<ExecutionContext, "teardown">): Pr
     ];
     const { promise, resolve } = Promise.withResolvers<Edited>();
     const env = { PATH: process.env.PATH, LC_ALL: "C", GATEWAY_API_KEY: keyValue };
-    const awk = execFile("awk", words, { cwd: folder, env, encoding: "latin1" }, (error, stdout, stderr) => {
-      resolve(error ? { why: stderr.trimEnd() } : { text: stdout });
-    });
+    const awk = execFile(
+      program,
+      words,
+      { cwd: folder, env, encoding: "latin1" },
+      (error, stdout, stderr) => {
+        resolve(error ? { why: stderr.trimEnd() } : { text: stdout });
+      },
+    );
     awk.stdin?.end(`${text}x`, "latin1");
     return promise;
   };

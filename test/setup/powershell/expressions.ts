@@ -1,4 +1,5 @@
-import type { Machine, Scope } from "./run-powershell.ts";
+import type { Machine } from "./run-powershell.ts";
+import type { Scope } from "./scope.ts";
 import { callMethod, callStatic, readElement, readMember, readStatic } from "./members.ts";
 import { readVerbatim, type Tree } from "./parse-powershell.ts";
 import {
@@ -128,7 +129,6 @@ function cast(type: string, value: unknown): unknown {
       return value;
     case "byte[]":
       return new Uint8Array();
-      return value;
   }
   throw new Error(`No type ${type} is known.`);
 }

@@ -26,7 +26,7 @@ type CreateHome = (t: ExecutionContext, options?: HomeOptions) => Promise<Window
 type HomeOptions = { answer?: Answer; environment?: Record<string, string> };
 
 /** A real PowerShell where there is one, and always what reads the command's text in its place. */
-export async function findPowerShells(say: (line: string) => void): Promise<Record<string, CreateHome>> {
+export async function findPowerShells(say: (line: string) => void): Promise<PowerShells> {
   const parse = await createPowerShellParser();
   const standIn: CreateHome = async (t, { answer = oneModel, environment = {} } = {}) => {
     const home = await makeHome(t);
@@ -45,10 +45,13 @@ export async function findPowerShells(say: (line: string) => void): Promise<Reco
   const program = findProgram("pwsh");
   if (!program) {
     say("There is no pwsh here: the commands for Windows are read by a stand-in and not run by PowerShell.");
-    return { "the stand-in": standIn };
+    return { standIn, all: { "the stand-in": standIn } };
   }
-  return { "the stand-in": standIn, pwsh: (t, options) => createPwshHome(t, program, options) };
+  const pwsh: CreateHome = (t, options) => createPwshHome(t, program, options);
+  return { standIn, all: { "the stand-in": standIn, pwsh } };
 }
+
+type PowerShells = { standIn: CreateHome; all: Record<string, CreateHome> };
 
 async function createPwshHome(
   t: ExecutionContext,

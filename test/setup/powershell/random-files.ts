@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import {
   type EnvOperation,
+  type Json,
   type JsonOperation,
   keyPlaceholder,
   type TomlOperation,
@@ -64,11 +65,11 @@ const { value: jsonValue, object: jsonObject } = fc.letrec<{ value: string; obje
 );
 
 const path = fc.array(fc.constantFrom("env", "a", "b", "c/d"), { minLength: 1, maxLength: 3 });
-const ourValue = fc.constantFrom(keyPlaceholder, "x", 1, true, [], {}, { a: "x" }, [
+const ourValue = fc.constantFrom<Json[]>(keyPlaceholder, "x", 1, true, [], {}, { a: "x" }, [
   { a: 1, b: { a: [] } },
   "y",
 ]);
-const entries = fc.array(fc.constantFrom({ a: "x", b: 1 }, { a: "x" }, { a: "x", "c/d": [1, 2] }), {
+const entries = fc.array(fc.constantFrom<Json[]>({ a: "x", b: 1 }, { a: "x" }, { a: "x", "c/d": [1, 2] }), {
   maxLength: 3,
 });
 
@@ -137,7 +138,12 @@ const tomlOperation: fc.Arbitrary<TomlOperation> = fc.oneof(
     }),
     value: fc.constantFrom(keyPlaceholder, "x", 3, false),
   }),
-  fc.constant({ do: "removeTables" as const, path: ["models"], prefix: "gateway/", keep: ["gateway/y"] }),
+  fc.constant<TomlOperation>({
+    do: "removeTables",
+    path: ["models"],
+    prefix: "gateway/",
+    keep: ["gateway/y"],
+  }),
 );
 
 const tomlFile: fc.Arbitrary<RandomFile> = fc.record({

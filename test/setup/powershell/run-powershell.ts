@@ -1,5 +1,6 @@
 import { assign, evaluate, need, readArguments } from "./expressions.ts";
 import type { Tree } from "./parse-powershell.ts";
+import { Scope } from "./scope.ts";
 import type { System } from "./stand-in-system.ts";
 import { enumerate, Hash, isTrue, List, Native, Thrown, toNumber, toText } from "./values.ts";
 
@@ -39,30 +40,6 @@ export type Machine = {
   /** What the statements give, one by one. */
   collect(block: Tree, scope: Scope): unknown[];
 };
-
-export class Scope {
-  readonly #variables = new Map<string, unknown>();
-  readonly #caller: Scope | null;
-  constructor(caller: Scope | null) {
-    this.#caller = caller;
-  }
-  read(name: string): unknown {
-    const key = name.toLowerCase();
-    if (constants.has(key)) return constants.get(key);
-    if (this.#variables.has(key)) return this.#variables.get(key);
-    if (!this.#caller) throw new Error(`StrictMode: $${name} has no value.`);
-    return this.#caller.read(name);
-  }
-  write(name: string, value: unknown): void {
-    this.#variables.set(name.toLowerCase(), value ?? null);
-  }
-}
-
-const constants = new Map<string, unknown>([
-  ["true", true],
-  ["false", false],
-  ["null", null],
-]);
 
 class Leave extends Error {
   readonly how: string;
