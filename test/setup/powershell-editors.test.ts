@@ -57,6 +57,47 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: '{\n  "env": {\n    "A": "b"\n  }\n}',
   },
   {
+    title: "the last of two that goes",
+    text: '{\n  "a": 1,\n  "model": "x"\n}\n',
+    change: { format: "json", operations: [{ do: "remove", path: ["model"] }] },
+    expected: '{\n  "a": 1\n}\n',
+  },
+  {
+    title: "the first, the middle and the last of some on one line",
+    text: '{"a": 1, "b": 2, "model": 3, "c": 4}',
+    change: {
+      format: "json",
+      operations: ["a", "model", "c"].map((name) => ({ do: "remove", path: [name] })),
+    },
+    expected: '{"b": 2 }',
+  },
+  {
+    title: "entries of ours among others",
+    text: '{"l":[{"by":"us","n":1},{"by":"me"},{"by":"us"}]}',
+    change: {
+      format: "json",
+      operations: [
+        { do: "replaceEntries", path: ["l"], member: "by", is: "us", entries: [{ by: "us", n: 2 }] },
+      ],
+    },
+    expected: '{"l":[{"by":"me"},{"by":"us","n":2}]}',
+  },
+  {
+    title: "TOML whose last line has no end",
+    text: "a = 1\r\n[model_providers.gateway]\r\nb = 2",
+    change: toml,
+    expected: 'a = 1\r\nmodel = "b"\r\n[model_providers.gateway]\r\nb = 2\r\nname = "Gateway"\r\n',
+  },
+  {
+    title: "tables of an older setup",
+    text: '[models."gateway/gone"]\nmodel = "gone"\n\n[models."gateway/kept"]\na = 1\n\n[models.mine]\na = 1\n',
+    change: {
+      format: "toml",
+      operations: [{ do: "removeTables", path: ["models"], prefix: "gateway/", keep: ["gateway/kept"] }],
+    },
+    expected: '[models."gateway/kept"]\na = 1\n\n[models.mine]\na = 1\n',
+  },
+  {
     title: "names that differ by case alone",
     text: '{"Model":1,"MODEL":2}',
     change: sonnet,

@@ -35,6 +35,13 @@ function toTree(node: Node, mistakes: string[]): Tree {
       `line ${line}: ${node.isError ? "not understood" : `no ${node.type}`}: ${node.text.slice(0, 80)}`,
     );
   }
+  // PowerShell's own rule, which the grammar does not have: a typographic quote ends a string as well.
+  if (
+    node.type === "verbatim_string_characters" &&
+    !/^'(?:[^'\u2018-\u201b]|['\u2018-\u201b]{2})*'$/.test(node.text)
+  ) {
+    mistakes.push(`line ${line}: a quote that ends the text: ${node.text.slice(0, 80)}`);
+  }
   const children = node.children.flatMap((child) => (child ? toTree(child, mistakes) : []));
   const only = node.namedChildCount === 1 && children.length === 1 ? children[0] : undefined;
   return only ?? { type: node.type, text: node.text, line, children };
