@@ -43,7 +43,7 @@ browserTest(
     await page.getByRole("button", { name: "Save and test" }).click();
     await page.getByText(/It works\./).waitFor();
     await page.getByRole("list", { name: "Models of house" }).getByRole("checkbox").first().check();
-    await page.getByRole("button", { name: "Add 1 model" }).click();
+    await page.getByRole("button", { name: "Add one model" }).click();
     await page.waitForURL(/\/providers\/prv_/);
 
     await page.getByRole("link", { name: "Overview" }).click();

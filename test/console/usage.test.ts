@@ -48,7 +48,7 @@ browserTest(
     t.is(lines.filter((line) => line.includes(",'=HYPERLINK(1),")).length, 3, "no formula");
 
     await page
-      .getByRole("button", { name: /^Details of the request/ })
+      .getByRole("button", { name: /details of the request/ })
       .last()
       .click();
     await page
