@@ -40,6 +40,12 @@ export type ErrorCode =
   | "unsupported_encoding"
   | "unknown_url"
   | "method_not_allowed"
+  // A key's limits.
+  | "rate_limit_exceeded"
+  | "token_limit_exceeded"
+  | "concurrency_limit_exceeded"
+  | "insufficient_quota"
+  | "address_not_allowed"
   // Upstreams.
   | "upstream_rejected"
   | "upstream_auth_failed"

@@ -21,6 +21,7 @@ import { KeyCache } from "./keys/key-cache.ts";
 import { KeyService } from "./keys/key-service.ts";
 import { LastUsed } from "./keys/last-used.ts";
 import { lookUpKey } from "./keys/look-up-key.ts";
+import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
 import { Catalogue } from "./models/catalogue.ts";
 import { ModelService } from "./models/model-service.ts";
@@ -57,7 +58,12 @@ export async function createServices(config: Config, runtime: Runtime) {
 
     const changeFeed = new ChangeFeed({ database, runtime, pollIntervalMs: limits.changePollIntervalMs });
     const keyCache = new KeyCache({
-      lookUp: (hash) => lookUpKey(database, hash),
+      lookUp: async (hash) => {
+        const key = await lookUpKey(database, hash);
+        // What it has spent has to be known when its requests come.
+        if (key?.limits?.budgets) await budgets.load([key.id]);
+        return key;
+      },
       now: runtime.now,
       entriesMax: limits.keyCacheEntriesMax,
       lookupsMax: limits.keyLookupsMax,
@@ -81,11 +87,14 @@ export async function createServices(config: Config, runtime: Runtime) {
       dataDir: config.dataDir,
       isSynced: config.syncUsage,
       createName: () => createId("spl", runtime),
+      shipped: (records) => budgets.shipped(records),
     });
+    const { budgets, limiter, closeLimits } = startLimits({ config, database, runtime, recorder });
     closers.push(
       () => recorder.close(),
       () => upstreams.close(),
       () => changeFeed.close(),
+      () => closeLimits(),
     );
     const openExchanges = new OpenExchanges();
     const catalogue = new Catalogue({ database, secretBox, limits, log });
@@ -142,10 +151,12 @@ export async function createServices(config: Config, runtime: Runtime) {
         if (kind === "catalogue") return reloadCatalogue();
         // Not waited for: KMS may take long, and the feed has keys to stop.
         if (kind === "data_key") return void dataKeyLoader?.load();
+        budgets.forget(entityId);
         await keyCache.refresh(entityId);
         await updateExchanges(entityId);
       },
       async everythingChanged() {
+        budgets.forget();
         keyCache.clear();
         void dataKeyLoader?.load();
         await reloadCatalogue();
@@ -168,7 +179,7 @@ export async function createServices(config: Config, runtime: Runtime) {
         usageHistory,
       },
       onboarding: new Onboarding(database),
-      ...{ keyCache, lastUsed, catalogue, upstreams, attempts, recorder, openExchanges, database },
+      ...{ keyCache, lastUsed, catalogue, upstreams, attempts, limiter, recorder, openExchanges, database },
       /** What keeps this process from serving, in words for operators; null = nothing. */
       trouble: () => dataKeyLoader?.trouble ?? null,
       firstKeyValue,

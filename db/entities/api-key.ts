@@ -1,4 +1,16 @@
-import { id, index, integer, moment, nullable, references, type RowOf, table, text } from "./table.ts";
+import {
+  bigInteger,
+  id,
+  index,
+  integer,
+  json,
+  moment,
+  nullable,
+  references,
+  type RowOf,
+  table,
+  text,
+} from "./table.ts";
 
 /** An API key. The secret itself is not here, nor anywhere: see `ApiKeyValue`. */
 export const ApiKey = table(
@@ -14,6 +26,17 @@ export const ApiKey = table(
     /** One more with each change that a person makes. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
+    /** Limits; null = none. */
+    requestsPerMinute: nullable(integer()),
+    tokensPerMinute: nullable(integer()),
+    concurrentRequests: nullable(integer()),
+    /** Nano-dollars. */
+    dayBudget: nullable(bigInteger()),
+    weekBudget: nullable(bigInteger()),
+    monthBudget: nullable(bigInteger()),
+    totalBudget: nullable(bigInteger()),
+    /** The IP addresses and ranges that may use it. */
+    addressRanges: nullable(json<string[]>()),
   },
   [index("api_keys_owner", ["ownerId"])],
 );

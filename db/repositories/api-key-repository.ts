@@ -149,7 +149,7 @@ export class ApiKeyRepository {
 
   async update(
     id: string,
-    changes: Partial<Pick<ApiKeyRow, "name" | "status" | "lastUsedAt">>,
+    changes: Partial<Omit<ApiKeyRow, "id" | "ownerId" | "revision" | "createdAt">>,
   ): Promise<void> {
     await this.#manager.update(ApiKey, { id }, changes);
   }

@@ -48,6 +48,21 @@ export class UsageRollUpRepository {
     return Number(row?.["requests"] ?? 0);
   }
 
+  /** What the keys cost on each day, in nano-dollars; a day on which they cost nothing may be left out. */
+  async dailyCosts(apiKeyIds: readonly string[]): Promise<DailyCost[]> {
+    if (apiKeyIds.length === 0) return [];
+    const rows = await readRaw(this.#manager, {
+      sql: `SELECT api_key_id, starts_at, SUM(cost) AS cost FROM usage_roll_ups
+        WHERE api_key_id IN (${apiKeyIds.map(() => "?").join(", ")}) AND resolution = ? GROUP BY api_key_id, starts_at`,
+      parameters: [...apiKeyIds, "day"],
+    });
+    return rows.map(({ api_key_id: apiKeyId, starts_at: startsAt, cost }) => ({
+      apiKeyId: String(apiKeyId),
+      startsAt: toMoment(startsAt),
+      cost: Number(cost),
+    }));
+  }
+
   /** Counts the records, in the transaction that inserted them. */
   async add(records: readonly UsageRecordRow[]): Promise<void> {
     await this.#add(rollUp(records));
@@ -95,5 +110,7 @@ export class UsageRollUpRepository {
 }
 
 const rowsPerStatement = 500;
+
+type DailyCost = { apiKeyId: string; startsAt: Date; cost: number };
 
 export type UsageDay = { startsAt: Date; requests: number };

@@ -3,6 +3,7 @@ export const auditActions = [
   "key.create",
   "key.rename",
   "key.setModels",
+  "key.setLimits",
   "key.activate",
   "key.deactivate",
   "key.rotate",

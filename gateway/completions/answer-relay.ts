@@ -55,7 +55,7 @@ export class AnswerRelay implements UpstreamEvents {
     this.#exchange.usage = answer.usage;
     this.#exchange.noteFirstToken();
     this.#exchange.succeed(() =>
-      this.#exchange.reply.sendJson(answer.bytes, this.#exchange.overheadHeader(answeredAt)),
+      this.#exchange.reply.sendJson(answer.bytes, this.#exchange.answerHeaders(answeredAt)),
     );
   }
 

@@ -6,16 +6,17 @@ import type { Exchange } from "./exchange.ts";
 
 /**
  * Decides where a request goes and calls by whichever way answers. Throws a `GatewayError` for a request that cannot be
- * made.
+ * made, or not now.
  */
 export function callModel(
-  { catalogue, attempts }: CompleteOptions,
+  { catalogue, attempts, limiter }: CompleteOptions,
   exchange: Exchange,
   slug: string,
   prepare: (way: Way) => Attempt,
 ): void {
   const route = resolveRoute(catalogue, exchange.key, slug);
   exchange.take(route);
+  limiter.admit(exchange);
   exchange.call(
     new Attempts(attempts, route.ways, (way) => {
       const attempt = prepare(way);

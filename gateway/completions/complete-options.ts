@@ -1,3 +1,4 @@
+import type { Limiter } from "../limits/limiter.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Catalogue } from "../models/catalogue.ts";
 import type { AttemptsOptions } from "../upstream/attempts.ts";
@@ -9,4 +10,5 @@ export type CompleteOptions = {
   upstreams: Upstreams;
   attempts: AttemptsOptions;
   limits: Limits;
+  limiter: Pick<Limiter, "admit">;
 };

@@ -1,13 +1,14 @@
 import { GatewayError } from "../errors.ts";
 import { timeOfId } from "../ids.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { parseSlug } from "../models/slug.ts";
 import type { Route } from "../models/resolve-route.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
-import { type CompletedUsage, completeUsage } from "../usage/complete-usage.ts";
-import { costOf } from "../usage/cost.ts";
+import { type CompletedUsage, completeUsage, toCounts } from "../usage/complete-usage.ts";
+import { costOf, noPrices } from "../usage/cost.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { StartedRequest } from "../usage/started-requests.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
@@ -37,6 +38,9 @@ export class Exchange {
   key: KnownKey;
   readonly reply: Reply;
   readonly createdAt: Date;
+  /** Its place within its limits, once it asks for one. */
+  admission: Admission | null = null;
+  bodyBytes = 0;
   /** What the upstream has reported. */
   usage: TokenUsage | null = null;
   readonly #options: ExchangeOptions;
@@ -83,7 +87,8 @@ export class Exchange {
   }
 
   /** The whole request has arrived: what passes from now on is the gateway's time. */
-  noteReceived(): void {
+  noteReceived(bodyBytes: number): void {
+    this.bodyBytes = bodyBytes;
     this.#receivedAt = performance.now();
   }
 
@@ -140,10 +145,10 @@ export class Exchange {
     this.#firstTokenAt ??= performance.now();
   }
 
-  /** `x-gateway-overhead-ms`: what the gateway took, from the request's end to the call and from the answer on. */
-  overheadHeader(answeredAt: number): string[] {
+  /** `x-gateway-overhead-ms`: what the gateway took, from the request's end to the call and from the answer on. And limits. */
+  answerHeaders(answeredAt: number): string[] {
     const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
-    return ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
+    return ["x-gateway-overhead-ms", overheadMs.toFixed(2), ...(this.admission?.headers() ?? [])];
   }
 
   /** The answer is complete: notes it, then lets `sendRest` give the client what is left. */
@@ -182,7 +187,8 @@ export class Exchange {
 
   #sendError(error: GatewayError): void {
     // A client that tries again what was tried again here already would multiply it.
-    this.reply.fail(error, this.#attempts > 1 ? ["x-should-retry", "false"] : []);
+    const shouldRetry = this.#attempts > 1 ? ["x-should-retry", "false"] : [];
+    this.reply.fail(error, [...shouldRetry, ...(this.admission?.headers() ?? [])]);
   }
 
   /** @param proceed what has to wait until the end is written down */
@@ -204,6 +210,7 @@ export class Exchange {
       asked: this.#attempts > 0 ? this.#asked : null,
     });
     const record = this.#toRecord(status, httpStatus, errorCode, counted);
+    this.admission?.end(record);
     recorder.record(record, this.#started, proceed);
   }
 
@@ -215,7 +222,6 @@ export class Exchange {
   ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
     const { key } = this;
-    const usage = counted?.usage ?? null;
     const way = this.#way;
     return {
       id: this.id,
@@ -234,13 +240,8 @@ export class Exchange {
       status,
       httpStatus,
       errorCode,
-      inputTokens: usage?.inputTokens ?? null,
-      outputTokens: usage?.outputTokens ?? null,
-      cachedInputTokens: usage?.cachedInputTokens ?? null,
-      cacheWriteInputTokens: usage?.cacheWriteInputTokens ?? null,
-      reasoningTokens: usage?.reasoningTokens ?? null,
-      estimated: counted?.estimated ?? false,
-      cost: way ? costOf(way.prices, usage) : null,
+      ...toCounts(counted),
+      cost: way ? costOf(way.prices, counted?.usage ?? null) : null,
       ...(way?.prices ?? noPrices),
       latencyMs: Math.round(performance.now() - this.#startedAt),
       timeToFirstTokenMs:
@@ -248,5 +249,3 @@ export class Exchange {
     };
   }
 }
-
-const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };

@@ -102,7 +102,7 @@ export class StreamRelay implements UpstreamEvents {
 
   #begin(arrivedAt: number): void {
     const { reply } = this.#exchange;
-    if (!reply.hasBegun) reply.beginStream(this.#exchange.overheadHeader(arrivedAt));
+    if (!reply.hasBegun) reply.beginStream(this.#exchange.answerHeaders(arrivedAt));
   }
 
   #resume(): void {

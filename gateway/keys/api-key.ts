@@ -1,4 +1,5 @@
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
+import { type KeyLimits, toKeyLimits } from "../limits/key-limits.ts";
 import { maskKeyValue } from "./key-value.ts";
 
 /** An API key as people see it. */
@@ -8,6 +9,7 @@ export type ApiKey = {
   maskedValue: string;
   status: "active" | "disabled";
   models: string[];
+  limits: KeyLimits;
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
@@ -25,6 +27,7 @@ export function toApiKey({ key, values, models, owner }: ApiKeyDetails): ApiKey 
     maskedValue: maskKeyValue(current?.lastFour ?? ""),
     status: key.status,
     models: models.map((model) => model.slug),
+    limits: toKeyLimits(key),
     createdAt: key.createdAt,
     lastUsedAt: key.lastUsedAt,
     expiresAt: key.expiresAt,

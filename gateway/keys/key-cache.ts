@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import type { EnforcedLimits } from "../limits/key-limits.ts";
 
 /** What authenticates a request, as the database has it. */
 export type KnownKey = Readonly<{
@@ -12,6 +13,8 @@ export type KnownKey = Readonly<{
   /** Milliseconds since 1970 after which the value no longer counts; null = never. */
   validUntil: number | null;
   modelIds: ReadonlySet<string>;
+  /** Null for none of its own. */
+  limits: EnforcedLimits | null;
 }>;
 
 type KeyCacheOptions = {

@@ -3,11 +3,19 @@ import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import type { AuditAction } from "../audit/audit-actions.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
+import { differences } from "../audit/differences.ts";
 import { listSome } from "../audit/list-some.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
+import {
+  changeLimits,
+  type KeyLimitChanges,
+  limitNames,
+  noLimitColumns,
+  toKeyLimits,
+} from "../limits/key-limits.ts";
 import type { Runtime } from "../runtime.ts";
 import { type ApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
@@ -29,6 +37,7 @@ export type NewKey = {
   name: string;
   models?: string[] | undefined;
   expiresAt?: Date | null | undefined;
+  limits?: KeyLimitChanges | undefined;
   /** Whose it is: the person's own, unless an administrator says otherwise. */
   ownerId?: string | undefined;
 };
@@ -75,7 +84,8 @@ export class KeyService {
     return this.#database.read(async (repositories) => toApiKey(await findKey(repositories, person, id)));
   }
 
-  async create(author: Author, { name, models = [], expiresAt = null, ownerId }: NewKey): Promise<NewApiKey> {
+  async create(author: Author, wish: NewKey): Promise<NewApiKey> {
+    const { name, models = [], expiresAt = null, limits = {}, ownerId } = wish;
     if (expiresAt !== null && expiresAt.getTime() <= this.#runtime.now()) {
       throw new GatewayError("invalid_value", "The expiry is in the past.", { param: "expiresAt" });
     }
@@ -83,7 +93,7 @@ export class KeyService {
       const message = "Only an administrator may make keys for others.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
-    const { key, value, row } = this.#newKey(name, ownerId ?? author.id, expiresAt);
+    const { key, value, row } = this.#newKey(name, ownerId ?? author.id, expiresAt, limits);
     const created = await this.#database.write(async (repositories) => {
       await checkOwner(repositories, ownerId);
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
@@ -97,7 +107,7 @@ export class KeyService {
 
   /** The key of the first start, which belongs to nobody yet. Part of a larger transaction. */
   async createFirst({ apiKeys }: Repositories, name: string, modelId: string): Promise<string> {
-    const { key, value, row } = this.#newKey(name, null, null);
+    const { key, value, row } = this.#newKey(name, null, null, {});
     await apiKeys.insert(key, row, [modelId]);
     return value;
   }
@@ -121,6 +131,15 @@ export class KeyService {
         };
       },
     );
+  }
+
+  setLimits(author: Author, id: string, limits: KeyLimitChanges, revision?: number): Promise<ApiKey> {
+    const change = { author, id, revision, action: "key.setLimits" } as const;
+    return this.#change(change, async ({ apiKeys }, { key }) => {
+      const columns = changeLimits(key, limits);
+      await apiKeys.update(id, columns);
+      return differences(toKeyLimits(key), toKeyLimits(columns), limitNames);
+    });
   }
 
   activate(author: Author, id: string): Promise<ApiKey> {
@@ -188,12 +207,20 @@ export class KeyService {
     return key;
   }
 
-  #newKey(name: string, ownerId: string | null, expiresAt: Date | null) {
+  #newKey(name: string, ownerId: string | null, expiresAt: Date | null, limits: KeyLimitChanges) {
     const value = generateKeyValue(this.#runtime);
     const id = createId("key", this.#runtime);
     const createdAt = new Date(this.#runtime.now());
     const start = { status: "active", lastUsedAt: null, revision: 1 } as const;
-    const key: ApiKeyRow = { id, name, ownerId, expiresAt, createdAt, ...start };
+    const key = {
+      id,
+      name,
+      ownerId,
+      expiresAt,
+      createdAt,
+      ...start,
+      ...changeLimits(noLimitColumns, limits),
+    };
     return { key, value, row: this.#valueRow(id, value) };
   }
 

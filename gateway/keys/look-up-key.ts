@@ -1,4 +1,5 @@
 import type { Database } from "../../db/database.ts";
+import { enforcedLimits } from "../limits/key-limits.ts";
 import type { KnownKey } from "./key-cache.ts";
 
 /** Reads what the cache keeps of a key from the database. */
@@ -15,5 +16,6 @@ export async function lookUpKey(database: Database, hash: string): Promise<Known
     isActive: key.status === "active",
     validUntil: ends.length === 0 ? null : Math.min(...ends),
     modelIds: new Set(modelIds),
+    limits: enforcedLimits(key),
   };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isAddressRange } from "../limits/address-ranges.ts";
 import { providerNamePattern, slugLengthMax } from "../models/slug.ts";
 
 /** The parts that inputs are made of. Objects are strict everywhere: an unknown field is a mistake, and said to be one. */
@@ -98,3 +99,24 @@ export const tokens = z
   .min(1)
   .max(2 ** 31 - 1)
   .nullable();
+
+const atLeastOne = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+  .nullish();
+
+const budget = z.number().min(0).max(1_000_000).nullish();
+
+export const keyLimits = z.strictObject({
+  requestsPerMinute: atLeastOne,
+  tokensPerMinute: atLeastOne,
+  concurrentRequests: atLeastOne,
+  budgetsUsd: z.strictObject({ day: budget, week: budget, month: budget, total: budget }).optional(),
+  addressRanges: z
+    .array(
+      z.string().trim().refine(isAddressRange, "is neither an IP address nor a range such as 10.0.0.0/8"),
+    )
+    .max(50)
+    .nullish(),
+});

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cursor, id, moment, name, pageLimit, revision, search, slug, slugs } from "./inputs.ts";
+import { cursor, id, keyLimits, moment, name, pageLimit, revision, search, slug, slugs } from "./inputs.ts";
 import { procedure, router } from "./trpc.ts";
 
 const filter = { search, modelSlug: slug.optional(), ownerId: id.optional() };
@@ -34,6 +34,7 @@ export const keysRouter = router({
         name,
         models: slugs.optional(),
         expiresAt: moment.nullish(),
+        limits: keyLimits.optional(),
         ownerId: id.optional(),
       }),
     )
@@ -47,6 +48,13 @@ export const keysRouter = router({
     .input(z.strictObject({ id, models: slugs, revision }))
     .mutation(({ ctx, input }) =>
       ctx.services.keys.setModels(ctx.person, input.id, input.models, input.revision),
+    ),
+
+  /** What is not said stays as it is; null takes a limit away. */
+  setLimits: procedure
+    .input(z.strictObject({ id, limits: keyLimits, revision }))
+    .mutation(({ ctx, input }) =>
+      ctx.services.keys.setLimits(ctx.person, input.id, input.limits, input.revision),
     ),
 
   activate: procedure

@@ -30,6 +30,19 @@ export function completeUsage({ status, reported, said, asked }: Told): Complete
   return { usage: { ...(reported ?? nothingReported), inputTokens, outputTokens }, estimated: true };
 }
 
+/** As usage records have them; null for what is not known. */
+export function toCounts(counted: CompletedUsage | null) {
+  const usage = counted?.usage;
+  return {
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    cachedInputTokens: usage?.cachedInputTokens ?? null,
+    cacheWriteInputTokens: usage?.cacheWriteInputTokens ?? null,
+    reasoningTokens: usage?.reasoningTokens ?? null,
+    estimated: counted?.estimated ?? false,
+  };
+}
+
 export type CompletedUsage = { usage: TokenUsage; estimated: boolean };
 
 /**

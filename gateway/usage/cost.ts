@@ -24,4 +24,10 @@ export function costOf(prices: PriceColumns, usage: TokenUsage | null): number |
   return Number((total + tokensPerPrice / 2n) / tokensPerPrice);
 }
 
+/** Of a request that nobody has answered. */
+export const noPrices = {
+  ...{ inputPrice: null, cachedInputPrice: null },
+  ...{ cacheWritePrice: null, outputPrice: null },
+};
+
 const tokensPerPrice = 1_000_000n;

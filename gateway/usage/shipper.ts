@@ -4,7 +4,13 @@ import type { Log } from "../log.ts";
 import { decodeRecords, type UsageRecord } from "./record-format.ts";
 import type { Segment } from "./segment.ts";
 
-type ShipperOptions = { database: Database; log: Log; batchRecordsMax: number };
+type ShipperOptions = {
+  database: Database;
+  log: Log;
+  batchRecordsMax: number;
+  /** Told of records that have come to the database. */
+  shipped?: (records: readonly UsageRecord[]) => void;
+};
 
 /** Brings records to the database, in batches. Ids make it harmless to bring one twice. */
 export class Shipper {
@@ -25,13 +31,14 @@ export class Shipper {
   }
 
   async ship(records: readonly UsageRecord[]): Promise<boolean> {
-    const { database, log, batchRecordsMax } = this.#options;
+    const { database, log, batchRecordsMax, shipped } = this.#options;
     try {
       for (let from = 0; from < records.length; from += batchRecordsMax) {
         const batch = records.slice(from, from + batchRecordsMax);
         await database.write(({ usageRecords }) => usageRecords.insertAll(batch));
       }
       this.#isFailing = false;
+      shipped?.(records);
       return true;
     } catch (error) {
       if (!this.#isFailing) log.error({ error }, "cannot write usage records; they are kept and tried again");

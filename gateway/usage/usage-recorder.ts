@@ -20,6 +20,8 @@ type UsageRecorderOptions = {
   createName: () => string;
   isSynced: boolean;
   limits: Limits;
+  /** Told of records of this process that have come to the database. */
+  shipped?: (records: readonly UsageRecord[]) => void;
 };
 
 /**
@@ -43,7 +45,7 @@ export class UsageRecorder {
   #isClosed = false;
 
   constructor(options: UsageRecorderOptions) {
-    const { database, log, dataDir, lockFile, createName, isSynced, limits } = options;
+    const { database, log, dataDir, lockFile, createName, isSynced, limits, shipped } = options;
     this.#options = options;
     const root = join(dataDir, "spool");
     this.#folder = SpoolFolder.create(root, lockFile, createName);
@@ -57,7 +59,7 @@ export class UsageRecorder {
     this.#started = new StartedRequests(this.#folder.startedPath);
     const batchRecordsMax = limits.usageBatchRecordsMax;
     this.#batchRecordsMax = batchRecordsMax;
-    this.#shipper = new Shipper({ database, log, batchRecordsMax });
+    this.#shipper = new Shipper({ database, log, batchRecordsMax, ...(shipped && { shipped }) });
     this.#direct = new DirectWriter({
       shipper: this.#shipper,
       appendToSpool: (record) => this.#spool.append(record),
@@ -106,6 +108,20 @@ export class UsageRecorder {
   async flush(): Promise<void> {
     await this.#shipping;
     await this.#ship();
+  }
+
+  /** Reads something of the database while none of this process's records is on its way there. */
+  async readUndisturbed(read: () => Promise<void>): Promise<void> {
+    while (this.#shipping) await this.#shipping;
+    clearTimeout(this.#timer);
+    const reading = read();
+    this.#shipping = reading
+      .catch(() => {})
+      .finally(() => {
+        this.#shipping = null;
+        this.#shipLater();
+      });
+    return reading;
   }
 
   /** Resolves when what dead processes have left is in the database, or could not be written. */

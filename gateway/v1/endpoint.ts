@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
-import { type AuthenticateKeyOptions, authenticateKey } from "../auth/authenticate-key.ts";
+import { type AuthenticateKeyOptions, authenticateKey, invalidApiKey } from "../auth/authenticate-key.ts";
 import type { Dialect } from "../dialects/dialect.ts";
-import { type GatewayError, toGatewayError } from "../errors.ts";
+import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import type { Limits } from "../limit-variables.ts";
@@ -41,8 +41,21 @@ export function endpoint(
   };
 }
 
-/** The key of a request, at once when it is known. */
-export function keyOf(
+/** The key of a request that comes from where the key may be used. */
+export async function keyOf(options: AuthenticateKeyOptions, request: IncomingMessage): Promise<KnownKey> {
+  const key = await knownKeyOf(options, request);
+  checkAddress(key, request);
+  return key;
+}
+
+/** Throws `address_not_allowed`, in the words for a key that does not count. */
+export function checkAddress({ limits }: KnownKey, { socket }: IncomingMessage): void {
+  if (!limits?.addressRanges || limits.addressRanges.has(socket.remoteAddress ?? "")) return;
+  throw new GatewayError("address_not_allowed", invalidApiKey().message);
+}
+
+/** The key of a request, wherever it comes from; at once when it is known. */
+export function knownKeyOf(
   options: AuthenticateKeyOptions,
   request: IncomingMessage,
 ): KnownKey | Promise<KnownKey> {

@@ -25,6 +25,12 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   unsupported_encoding: { status: 415, type: "invalid_request_error", code: "unsupported_encoding" },
   unknown_url: { status: 404, type: "invalid_request_error", code: "unknown_url" },
   method_not_allowed: { status: 405, type: "invalid_request_error", code: "method_not_allowed" },
+  rate_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
+  token_limit_exceeded: { status: 429, type: "tokens", code: "rate_limit_exceeded" },
+  concurrency_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
+  insufficient_quota: { status: 402, type: "insufficient_quota", code: "insufficient_quota" },
+  // As any other key that does not count: where the key would, nobody is told.
+  address_not_allowed: { status: 401, type: "invalid_request_error", code: "invalid_api_key" },
   upstream_rejected: { status: 400, type: "invalid_request_error", code: null },
   upstream_auth_failed: { status: 502, type: "server_error", code: "upstream_auth_failed" },
   upstream_error: { status: 502, type: "server_error", code: "upstream_error" },

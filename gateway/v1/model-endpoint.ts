@@ -8,7 +8,7 @@ import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
-import { endpoint, keyOf, logOurTrouble } from "./endpoint.ts";
+import { checkAddress, endpoint, knownKeyOf, logOurTrouble } from "./endpoint.ts";
 import { ClientGoneError, readBody } from "./read-body.ts";
 
 export type ModelEndpointOptions = AuthenticateKeyOptions &
@@ -28,7 +28,7 @@ export function modelEndpoint(
   return endpoint(
     options,
     async ({ request, response, id, reply }) => {
-      const known = keyOf(options, request);
+      const known = knownKeyOf(options, request);
       const key = known instanceof Promise ? await known : known;
       if (recorder.isFull) throw usageCannotBeRecorded();
 
@@ -46,8 +46,9 @@ export function modelEndpoint(
         if (!response.writableFinished) exchange.cancel();
       });
       try {
+        checkAddress(key, request);
         const body = await readBody(request, limits.requestBodyBytesMax);
-        exchange.noteReceived();
+        exchange.noteReceived(body.length);
         if (!exchange.isOver) run(options, exchange, body, request.headers);
       } catch (thrown) {
         if (thrown instanceof ClientGoneError) return exchange.cancel();

@@ -6,7 +6,7 @@ import { createKey, type TestGateway, usageOf } from "./test-gateway.ts";
 
 /** A provider of its own, with an upstream that does what the test says, and a model whose fallbacks are the others. */
 export async function addModel(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,
   script: Script | (Partial<ScriptedUpstream> & { url: string }),
   fallbacks: string[] = [],

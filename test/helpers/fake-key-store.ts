@@ -32,6 +32,7 @@ export function knownKey(id: string, more: Partial<KnownKey> = {}): KnownKey {
     isActive: true,
     validUntil: null,
     modelIds: new Set(),
+    limits: null,
     ...more,
   };
 }

@@ -51,6 +51,10 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.create": { access: "members", input: { name: "A key" }, optional: ["ownerId"] },
   "keys.rename": { access: "members", input: { id: "", name: "Renamed" } },
   "keys.setModels": { access: "members", input: { id: "", models: [] } },
+  "keys.setLimits": {
+    access: "members",
+    input: { id: "", limits: { requestsPerMinute: 1, budgetsUsd: {} } },
+  },
   "keys.deactivate": { access: "members", input: { id: "" } },
   "keys.activate": { access: "members", input: { id: "" } },
   "keys.rotate": { access: "members", input: { id: "" } },

@@ -7,6 +7,7 @@ const words: Record<Action, string> = {
   "key.create": "Key created",
   "key.rename": "Key renamed",
   "key.setModels": "Key's models changed",
+  "key.setLimits": "Key's limits changed",
   "key.activate": "Key activated",
   "key.deactivate": "Key deactivated",
   "key.rotate": "Key rotated",

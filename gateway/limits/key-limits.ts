@@ -1,0 +1,121 @@
+import type { ApiKeyRow } from "../../db/entities/api-key.ts";
+import { AddressRanges } from "./address-ranges.ts";
+
+/** What a key may use, as people see it; null = as much as it likes. */
+export type KeyLimits = {
+  requestsPerMinute: number | null;
+  /** Input and output together. */
+  tokensPerMinute: number | null;
+  concurrentRequests: number | null;
+  /** US dollars in each period, in UTC; weeks begin on Monday. */
+  budgetsUsd: Record<BudgetPeriod, number | null>;
+  /** The IP addresses, and ranges of them such as `10.0.0.0/8`, that requests may come from; null = all. */
+  addressRanges: string[] | null;
+};
+
+export const limitNames = [
+  "requestsPerMinute",
+  "tokensPerMinute",
+  "concurrentRequests",
+  "budgetsUsd",
+  "addressRanges",
+] as const;
+
+export type BudgetPeriod = (typeof budgetPeriods)[number];
+
+export const budgetPeriods = ["day", "week", "month", "total"] as const;
+
+/** What of a key's limits an edit changes: null takes a limit away, undefined leaves it as it is. */
+export type KeyLimitChanges = {
+  [Name in keyof Omit<KeyLimits, "budgetsUsd">]?: KeyLimits[Name] | undefined;
+} & { budgetsUsd?: { [Period in BudgetPeriod]?: number | null | undefined } | undefined };
+
+/** The same as the request path needs it; budgets in nano-dollars. */
+export type EnforcedLimits = Readonly<{
+  requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  concurrentRequests: number | null;
+  budgets: Budgets | null;
+  addressRanges: AddressRanges | null;
+}>;
+
+/** Nano-dollars; null = no budget. */
+export type Budgets = Readonly<Record<BudgetPeriod, number | null>>;
+
+export type LimitColumns = Pick<
+  ApiKeyRow,
+  | "requestsPerMinute"
+  | "tokensPerMinute"
+  | "concurrentRequests"
+  | "dayBudget"
+  | "weekBudget"
+  | "monthBudget"
+  | "totalBudget"
+  | "addressRanges"
+>;
+
+export const noLimitColumns: LimitColumns = {
+  ...{ requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null },
+  ...{ dayBudget: null, weekBudget: null, monthBudget: null, totalBudget: null },
+  addressRanges: null,
+};
+
+export function toKeyLimits(columns: LimitColumns): KeyLimits {
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
+  const { day, week, month, total } = budgetsOf(columns);
+  return {
+    ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
+    budgetsUsd: { day: toUsd(day), week: toUsd(week), month: toUsd(month), total: toUsd(total) },
+    addressRanges,
+  };
+}
+
+/** The columns with the changes made. */
+export function changeLimits(
+  columns: LimitColumns,
+  { budgetsUsd = {}, ...changes }: KeyLimitChanges,
+): LimitColumns {
+  const budgets = { ...budgetsOf(columns) };
+  for (const period of budgetPeriods) {
+    const usd = budgetsUsd[period];
+    if (usd !== undefined) budgets[period] = usd === null ? null : Math.round(usd * nanoPerDollar);
+  }
+  const ranges = changes.addressRanges === undefined ? columns.addressRanges : changes.addressRanges;
+  const given = <Value>(changed: Value | undefined, before: Value): Value =>
+    changed === undefined ? before : changed;
+  return {
+    requestsPerMinute: given(changes.requestsPerMinute, columns.requestsPerMinute),
+    tokensPerMinute: given(changes.tokensPerMinute, columns.tokensPerMinute),
+    concurrentRequests: given(changes.concurrentRequests, columns.concurrentRequests),
+    dayBudget: budgets.day,
+    weekBudget: budgets.week,
+    monthBudget: budgets.month,
+    totalBudget: budgets.total,
+    addressRanges: ranges && ranges.length > 0 ? ranges : null,
+  };
+}
+
+/** Null for a key that has no limits of its own. */
+export function enforcedLimits(columns: LimitColumns): EnforcedLimits | null {
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
+  const budgets = budgetsOf(columns);
+  const hasBudget = budgetPeriods.some((period) => budgets[period] !== null);
+  if (!hasBudget && !addressRanges && !requestsPerMinute && !tokensPerMinute && !concurrentRequests) {
+    return null;
+  }
+  return {
+    ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
+    budgets: hasBudget ? budgets : null,
+    addressRanges: addressRanges && new AddressRanges(addressRanges),
+  };
+}
+
+export function toUsd(nanoDollars: number | null): number | null {
+  return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
+}
+
+function budgetsOf({ dayBudget, weekBudget, monthBudget, totalBudget }: LimitColumns): Budgets {
+  return { day: dayBudget, week: weekBudget, month: monthBudget, total: totalBudget };
+}
+
+const nanoPerDollar = 1e9;

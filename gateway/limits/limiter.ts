@@ -1,0 +1,111 @@
+import type { Limits } from "../limit-variables.ts";
+import type { UsageRecord } from "../usage/record-format.ts";
+import { Admission } from "./admission.ts";
+import type { EnforcedLimits } from "./key-limits.ts";
+import { Meter } from "./meter.ts";
+import { checkScope, type Scope } from "./scope.ts";
+
+/** What a limiter has to know of a key. */
+export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
+
+/** What stands up for a request here. */
+type Asking = { key: LimitedKey; bodyBytes: number; admission: Admission | null };
+
+type LimiterOptions = {
+  now: () => number;
+  limits: Limits;
+  budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
+};
+
+/**
+ * Lets a request in, or throws why not: `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded` or
+ * `insufficient_quota`. All from memory. A request that is refused uses nothing of any limit.
+ */
+export class Limiter {
+  readonly #options: LimiterOptions;
+  readonly #meters = new Map<string, Meter>();
+
+  constructor(options: LimiterOptions) {
+    this.#options = options;
+  }
+
+  admit(asking: Asking): void {
+    const { now, budgets } = this.#options;
+    const { key } = asking;
+    const scopes = this.#scopesOf(key);
+    const admission = new Admission({ scopes, now, spend: (record) => budgets.spend(key, record) });
+    asking.admission = admission;
+    const estimate = estimateTokens(asking.bodyBytes);
+    budgets.check(key);
+    for (const scope of scopes) checkScope(scope, estimate, now());
+    admission.take(estimate);
+  }
+
+  /** What a key uses now, as far as this process knows; of its own limits or those that keys have by default. */
+  statusOf(key: LimitedKey): LimitStatus {
+    const second = Math.floor(this.#options.now() / 1000);
+    const meter = this.#meters.get(key.id);
+    return {
+      requestsInMinute: meter?.requests.used(second) ?? 0,
+      tokensInMinute: Math.round(meter?.tokens.used(second) ?? 0),
+      concurrentRequests: meter?.concurrent ?? 0,
+    };
+  }
+
+  /** Every meter by what it counts: a key's id, a person's, or `gateway`. */
+  get meters(): ReadonlyMap<string, Meter> {
+    return this.#meters;
+  }
+
+  /** Forgets what is not in use. */
+  sweep(): void {
+    const second = Math.floor(this.#options.now() / 1000);
+    for (const [id, meter] of this.#meters) {
+      if (meter.untoldFrom === null && meter.isIdle(second)) this.#meters.delete(id);
+    }
+  }
+
+  #scopesOf({ id, ownerId, limits: own }: LimitedKey): Scope[] {
+    const { limits } = this.#options;
+    const scopes: Scope[] = [];
+    this.#addScope(scopes, id, "this API key", {
+      requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
+      tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
+      concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
+    });
+    if (ownerId !== null) {
+      this.#addScope(scopes, ownerId, "all API keys of this key's owner", {
+        requestsPerMinute: limits.personRequestsPerMinuteMax,
+        tokensPerMinute: limits.personTokensPerMinuteMax,
+        concurrentRequests: limits.personConcurrentRequestsMax,
+      });
+    }
+    this.#addScope(scopes, wholeGateway, "the whole gateway", {
+      requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
+      tokensPerMinute: limits.gatewayTokensPerMinuteMax,
+      concurrentRequests: 0,
+    });
+    return scopes;
+  }
+
+  #addScope(scopes: Scope[], id: string, subject: string, limits: Omit<Scope, "meter" | "subject">): void {
+    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
+    if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
+    let meter = this.#meters.get(id);
+    if (!meter) this.#meters.set(id, (meter = new Meter()));
+    scopes.push({ meter, subject, requestsPerMinute, tokensPerMinute, concurrentRequests });
+  }
+}
+
+export type LimitStatus = {
+  requestsInMinute: number;
+  tokensInMinute: number;
+  concurrentRequests: number;
+};
+
+const wholeGateway = "gateway";
+
+/** English prose and JSON have about four bytes to a token; what it really was is known when the request is over. */
+function estimateTokens(bodyBytes: number): number {
+  return Math.ceil(bodyBytes / 4);
+}

@@ -1,0 +1,78 @@
+/**
+ * What was used in the last minute, which here is the current second and the 59 before it. A sum over sixty counters is
+ * exact where a token bucket is not: after a pause a bucket lets through its capacity and what flows in meanwhile, twice
+ * the limit within a minute. Others' use is what other processes have said of theirs.
+ */
+export class SlidingMinute {
+  readonly #own = new Float64Array(secondsPerMinute);
+  readonly #others = new Float64Array(secondsPerMinute);
+  #second = 0;
+  #sum = 0;
+
+  /** @param second since 1970; time that runs backwards stands still */
+  used(second: number): number {
+    this.#advance(second);
+    return this.#sum;
+  }
+
+  /** What this process used in the minute. */
+  ownUsed(second: number): number {
+    this.#advance(second);
+    return this.#own.reduce((sum, amount) => sum + amount, 0);
+  }
+
+  /** What this process used in one second of the minute. */
+  ownAt(at: number): number {
+    return this.#holds(at) ? (this.#own[at % secondsPerMinute] ?? 0) : 0;
+  }
+
+  /** Adds to a second, or takes away; a second that is over a minute old counts no more. */
+  add(second: number, amount: number, at = second): void {
+    this.#advance(second);
+    const into = at === second ? this.#second : at;
+    if (this.#holds(into)) this.#change(this.#own, into, amount);
+  }
+
+  /** What all others used in a second of the minute, as far as is known now. */
+  setOthers(second: number, at: number, amount: number): void {
+    this.#advance(second);
+    if (this.#holds(at)) this.#change(this.#others, at, amount - (this.#others[at % secondsPerMinute] ?? 0));
+  }
+
+  /** The first second, from now on, in which `used` is at most `most` if nothing is added. */
+  freeAt(second: number, most: number): number {
+    this.#advance(second);
+    let left = this.#sum;
+    let at = this.#second - secondsPerMinute;
+    while (left > most && at < this.#second) left -= this.#at(++at);
+    return Math.max(this.#second, at + secondsPerMinute);
+  }
+
+  #at(at: number): number {
+    const index = at % secondsPerMinute;
+    return (this.#own[index] ?? 0) + (this.#others[index] ?? 0);
+  }
+
+  #holds(at: number): boolean {
+    return at <= this.#second && at > this.#second - secondsPerMinute && at >= 0;
+  }
+
+  #change(amounts: Float64Array, at: number, amount: number): void {
+    const index = at % secondsPerMinute;
+    amounts[index] = (amounts[index] ?? 0) + amount;
+    this.#sum += amount;
+  }
+
+  #advance(second: number): void {
+    if (second <= this.#second) return;
+    const from = Math.max(this.#second + 1, second - secondsPerMinute + 1);
+    for (let at = from; at <= second; at++) {
+      this.#sum -= this.#at(at);
+      this.#own[at % secondsPerMinute] = 0;
+      this.#others[at % secondsPerMinute] = 0;
+    }
+    this.#second = second;
+  }
+}
+
+export const secondsPerMinute = 60;

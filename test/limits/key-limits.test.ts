@@ -1,0 +1,188 @@
+import test from "ava";
+import OpenAI from "openai";
+import { assertError } from "../helpers/assert-error.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
+import { shareLimits } from "../helpers/share-limits.ts";
+import { usageOf } from "../helpers/test-gateway.ts";
+
+const shared = shareLimits();
+
+test.serial(
+  "requests per minute: OpenAI's headers, a 429 with retry-after, and a record of it",
+  async (t) => {
+    const { gateway, upstream, model, keyWith } = shared();
+    const prompt = "three a minute";
+    upstream.scripts.set(prompt, (response) => sendCompletion(response));
+    const key = await keyWith({ requestsPerMinute: 3 });
+    for (const left of ["2", "1", "0"]) {
+      const { status, headers } = await postChat(gateway, key.value, chatBody(model.slug, prompt));
+      t.is(status, 200);
+      t.is(headers.get("x-ratelimit-limit-requests"), "3");
+      t.is(headers.get("x-ratelimit-remaining-requests"), left);
+      t.regex(headers.get("x-ratelimit-reset-requests") ?? "", /^(59(\.\d+)?s|1m0s)$/);
+      t.is(headers.get("x-ratelimit-limit-tokens"), null);
+    }
+    const refused = await postChat(gateway, key.value, chatBody(model.slug, prompt));
+    const error = { status: 429, type: "requests", param: null, code: "rate_limit_exceeded" };
+    t.regex(assertError(t, refused, error), /this API key: 3 requests per minute\. Try again in \d+ s\.$/);
+    const wait = Number(refused.headers.get("retry-after"));
+    t.true(wait > 50 && wait <= 60, `${wait}`);
+    t.is(refused.headers.get("x-ratelimit-remaining-requests"), "0");
+    t.is(upstream.seen(prompt).length, 3, "it costs nothing upstream");
+
+    const [record] = await usageOf(gateway, key.id);
+    t.like(record, {
+      status: "FAILED",
+      httpStatus: 429,
+      errorCode: "rate_limit_exceeded",
+      attempts: 0,
+      cost: null,
+    });
+    t.like(record, { model: model.slug, inputTokens: null, outputTokens: null });
+  },
+);
+
+test.serial("the openai SDK's own retry succeeds after retry-after", async (t) => {
+  const { gateway, upstream, model, clock, keyWith } = shared();
+  const prompt = "wait for me";
+  upstream.scripts.set(prompt, (response) => sendCompletion(response));
+  const key = await keyWith({ requestsPerMinute: 2 });
+  const statuses: number[] = [];
+  const client = new OpenAI({
+    apiKey: key.value,
+    baseURL: `${gateway.url}/v1`,
+    maxRetries: 1,
+    fetch: async (...request) => {
+      const response = await fetch(...request);
+      statuses.push(response.status);
+      return response;
+    },
+  });
+  const ask = () =>
+    client.chat.completions.create({ model: model.slug, messages: [{ role: "user", content: prompt }] });
+  await ask();
+  await ask();
+  clock.aheadMs += 58_500;
+  t.is((await ask()).choices[0]?.message.content, "Hi!");
+  t.deepEqual(statuses, [200, 200, 429, 200]);
+});
+
+test.serial("tokens per minute: estimated before, put right after", async (t) => {
+  const { gateway, upstream, model, keyWith } = shared();
+  const prompt = "some words that make a body of a hundred bytes and more, which is some thirty tokens";
+  upstream.scripts.set(prompt, (response) => sendCompletion(response));
+  const key = await keyWith({ tokensPerMinute: 60 });
+  const first = await postChat(gateway, key.value, chatBody(model.slug, prompt));
+  t.is(first.status, 200);
+  t.is(first.headers.get("x-ratelimit-limit-tokens"), "60");
+  t.is(first.headers.get("x-ratelimit-remaining-tokens"), "53", "seven were used");
+  t.is(
+    (await postChat(gateway, key.value, chatBody(model.slug, prompt))).headers.get(
+      "x-ratelimit-remaining-tokens",
+    ),
+    "46",
+  );
+
+  const tooLarge = await postChat(gateway, key.value, chatBody(model.slug, prompt.repeat(5)));
+  const error = { status: 429, type: "tokens", param: null, code: "rate_limit_exceeded" };
+  t.regex(assertError(t, tooLarge, error), /too large for this API key/);
+  t.is(tooLarge.headers.get("retry-after"), null, "no wait helps");
+
+  for (let request = 0; request < 5; request++)
+    await postChat(gateway, key.value, chatBody(model.slug, prompt));
+  const refused = await postChat(gateway, key.value, chatBody(model.slug, prompt));
+  t.regex(assertError(t, refused, error), /60 tokens per minute, of which \d\d are used/);
+  t.regex(refused.headers.get("retry-after") ?? "", /^\d+$/);
+  t.like((await usageOf(gateway, key.id))[0], { httpStatus: 429, errorCode: "token_limit_exceeded" });
+});
+
+test.serial(
+  "requests at the same time are never more than the limit, and make room however they end",
+  async (t) => {
+    const { gateway, upstream, model, keyWith } = shared();
+    const prompt = "hold on";
+    const held: (() => void)[] = [];
+    let open = 0;
+    let most = 0;
+    upstream.scripts.set(prompt, async (response) => {
+      most = Math.max(most, ++open);
+      await new Promise<void>((resolve) => held.push(resolve));
+      open--;
+      sendCompletion(response);
+    });
+    const key = await keyWith({ concurrentRequests: 3 });
+    const asked = Array.from({ length: 20 }, () =>
+      postChat(gateway, key.value, chatBody(model.slug, prompt)),
+    );
+    await eventually(() => held.length === 3);
+    await eventually(async () => (await usageOf(gateway, key.id)).length === 17);
+    for (const release of held) release();
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    t.is(statuses.filter((status) => status === 200).length, 3);
+    t.is(statuses.filter((status) => status === 429).length, 17);
+    t.is(most, 3);
+
+    const leaving = new AbortController();
+    const left = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.value}` },
+      body: JSON.stringify(chatBody(model.slug, prompt)),
+      signal: leaving.signal,
+    });
+    await eventually(() => held.length === 4);
+    t.is(gateway.services.limiter.meters.get(key.id)?.concurrent, 1);
+    leaving.abort();
+    await t.throwsAsync(left);
+    await eventually(() => gateway.services.limiter.meters.get(key.id)?.concurrent === 0);
+    held[3]?.();
+  },
+);
+
+for (const form of clientForms()) {
+  const { name, path, headers } = form;
+  test.serial(`${name} gets its own form of each error`, async (t) => {
+    const { gateway, upstream, model, keyWith } = shared();
+    const key = await keyWith({ requestsPerMinute: 1, budgetsUsd: { total: 0 } });
+    const spent = await postTo(gateway, path, headers(key.value), form.body(model.slug));
+    t.is(spent.status, 402, spent.text);
+    t.regex(spent.text, name === "messages" ? /"billing_error"/ : /"code":"insufficient_quota"/);
+    await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { total: null } } });
+    upstream.scripts.set("one", (response) => sendCompletion(response));
+    t.is((await postTo(gateway, path, headers(key.value), form.body(model.slug))).status, 200);
+    const limited = await postTo(gateway, path, headers(key.value), form.body(model.slug));
+    t.is(limited.status, 429);
+    t.regex(
+      limited.text,
+      name === "messages" ? /"rate_limit_error"/ : /"type":"requests".*"rate_limit_exceeded"/,
+    );
+    t.regex(limited.headers.get("retry-after") ?? "", /^\d+$/);
+    t.is(limited.headers.get("x-ratelimit-limit-requests"), "1");
+  });
+}
+
+function clientForms() {
+  const messages = [{ role: "user", content: "one" }];
+  const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+  return [
+    {
+      name: "chat",
+      path: "/v1/chat/completions",
+      headers: bearer,
+      body: (model: string) => ({ model, messages }),
+    },
+    {
+      name: "messages",
+      path: "/v1/messages",
+      headers: (value: string) => ({ "x-api-key": value, "anthropic-version": "2023-06-01" }),
+      body: (model: string) => ({ model, max_tokens: 9, messages }),
+    },
+    {
+      name: "responses",
+      path: "/v1/responses",
+      headers: bearer,
+      body: (model: string) => ({ model, input: "one" }),
+    },
+  ];
+}

@@ -1,0 +1,55 @@
+import test from "ava";
+import { assertError } from "../helpers/assert-error.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
+import { shareLimits } from "../helpers/share-limits.ts";
+import { usageOf } from "../helpers/test-gateway.ts";
+
+const shared = shareLimits();
+
+test.serial(
+  "a key counts from its addresses only, and elsewhere is like any key that does not count",
+  async (t) => {
+    const { gateway, upstream, model, keyWith } = shared();
+    const prompt = "from here";
+    upstream.scripts.set(prompt, (response) => sendCompletion(response));
+    const key = await keyWith({ addressRanges: ["10.0.0.0/8", "2001:db8::/32"] });
+    const error = { status: 401, type: "invalid_request_error", param: null, code: "invalid_api_key" };
+    const refused = await postChat(gateway, key.value, chatBody(model.slug, prompt));
+    const unknown = await postChat(gateway, "sk-gateway-wrong", chatBody(model.slug, prompt));
+    t.is(assertError(t, refused, error), assertError(t, unknown, error));
+    const list = await fetch(`${gateway.url}/v1/models`, {
+      headers: { authorization: `Bearer ${key.value}` },
+    });
+    t.is(list.status, 401);
+    t.like((await usageOf(gateway, key.id))[0], { httpStatus: 401, errorCode: "address_not_allowed" });
+    await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { addressRanges: ["127.0.0.0/8"] } });
+    t.is((await postChat(gateway, key.value, chatBody(model.slug, prompt))).status, 200);
+  },
+);
+
+test.serial("limits are set in part, shown, written to the audit log, and count at once", async (t) => {
+  const { gateway, keyWith } = shared();
+  const { keys, audit } = gateway.admin;
+  const { id, limits } = await keyWith({ requestsPerMinute: 5, budgetsUsd: { month: 12.5 } });
+  t.like(limits, { requestsPerMinute: 5, tokensPerMinute: null, addressRanges: null });
+  t.deepEqual(limits.budgetsUsd, { day: null, week: null, month: 12.5, total: null });
+  const changed = await keys.setLimits.mutate({
+    id,
+    revision: 1,
+    limits: { requestsPerMinute: null, tokensPerMinute: 1_000, budgetsUsd: { day: 0.000000001 } },
+  });
+  t.is(changed.revision, 2);
+  t.deepEqual(changed.limits, {
+    requestsPerMinute: null,
+    tokensPerMinute: 1_000,
+    concurrentRequests: null,
+    budgetsUsd: { day: 1e-9, week: null, month: 12.5, total: null },
+    addressRanges: null,
+  });
+  t.deepEqual((await keys.get.query({ id })).limits, changed.limits);
+  const { items } = await audit.list.query({ entityId: id, action: "key.setLimits" });
+  t.deepEqual(items[0]?.details["tokensPerMinute"], { from: null, to: 1_000 });
+  const wrong = { id, limits: { addressRanges: ["10.0.0.0/33"] } };
+  await t.throwsAsync(keys.setLimits.mutate(wrong), { message: /neither an IP address nor a range/ });
+});

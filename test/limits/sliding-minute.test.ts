@@ -1,0 +1,134 @@
+import test from "ava";
+import fc from "fast-check";
+import { Limiter } from "../../gateway/limits/limiter.ts";
+import { SlidingMinute } from "../../gateway/limits/sliding-minute.ts";
+import { GatewayError } from "../../gateway/errors.ts";
+import { limitsOf, limitedKey, noBudgets, overRecord } from "../helpers/limited-key.ts";
+
+const steps = fc.array(
+  fc.record({
+    waitMs: fc.oneof(fc.nat(300), fc.nat(5_000), fc.nat(100_000)),
+    amount: fc.integer({ min: 1, max: 9 }),
+  }),
+  { minLength: 1, maxLength: 120 },
+);
+
+test("the minute holds what the last sixty seconds held, whatever the times between", (t) => {
+  fc.assert(
+    fc.property(steps, (list) => {
+      const minute = new SlidingMinute();
+      const uses: { at: number; amount: number }[] = [];
+      let now = 1_700_000_000_000;
+      for (const { waitMs, amount } of list) {
+        const second = Math.floor((now += waitMs) / 1000);
+        minute.add(second, amount);
+        uses.push({ at: second, amount });
+        t.is(minute.used(second), usedIn(uses, second));
+        t.is(minute.freeAt(second, 0), second + 60);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("it is free when it says, and not a second sooner", (t) => {
+  fc.assert(
+    fc.property(steps, fc.nat(100), (list, most) => {
+      const minute = new SlidingMinute();
+      const uses: { at: number; amount: number }[] = [];
+      let second = 1_000;
+      for (const { waitMs, amount } of list) {
+        minute.add((second += Math.floor(waitMs / 1000)), amount);
+        uses.push({ at: second, amount });
+      }
+      const freeAt = minute.freeAt(second, most);
+      t.true(usedIn(uses, freeAt) <= most);
+      t.true(freeAt === second || usedIn(uses, freeAt - 1) > most);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("never more requests than the limit in any sixty seconds, and none refused below it", (t) => {
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: 12 }), (list, requestsPerMinute) => {
+      let now = 1_700_000_000_000;
+      const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets });
+      const key = limitedKey("key_1", { requestsPerMinute });
+      const let_in: { at: number; amount: number }[] = [];
+      for (const { waitMs, amount } of list) {
+        now += waitMs;
+        const second = Math.floor(now / 1000);
+        for (let request = 0; request < amount; request++) {
+          const asking = { key, bodyBytes: 100, admission: null };
+          const isBelow = usedIn(let_in, second) < requestsPerMinute;
+          try {
+            limiter.admit(asking);
+            t.true(isBelow, "let through above the limit");
+            let_in.push({ at: second, amount: 1 });
+          } catch (error) {
+            t.false(isBelow, "refused below the limit");
+            const { code, retryAfterSeconds } = error as GatewayError;
+            t.is(code, "rate_limit_exceeded");
+            const wait = retryAfterSeconds ?? 0;
+            t.true(wait >= 1 && wait <= 60);
+            t.true(usedIn(let_in, Math.floor((now + wait * 1000) / 1000)) < requestsPerMinute);
+          }
+        }
+      }
+      for (const { at } of let_in) t.true(usedIn(let_in, at + 59) <= requestsPerMinute);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("never more tokens than the limit by what is known, and what a request did not use is given back", (t) => {
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 20, max: 200 }), (list, tokensPerMinute) => {
+      let now = 1_700_000_000_000;
+      const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets });
+      const key = limitedKey("key_1", { tokensPerMinute });
+      for (const { waitMs, amount } of list) {
+        now += waitMs;
+        const asking = { key, bodyBytes: amount * 40, admission: null };
+        const before = limiter.statusOf(key).tokensInMinute;
+        try {
+          limiter.admit(asking);
+          t.true(before + amount * 10 <= tokensPerMinute);
+        } catch (error) {
+          t.true(before + amount * 10 > tokensPerMinute);
+          t.is((error as GatewayError).code, "token_limit_exceeded");
+          continue;
+        }
+        now += amount * 500;
+        endOf(asking)?.end(overRecord("key_1", { inputTokens: amount, outputTokens: 0 }));
+        t.true(limiter.statusOf(key).tokensInMinute <= Math.max(before, 0) + amount);
+      }
+      t.is(limiter.statusOf(key).concurrentRequests, 0);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("what nobody uses any more is forgotten", (t) => {
+  let now = 1_700_000_000_000;
+  const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets });
+  const asking = { key: limitedKey("key_1", { requestsPerMinute: 1 }), bodyBytes: 1, admission: null };
+  limiter.admit(asking);
+  endOf(asking)?.end(overRecord("key_1"));
+  limiter.sweep();
+  t.is(limiter.meters.size, 1);
+  now += 60_000;
+  for (const meter of limiter.meters.values()) meter.untoldFrom = null;
+  limiter.sweep();
+  t.is(limiter.meters.size, 0);
+});
+
+/** TypeScript believes that what it was made with is what it still has. */
+function endOf({ admission }: { admission: unknown }) {
+  return admission as { end(record: ReturnType<typeof overRecord>): void } | null;
+}
+
+function usedIn(uses: { at: number; amount: number }[], second: number): number {
+  return uses.reduce((sum, { at, amount }) => sum + (at > second - 60 && at <= second ? amount : 0), 0);
+}
