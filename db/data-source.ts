@@ -5,6 +5,8 @@ import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
 import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
 import { DataKey } from "./entities/data-key.ts";
+import { LimitEvent } from "./entities/limit-event.ts";
+import { LimitUse } from "./entities/limit-use.ts";
 import { Model, ModelFallback } from "./entities/model.ts";
 import { Credential, Provider } from "./entities/provider.ts";
 import { UsageRecord } from "./entities/usage-record.ts";
@@ -33,6 +35,8 @@ const entities = [
   Credential,
   Invitation,
   DataKey,
+  LimitEvent,
+  LimitUse,
   Model,
   ModelFallback,
   Provider,

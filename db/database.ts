@@ -8,6 +8,8 @@ import { AuditEntryRepository } from "./repositories/audit-entry-repository.ts";
 import { ChangeRepository } from "./repositories/change-repository.ts";
 import { InvitationRepository } from "./repositories/invitation-repository.ts";
 import { DataKeyRepository } from "./repositories/data-key-repository.ts";
+import { LimitEventRepository } from "./repositories/limit-event-repository.ts";
+import { LimitUseRepository } from "./repositories/limit-use-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
@@ -140,6 +142,8 @@ function repositoriesOf(manager: EntityManager) {
     changes: new ChangeRepository(manager),
     invitations: new InvitationRepository(manager),
     dataKeys: new DataKeyRepository(manager),
+    limitEvents: new LimitEventRepository(manager),
+    limitUses: new LimitUseRepository(manager),
     models: new ModelRepository(manager),
     providers: new ProviderRepository(manager),
     sessions: new SessionRepository(manager),

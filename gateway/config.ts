@@ -22,6 +22,8 @@ export type Config = Readonly<{
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;
   /** Secrets that sign access tokens, newest first; null = a key file in the data folder. */
   jwtSecrets: string[] | null;
+  /** Who is told of budgets that are nearly spent. */
+  limitWebhook: { url: string; secret: string } | null;
   administrator: { email: string; password: string } | null;
   /** `host:port` of private upstreams that may be called, or `*` for all of them. */
   upstreamPrivateHosts: string[];
@@ -61,6 +63,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     administrator:
       data.ADMIN_EMAIL !== undefined && data.ADMIN_PASSWORD !== undefined
         ? { email: data.ADMIN_EMAIL, password: data.ADMIN_PASSWORD }
+        : null,
+    limitWebhook:
+      data.LIMIT_WEBHOOK_URL !== undefined && data.LIMIT_WEBHOOK_SECRET !== undefined
+        ? { url: data.LIMIT_WEBHOOK_URL, secret: data.LIMIT_WEBHOOK_SECRET }
         : null,
     upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
     environmentKeys: new EnvironmentKeys(given),
@@ -148,6 +154,10 @@ const jwtSecret = z
     "each secret must have at least 32 bytes, as from: openssl rand -base64 32",
   );
 
+const webhookSecret = z
+  .string()
+  .refine((secret) => Buffer.byteLength(secret) >= 32, "must have at least 32 bytes");
+
 const privateHosts = z
   .string()
   .transform((text) =>
@@ -194,6 +204,8 @@ const variables = z
       .min(10, "must have at least 10 characters")
       .max(256, "must have at most 256 characters")
       .optional(),
+    LIMIT_WEBHOOK_URL: httpUrl.optional(),
+    LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
     UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
     USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
     NODE_ENV: z.string().optional(),
@@ -209,6 +221,10 @@ const variables = z
     if (data.KMS_KEY_ID !== undefined && data.MASTER_KEY !== undefined) {
       const message = "and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens";
       context.addIssue({ code: "custom", path: ["KMS_KEY_ID"], message });
+    }
+    if ((data.LIMIT_WEBHOOK_URL === undefined) !== (data.LIMIT_WEBHOOK_SECRET === undefined)) {
+      const message = "and LIMIT_WEBHOOK_SECRET go together: what is sent is signed";
+      context.addIssue({ code: "custom", path: ["LIMIT_WEBHOOK_URL"], message });
     }
     if ((data.ADMIN_EMAIL === undefined) !== (data.ADMIN_PASSWORD === undefined)) {
       const missing = data.ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";

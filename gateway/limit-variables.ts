@@ -30,6 +30,7 @@ export const limitVariables = {
   personConcurrentRequestsMax: { variable: "PERSON_CONCURRENT_REQUESTS_MAX", value: 0, least: 0 },
   gatewayRequestsPerMinuteMax: { variable: "GATEWAY_REQUESTS_PER_MINUTE_MAX", value: 0, least: 0 },
   gatewayTokensPerMinuteMax: { variable: "GATEWAY_TOKENS_PER_MINUTE_MAX", value: 0, least: 0 },
+  limitExchangeIntervalMs: { variable: "LIMIT_EXCHANGE_INTERVAL_MS", value: 250 },
   budgetRefreshIntervalMs: { variable: "BUDGET_REFRESH_INTERVAL_MS", value: 1_000 },
   kmsTimeoutMs: { variable: "KMS_TIMEOUT_MS", value: 5_000 },
   kmsRetryIntervalMsMax: { variable: "KMS_RETRY_INTERVAL_MS_MAX", value: 30_000 },

@@ -89,7 +89,9 @@ export async function createServices(config: Config, runtime: Runtime) {
       createName: () => createId("spl", runtime),
       shipped: (records) => budgets.shipped(records),
     });
-    const { budgets, limiter, closeLimits } = startLimits({ config, database, runtime, recorder });
+    const { budgets, limiter, closeLimits, exchangeLimits } = startLimits({
+      ...{ config, database, runtime, recorder },
+    });
     closers.push(
       () => recorder.close(),
       () => upstreams.close(),
@@ -179,7 +181,19 @@ export async function createServices(config: Config, runtime: Runtime) {
         usageHistory,
       },
       onboarding: new Onboarding(database),
-      ...{ keyCache, lastUsed, catalogue, upstreams, attempts, limiter, recorder, openExchanges, database },
+      ...{
+        keyCache,
+        lastUsed,
+        catalogue,
+        upstreams,
+        attempts,
+        limiter,
+        budgets,
+        exchangeLimits,
+        recorder,
+        openExchanges,
+        database,
+      },
       /** What keeps this process from serving, in words for operators; null = nothing. */
       trouble: () => dataKeyLoader?.trouble ?? null,
       firstKeyValue,

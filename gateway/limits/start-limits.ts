@@ -2,9 +2,13 @@ import type { Database } from "../../db/database.ts";
 import type { Config } from "../config.ts";
 import type { Runtime } from "../runtime.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import { createId } from "../ids.ts";
+import { BudgetWarnings } from "./budget-warnings.ts";
 import { Budgets } from "./budgets.ts";
 import { Limiter } from "./limiter.ts";
 import { PeriodicTask } from "./periodic-task.ts";
+import { ShareExchange } from "./share-exchange.ts";
+import { Webhook } from "./webhook.ts";
 
 type StartLimitsOptions = {
   config: Config;
@@ -17,10 +21,13 @@ type StartLimitsOptions = {
 export function startLimits({ config, database, runtime, recorder }: StartLimitsOptions) {
   const { limits } = config;
   const { now, log } = runtime;
+  const { limitWebhook } = config;
+  const webhook = limitWebhook && new Webhook({ ...limitWebhook, now });
+  const warnings = new BudgetWarnings({ database, runtime, webhook });
   const budgets = new Budgets({
     ...{ database, now },
     readUndisturbed: (read) => recorder.readUndisturbed(read),
-    warn: () => {},
+    warn: (warning) => warnings.add(warning),
   });
   const limiter = new Limiter({ now, limits, budgets });
   const refresh = new PeriodicTask({
@@ -29,12 +36,34 @@ export function startLimits({ config, database, runtime, recorder }: StartLimits
     log,
     failure: "cannot read what keys have spent; this process's own counts go on",
   });
+  const exchange = new ShareExchange({
+    ...{ database, now },
+    processId: createId("prc", runtime),
+    meters: limiter.meters,
+  });
+  const exchanging = new PeriodicTask({
+    run: () => exchange.run(),
+    intervalMs: limits.limitExchangeIntervalMs,
+    log,
+    failure: "cannot tell other processes what was used of limits; each keeps them for itself",
+  });
+  const warning = new PeriodicTask({
+    run: () => warnings.work(),
+    intervalMs: warningIntervalMs,
+    log,
+    failure: "cannot write or send warnings about budgets; they are kept and tried again",
+  });
   const sweep = setInterval(() => limiter.sweep(), sweepIntervalMs).unref();
   const closeLimits = async () => {
     clearInterval(sweep);
     await refresh.close();
+    await exchanging.run();
+    await exchanging.close();
+    await warning.run();
+    await warning.close();
   };
-  return { budgets, limiter, closeLimits };
+  return { budgets, limiter, closeLimits, exchangeLimits: () => exchanging.run() };
 }
 
+const warningIntervalMs = 1_000;
 const sweepIntervalMs = 10_000;

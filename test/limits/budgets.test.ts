@@ -2,7 +2,6 @@ import test, { type ExecutionContext } from "ava";
 import { assertError } from "../helpers/assert-error.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 

@@ -1,0 +1,42 @@
+import { type EntityManager, LessThan } from "typeorm";
+import { LimitUse, type LimitUseRow } from "../entities/limit-use.ts";
+import { readRaw } from "./raw-sql.ts";
+
+export class LimitUseRepository {
+  readonly #manager: EntityManager;
+
+  constructor(manager: EntityManager) {
+    this.#manager = manager;
+  }
+
+  /** Writes what a process used, in the place of what it said of the same seconds before. */
+  async put(uses: readonly LimitUseRow[]): Promise<void> {
+    for (let from = 0; from < uses.length; from += rowsPerStatement) {
+      const part = uses.slice(from, from + rowsPerStatement);
+      await this.#manager.upsert(LimitUse, part, ["processId", "subjectId", "second"]);
+    }
+  }
+
+  /** What all but one process used from a second on, together: of everything, or of these. */
+  async ofOthers(processId: string, from: number, subjectIds?: string[]): Promise<OthersUse[]> {
+    if (subjectIds?.length === 0) return [];
+    const these = subjectIds ? `AND subject_id IN (${subjectIds.map(() => "?").join(", ")})` : "";
+    const rows = await readRaw(this.#manager, {
+      sql: `SELECT subject_id, second, SUM(requests) AS requests, SUM(tokens) AS tokens FROM limit_uses
+        WHERE second >= ? AND process_id <> ? ${these} GROUP BY subject_id, second`,
+      parameters: [from, processId, ...(subjectIds ?? [])],
+    });
+    return rows.map(({ subject_id: subjectId, second, requests, tokens }) => ({
+      subjectId: String(subjectId),
+      ...{ second: Number(second), requests: Number(requests), tokens: Number(tokens) },
+    }));
+  }
+
+  async deleteBefore(second: number): Promise<void> {
+    await this.#manager.delete(LimitUse, { second: LessThan(second) });
+  }
+}
+
+type OthersUse = Omit<LimitUseRow, "processId">;
+
+const rowsPerStatement = 500;

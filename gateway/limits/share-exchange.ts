@@ -1,0 +1,83 @@
+import type { Database } from "../../db/database.ts";
+import type { LimitUseRow } from "../../db/entities/limit-use.ts";
+import type { Meter } from "./meter.ts";
+import { secondsPerMinute } from "./sliding-minute.ts";
+
+type ShareExchangeOptions = {
+  database: Database;
+  now: () => number;
+  processId: string;
+  meters: ReadonlyMap<string, Meter>;
+};
+
+/**
+ * Tells other processes what this one has let through, and hears what they have: so that a limit is one limit, however many
+ * processes keep it. What they let through since is not known yet, which is how far they can pass it together.
+ */
+export class ShareExchange {
+  readonly #options: ShareExchangeOptions;
+  /** What others have said of all its minute. */
+  readonly #heard = new WeakSet<Meter>();
+  #readFrom = 0;
+  #nextPruneAt = 0;
+
+  constructor(options: ShareExchangeOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { meters, now } = this.#options;
+    if (meters.size === 0) return;
+    const second = Math.floor(now() / 1000);
+    await this.#tell(second);
+    await this.#hear(second);
+    if (second < this.#nextPruneAt) return;
+    this.#nextPruneAt = second + secondsPerMinute;
+    await this.#options.database.write(({ limitUses }) =>
+      limitUses.deleteBefore(second - 2 * secondsPerMinute),
+    );
+  }
+
+  async #tell(second: number): Promise<void> {
+    const { meters, processId, database } = this.#options;
+    const told: { meter: Meter; from: number }[] = [];
+    const uses: LimitUseRow[] = [];
+    for (const [subjectId, meter] of meters) {
+      if (meter.untoldFrom === null) continue;
+      const from = Math.max(meter.untoldFrom, second - secondsPerMinute + 1);
+      told.push({ meter, from });
+      meter.untoldFrom = null;
+      for (let at = from; at <= second; at++) {
+        const [requests, tokens] = [meter.requests.ownAt(at), Math.round(meter.tokens.ownAt(at))];
+        uses.push({ processId, subjectId, second: at, requests, tokens });
+      }
+    }
+    if (uses.length === 0) return;
+    try {
+      await database.write(({ limitUses }) => limitUses.put(uses));
+    } catch (error) {
+      for (const { meter, from } of told) meter.untoldFrom = Math.min(meter.untoldFrom ?? from, from);
+      throw error;
+    }
+  }
+
+  async #hear(second: number): Promise<void> {
+    const { meters, processId, database } = this.#options;
+    const fresh = [...meters].filter(([, meter]) => !this.#heard.has(meter));
+    const freshIds = fresh.map(([id]) => id);
+    const uses = await database.read(async ({ limitUses }) => [
+      ...(await limitUses.ofOthers(processId, this.#readFrom)),
+      ...(await limitUses.ofOthers(processId, second - secondsPerMinute + 1, freshIds)),
+    ]);
+    for (const { subjectId, second: at, requests, tokens } of uses) {
+      const meter = meters.get(subjectId);
+      meter?.requests.setOthers(second, at, requests);
+      meter?.tokens.setOthers(second, at, tokens);
+    }
+    for (const [, meter] of fresh) this.#heard.add(meter);
+    this.#readFrom = second - lateSeconds;
+  }
+}
+
+/** How late others may be with what they say of a second, their clocks' difference included. */
+const lateSeconds = 5;

@@ -1,0 +1,65 @@
+import { createHmac } from "node:crypto";
+import { request } from "undici";
+import type { LimitEventRow } from "../../db/entities/limit-event.ts";
+import { toUsd } from "./key-limits.ts";
+
+type WebhookOptions = { url: string; secret: string; now: () => number };
+
+/**
+ * Tells another system of a warning, signed so that it can trust it.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export class Webhook {
+  readonly #options: WebhookOptions;
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+  }
+
+  /** Throws unless it was taken. */
+  async send(event: LimitEventRow): Promise<void> {
+    const { url, secret, now } = this.#options;
+    const body = JSON.stringify(toMessage(event));
+    const seconds = String(Math.floor(now() / 1000));
+    const { statusCode, body: answer } = await request(url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "webhook-id": event.id,
+        "webhook-timestamp": seconds,
+        "webhook-signature": `v1,${sign(secret, `${event.id}.${seconds}.${body}`)}`,
+      },
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await answer.dump();
+    if (statusCode < 200 || statusCode >= 300) throw new Error(`It answered with status ${statusCode}.`);
+  }
+}
+
+/** Half a minute, two minutes, … up to a day and a half; null = no more. */
+export function sendAgainAfterMs(attempts: number): number | null {
+  return attempts >= attemptsMax ? null : firstWaitMs * 4 ** attempts;
+}
+
+const timeoutMs = 5_000;
+const firstWaitMs = 30_000;
+const attemptsMax = 6;
+
+function sign(secret: string, text: string): string {
+  return createHmac("sha256", secret).update(text).digest("base64");
+}
+
+function toMessage(event: LimitEventRow): object {
+  const { apiKeyId, apiKeyName, ownerId, period, periodStartsAt, percent, budget, spent, createdAt } = event;
+  return {
+    type: percent >= 100 ? "budget.spent" : "budget.warning",
+    timestamp: createdAt,
+    data: {
+      ...{ apiKeyId, apiKeyName, ownerId, period, percent },
+      periodStartsAt: period === "total" ? null : periodStartsAt,
+      budgetUsd: toUsd(budget),
+      spentUsd: toUsd(spent),
+    },
+  };
+}

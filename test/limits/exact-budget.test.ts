@@ -1,0 +1,98 @@
+import { EventEmitter, once } from "node:events";
+import test from "ava";
+import { complete } from "../../gateway/completions/complete.ts";
+import { Exchange } from "../../gateway/completions/exchange.ts";
+import type { Reply } from "../../gateway/completions/reply.ts";
+import { GatewayError } from "../../gateway/errors.ts";
+import { createId } from "../../gateway/ids.ts";
+import { hashKeyValue } from "../../gateway/keys/key-value.ts";
+import { chatBody } from "../helpers/post-chat.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const requests = 10_000;
+const underWay = 500;
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a budget is exact to the nano-dollar over 10,000 concurrent requests with mixed prices`, async (t) => {
+    t.timeout(120_000);
+    const gateway = await startTestGateway(t, { kind });
+    const { services, admin } = gateway;
+    const random = seededRandom(9);
+    const { providerId } = await admin.models.get.query({ slug: "demo/echo" });
+    const models: string[] = [];
+    for (const [index, input] of [0.000001, 0.15, 1.234567, 3, 15.000001].entries()) {
+      const slug = `demo/price-${index}`;
+      const prices = { input, output: input * 4 };
+      await admin.models.create.mutate({ slug, providerId, upstreamModel: "echo", prices });
+      models.push(slug);
+    }
+    const { key, value } = await admin.keys.create.mutate({
+      name: "Exact",
+      models,
+      limits: { budgetsUsd: { total: 1.5 } },
+    });
+    const known = await services.keyCache.find(hashKeyValue(value));
+    if (!known) return t.fail();
+    const spent = () => services.budgets.spentIn(key.id, "total")?.amount ?? -1;
+    const budget = 1_500_000_000;
+
+    const overs = new EventEmitter();
+    let [admitted, refused, open] = [0, 0, 0];
+    for (let request = 0; request < requests; request++) {
+      while (open >= underWay) await once(overs, "over");
+      const isLeft = spent() < budget;
+      const exchange = new Exchange({
+        id: createId("req", services.runtime),
+        key: known,
+        endpoint: "chat/completions",
+        clientTool: null,
+        reply: silentReply(),
+        runtime: services.runtime,
+        recorder: services.recorder,
+        openExchanges: services.openExchanges,
+      });
+      const slug = models[random.upTo(models.length - 1)] ?? "";
+      const words = "word ".repeat(1 + random.upTo(20));
+      try {
+        complete(services, exchange, Buffer.from(JSON.stringify(chatBody(slug, words))));
+        t.true(isLeft, "let through after the end");
+        admitted++;
+        open++;
+        exchange.onOver(() => {
+          open--;
+          overs.emit("over");
+        });
+      } catch (error) {
+        t.is((error as GatewayError).code, "insufficient_quota");
+        t.false(isLeft, "refused before the end");
+        refused++;
+        exchange.fail(error as GatewayError);
+      }
+    }
+    while (open > 0) await once(overs, "over");
+    await services.recorder.flush();
+
+    const costs = await services.database.read(({ usageRollUps }) => usageRollUps.dailyCosts([key.id]));
+    const shipped = costs.reduce((sum, { cost }) => sum + cost, 0);
+    t.true(admitted > underWay && refused > underWay, `${admitted} admitted, ${refused} refused`);
+    t.is(spent(), shipped);
+    t.true(shipped >= budget);
+    await services.budgets.load([key.id]);
+    t.is(spent(), shipped, "and the same again from the history alone");
+    t.log(`${admitted} admitted, ${refused} refused, ${shipped} nano-dollars of ${budget}`);
+  });
+}
+
+function silentReply(): Reply {
+  const nothing = () => {};
+  return {
+    hasBegun: false,
+    statusOf: () => 402,
+    streamWriter: null,
+    write: () => true,
+    ...{ beginStream: nothing, endStream: nothing, sendJson: nothing, fail: nothing },
+    ...{ abandon: nothing, onDrain: nothing },
+  };
+}

@@ -1,0 +1,74 @@
+import test from "ava";
+import type { GatewayError } from "../../gateway/errors.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { limitedKey } from "../helpers/limited-key.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const requestsPerMinute = 600;
+const intervalMs = 250;
+
+// SQLite is for one process.
+for (const kind of databaseKinds.filter((each) => each === "mysql")) {
+  test(`${kind}: three processes, one key, 600 a minute: the overshoot is within what it is said to be`, async (t) => {
+    t.timeout(180_000);
+    let now = Date.UTC(2026, 11, 1);
+    const runtime = { now: () => now };
+    // The clock is the test's, and so are the exchanges.
+    const environment = { DATABASE_TIMEOUT_MS: "20000", LIMIT_EXCHANGE_INTERVAL_MS: "1000000" };
+    const one = await startTestGateway(t, { kind, environment, runtime });
+    const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
+    const joining = { environment: { ...environment, DATABASE_URL }, runtime };
+    const gateways = [one, ...(await Promise.all([1, 2].map(() => startTestGateway(t, joining))))];
+    const key = limitedKey("key_shared", { requestsPerMinute });
+
+    // Ten times the limit, as it comes to one process after another.
+    const through: number[] = [];
+    for (let sent = 0; sent < 6_000; sent++, now += 10) {
+      const { services } = gateways[sent % 3] ?? one;
+      try {
+        services.limiter.admit({ key, bodyBytes: 1, admission: null });
+        through.push(now);
+      } catch (error) {
+        t.is((error as GatewayError).code, "rate_limit_exceeded");
+        t.true(inMinute(through, now) >= requestsPerMinute, "refused below the limit");
+      }
+      if (now % intervalMs === 0) {
+        for (const gateway of gateways) await gateway.services.exchangeLimits();
+      }
+    }
+    const most = Math.max(...through.map((at) => inMinute(through, at)));
+    // What the two others let through in two intervals.
+    const overshootMax = Math.ceil(((2 / 3) * (2 * intervalMs)) / 10);
+    t.log(`at most ${most} within a minute, limit ${requestsPerMinute}, stated overshoot ${overshootMax}`);
+    t.true(most >= requestsPerMinute && most <= requestsPerMinute + overshootMax, `${most}`);
+
+    for (const gateway of gateways) await gateway.services.exchangeLimits();
+    for (const { services } of gateways) {
+      t.is(services.limiter.statusOf(key).requestsInMinute, inMinute(through, now), "each knows of all");
+    }
+  });
+}
+
+function inMinute(times: number[], now: number): number {
+  const second = Math.floor(now / 1000);
+  return times.filter((at) => at <= now && Math.floor(at / 1000) > second - 60).length;
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a process that starts anew keeps the limit of the one before`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const wish = { name: "Kept", models: ["demo/echo"], limits: { requestsPerMinute: 3 } };
+    const { key, value } = await gateway.admin.keys.create.mutate(wish);
+    for (let request = 0; request < 3; request++) await postChat(gateway, value, chatBody("demo/echo", "x"));
+    await gateway.close();
+    const again = await startTestGateway(t, { environment: gateway.environment });
+    await postChat(again, value, chatBody("demo/echo", "x"));
+    await eventually(() => {
+      const meter = again.services.limiter.meters.get(key.id);
+      return meter && meter.requests.used(Math.floor(Date.now() / 1000)) === 4;
+    });
+    t.is((await postChat(again, value, chatBody("demo/echo", "x"))).status, 429);
+  });
+}
