@@ -89,7 +89,7 @@ export async function createServices(config: Config, runtime: Runtime) {
       createName: () => createId("spl", runtime),
       shipped: (records) => budgets.shipped(records),
     });
-    const { budgets, limiter, closeLimits, exchangeLimits } = startLimits({
+    const { budgets, limiter, keyUsage, closeLimits, exchangeLimits } = startLimits({
       ...{ config, database, runtime, recorder },
     });
     closers.push(
@@ -189,6 +189,7 @@ export async function createServices(config: Config, runtime: Runtime) {
         attempts,
         limiter,
         budgets,
+        keyUsage,
         exchangeLimits,
         recorder,
         openExchanges,

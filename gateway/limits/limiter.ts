@@ -41,8 +41,8 @@ export class Limiter {
     admission.take(estimate);
   }
 
-  /** What a key uses now, as far as this process knows; of its own limits or those that keys have by default. */
-  statusOf(key: LimitedKey): LimitStatus {
+  /** What a key that has limits uses now, as far as this process knows. */
+  statusOf(key: Pick<LimitedKey, "id">): LimitStatus {
     const second = Math.floor(this.#options.now() / 1000);
     const meter = this.#meters.get(key.id);
     return {
@@ -97,7 +97,7 @@ export class Limiter {
   }
 }
 
-export type LimitStatus = {
+type LimitStatus = {
   requestsInMinute: number;
   tokensInMinute: number;
   concurrentRequests: number;

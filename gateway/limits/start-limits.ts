@@ -5,6 +5,7 @@ import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { createId } from "../ids.ts";
 import { BudgetWarnings } from "./budget-warnings.ts";
 import { Budgets } from "./budgets.ts";
+import { KeyUsageReader } from "./key-usage.ts";
 import { Limiter } from "./limiter.ts";
 import { PeriodicTask } from "./periodic-task.ts";
 import { ShareExchange } from "./share-exchange.ts";
@@ -62,7 +63,8 @@ export function startLimits({ config, database, runtime, recorder }: StartLimits
     await warning.run();
     await warning.close();
   };
-  return { budgets, limiter, closeLimits, exchangeLimits: () => exchanging.run() };
+  const keyUsage = new KeyUsageReader({ database, now, limits, limiter, budgets });
+  return { budgets, limiter, keyUsage, closeLimits, exchangeLimits: () => exchanging.run() };
 }
 
 const warningIntervalMs = 1_000;

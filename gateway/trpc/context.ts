@@ -13,6 +13,7 @@ export type Context = {
     | "audit"
     | "credentials"
     | "invitations"
+    | "keyUsage"
     | "keys"
     | "models"
     | "onboarding"

@@ -27,6 +27,11 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
 
+  /** What is used now of each of the key's limits. */
+  usage: procedure
+    .input(z.strictObject({ id }))
+    .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
+
   /** The value is in the answer and nowhere else, ever. An administrator may say whose key it is. */
   create: procedure
     .input(

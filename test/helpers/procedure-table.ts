@@ -48,6 +48,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.list": { access: "members", input: {}, optional: ["ownerId"] },
   "keys.counts": { access: "members", input: {}, optional: ["ownerId"] },
   "keys.get": { access: "members", input: { id: "" } },
+  "keys.usage": { access: "members", input: { id: "" } },
   "keys.create": { access: "members", input: { name: "A key" }, optional: ["ownerId"] },
   "keys.rename": { access: "members", input: { id: "", name: "Renamed" } },
   "keys.setModels": { access: "members", input: { id: "", models: [] } },

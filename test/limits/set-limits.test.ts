@@ -1,5 +1,6 @@
 import test from "ava";
 import { assertError } from "../helpers/assert-error.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { shareLimits } from "../helpers/share-limits.ts";
@@ -52,4 +53,34 @@ test.serial("limits are set in part, shown, written to the audit log, and count 
   t.deepEqual(items[0]?.details["tokensPerMinute"], { from: null, to: 1_000 });
   const wrong = { id, limits: { addressRanges: ["10.0.0.0/33"] } };
   await t.throwsAsync(keys.setLimits.mutate(wrong), { message: /neither an IP address nor a range/ });
+});
+
+test.serial("what is used of each limit is shown to whoever may see the key", async (t) => {
+  const { gateway, upstream, model, keyWith } = shared();
+  upstream.scripts.set("use it", (response) => sendCompletion(response));
+  await gateway.admin.models.update.mutate({
+    id: (await gateway.admin.models.get.query({ slug: model.slug })).id,
+    prices: { input: 100_000, output: 0 },
+  });
+  const { id, value } = await keyWith({
+    requestsPerMinute: 10,
+    tokensPerMinute: 1_000,
+    budgetsUsd: { day: 0.5 },
+  });
+  await postChat(gateway, value, chatBody(model.slug, "use it"));
+  await gateway.services.exchangeLimits();
+  const usage = await gateway.admin.keys.usage.query({ id });
+  t.deepEqual(usage.requestsPerMinute, { limit: 10, used: 1 });
+  t.deepEqual(usage.tokensPerMinute, { limit: 1_000, used: 7 });
+  t.deepEqual(usage.concurrentRequests, { limit: null, used: 0 });
+  const [day, week, month, total] = usage.budgets;
+  t.like(day, { period: "day", budgetUsd: 0.5, spentUsd: 0.5 });
+  t.is(Date.parse(day?.endsAt ?? "") - Date.parse(day?.startsAt ?? ""), 86_400_000);
+  t.like(week, { period: "week", budgetUsd: null, spentUsd: 0.5 });
+  t.like(month, { period: "month", spentUsd: 0.5 });
+  t.deepEqual(total, { period: "total", budgetUsd: null, spentUsd: 0.5, startsAt: null, endsAt: null });
+  await eventually(async () => {
+    const { warnings } = await gateway.admin.keys.usage.query({ id });
+    return warnings[0]?.percent === 100 && warnings[0].period === "day";
+  });
 });

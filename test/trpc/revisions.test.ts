@@ -21,6 +21,11 @@ const edits: Record<
       keys.setModels.mutate({ id, revision, models: round % 2 === 0 ? ["demo/echo"] : [] }),
     get: (id) => keys.get.query({ id }),
   }),
+  "keys.setLimits": ({ admin: { keys } }) => ({
+    edit: (id, revision, round) =>
+      keys.setLimits.mutate({ id, revision, limits: { requestsPerMinute: round + 1 } }),
+    get: (id) => keys.get.query({ id }),
+  }),
   "models.update": ({ admin: { models } }) => ({
     edit: (id, revision, round) => models.update.mutate({ id, revision, contextWindow: round + 1 }),
     get: (id) => models.get.query({ id }),

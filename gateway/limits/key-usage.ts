@@ -1,0 +1,96 @@
+import type { Database } from "../../db/database.ts";
+import type { Person } from "../auth/person.ts";
+import { findKey } from "../keys/find-key.ts";
+import type { Limits } from "../limit-variables.ts";
+import type { Budgets } from "./budgets.ts";
+import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "./key-limits.ts";
+import type { Limiter } from "./limiter.ts";
+import { secondsPerMinute } from "./sliding-minute.ts";
+
+/** What is used now of a limit; a limit of null is none. */
+type Use = { limit: number | null; used: number };
+
+export type KeyUsage = {
+  /** In the last minute, in all processes. Nothing is counted where there is no limit. */
+  requestsPerMinute: Use;
+  tokensPerMinute: Use;
+  /** In the process that answers. */
+  concurrentRequests: Use;
+  budgets: BudgetUse[];
+  /** The newest warnings, newest first. */
+  warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];
+};
+
+/** `startsAt` and `endsAt` are null for the total. */
+type BudgetUse = {
+  period: BudgetPeriod;
+  budgetUsd: number | null;
+  spentUsd: number;
+  startsAt: Date | null;
+  endsAt: Date | null;
+};
+
+type KeyUsageReaderOptions = {
+  database: Database;
+  now: () => number;
+  limits: Limits;
+  limiter: Pick<Limiter, "statusOf">;
+  budgets: Pick<Budgets, "load" | "spentIn">;
+};
+
+/** What is used of a key's limits, for people to look at. */
+export class KeyUsageReader {
+  readonly #options: KeyUsageReaderOptions;
+
+  constructor(options: KeyUsageReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `not_found` for a key that the person may not see. */
+  async get(person: Person, id: string): Promise<KeyUsage> {
+    const { database, now, limits, limiter, budgets } = this.#options;
+    const from = Math.floor(now() / 1000) - secondsPerMinute + 1;
+    const { key, uses, events } = await database.read(async (repositories) => ({
+      key: (await findKey(repositories, person, id)).key,
+      uses: await repositories.limitUses.ofOthers("", from, [id]),
+      events: await repositories.limitEvents.list(id, warningsMax),
+    }));
+    await budgets.load([id]);
+    const own = toKeyLimits(key);
+    const sum = (name: "requests" | "tokens") => uses.reduce((total, use) => total + use[name], 0);
+    const use = (limit: number | null, byDefault: number, used: number): Use => ({
+      limit: limit ?? (byDefault || null),
+      used,
+    });
+    return {
+      requestsPerMinute: use(own.requestsPerMinute, limits.keyRequestsPerMinuteMax, sum("requests")),
+      tokensPerMinute: use(own.tokensPerMinute, limits.keyTokensPerMinuteMax, sum("tokens")),
+      concurrentRequests: use(
+        own.concurrentRequests,
+        limits.keyConcurrentRequestsMax,
+        limiter.statusOf({ id }).concurrentRequests,
+      ),
+      budgets: budgetPeriods.map((period) => this.#budgetUse(id, period, own.budgetsUsd[period])),
+      warnings: events.map(({ period, percent, budget, createdAt }) => ({
+        period: period as BudgetPeriod,
+        percent,
+        budgetUsd: toUsd(budget),
+        at: createdAt,
+      })),
+    };
+  }
+
+  #budgetUse(id: string, period: BudgetPeriod, budgetUsd: number | null): BudgetUse {
+    const spent = this.#options.budgets.spentIn(id, period);
+    const isEndless = period === "total" || spent === null;
+    return {
+      period,
+      budgetUsd,
+      spentUsd: toUsd(spent?.amount ?? 0) ?? 0,
+      startsAt: isEndless ? null : new Date(spent.startsAt),
+      endsAt: isEndless ? null : new Date(spent.endsAt),
+    };
+  }
+}
+
+const warningsMax = 20;
