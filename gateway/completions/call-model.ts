@@ -16,12 +16,13 @@ export function callModel(
 ): void {
   const route = resolveRoute(catalogue, exchange.key, slug);
   exchange.take(route);
-  limiter.admit(exchange);
-  exchange.call(
-    new Attempts(attempts, route.ways, (way) => {
-      const attempt = prepare(way);
-      exchange.noteAttempt(way);
-      return attempt;
-    }),
+  limiter.admit(exchange, () =>
+    exchange.call(
+      new Attempts(attempts, route.ways, (way) => {
+        const attempt = prepare(way);
+        exchange.noteAttempt(way);
+        return attempt;
+      }),
+    ),
   );
 }

@@ -7,6 +7,8 @@ type AdmissionOptions = {
   now: () => number;
   /** The cost of a request that is over, and when it began. */
   spend: (record: UsageRecord) => void;
+  /** Makes room for whoever waits. */
+  leave: () => void;
 };
 
 /** A request's place within its limits: it is taken once, and given back once. */
@@ -38,6 +40,7 @@ export class Admission {
       meter.correctTokens(this.#second(), this.#startedIn, tokens - this.#estimate);
     }
     if (record.cost !== null) this.#options.spend(record);
+    this.#options.leave();
   }
 
   /** `x-ratelimit-*`, as it is now. */

@@ -1,6 +1,8 @@
+import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import { Admission } from "./admission.ts";
+import { FairQueue, type Place } from "./fair-queue.ts";
 import type { EnforcedLimits } from "./key-limits.ts";
 import { Meter } from "./meter.ts";
 import { checkScope, type Scope } from "./scope.ts";
@@ -9,7 +11,12 @@ import { checkScope, type Scope } from "./scope.ts";
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
 /** What stands up for a request here. */
-type Asking = { key: LimitedKey; bodyBytes: number; admission: Admission | null };
+type Asking = {
+  key: LimitedKey;
+  bodyBytes: number;
+  admission: Admission | null;
+  fail(error: GatewayError): void;
+};
 
 type LimiterOptions = {
   now: () => number;
@@ -18,27 +25,42 @@ type LimiterOptions = {
 };
 
 /**
- * Lets a request in, or throws why not: `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded` or
- * `insufficient_quota`. All from memory. A request that is refused uses nothing of any limit.
+ * Lets a request in, or throws why not: `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
+ * `insufficient_quota`, or `service_unavailable` beyond the process's capacity. All from memory. A request that is refused uses nothing of any limit.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #meters = new Map<string, Meter>();
+  readonly #queue: FairQueue;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
+    this.#queue = new FairQueue(options.limits);
   }
 
-  admit(asking: Asking): void {
+  /** @param start begins the request: at once, or when the process has room for it */
+  admit(asking: Asking, start: () => void): void {
     const { now, budgets } = this.#options;
     const { key } = asking;
     const scopes = this.#scopesOf(key);
-    const admission = new Admission({ scopes, now, spend: (record) => budgets.spend(key, record) });
+    const place: Place = {
+      keyId: key.id,
+      start: () => startSafely(asking, start),
+      refuse: (error) => asking.fail(error),
+      state: "new",
+    };
+    const admission = new Admission({
+      ...{ scopes, now },
+      spend: (record) => budgets.spend(key, record),
+      leave: () => this.#queue.leave(place),
+    });
     asking.admission = admission;
     const estimate = estimateTokens(asking.bodyBytes);
     budgets.check(key);
     for (const scope of scopes) checkScope(scope, estimate, now());
+    this.#queue.check(key.id);
     admission.take(estimate);
+    this.#queue.enter(place);
   }
 
   /** What a key that has limits uses now, as far as this process knows. */
@@ -94,6 +116,15 @@ export class Limiter {
     let meter = this.#meters.get(id);
     if (!meter) this.#meters.set(id, (meter = new Meter()));
     scopes.push({ meter, subject, requestsPerMinute, tokensPerMinute, concurrentRequests });
+  }
+}
+
+/** Whoever waited has nobody above to catch what it throws. */
+function startSafely(asking: Asking, start: () => void): void {
+  try {
+    start();
+  } catch (error) {
+    asking.fail(toGatewayError(error));
   }
 }
 

@@ -28,7 +28,7 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
     for (let sent = 0; sent < 6_000; sent++, now += 10) {
       const { services } = gateways[sent % 3] ?? one;
       try {
-        services.limiter.admit({ key, bodyBytes: 1, admission: null });
+        services.limiter.admit({ key, bodyBytes: 1, admission: null, fail() {} }, () => {});
         through.push(now);
       } catch (error) {
         t.is((error as GatewayError).code, "rate_limit_exceeded");

@@ -60,10 +60,10 @@ test("never more requests than the limit in any sixty seconds, and none refused 
         now += waitMs;
         const second = Math.floor(now / 1000);
         for (let request = 0; request < amount; request++) {
-          const asking = { key, bodyBytes: 100, admission: null };
+          const asking = { key, bodyBytes: 100, admission: null, fail() {} };
           const isBelow = usedIn(let_in, second) < requestsPerMinute;
           try {
-            limiter.admit(asking);
+            limiter.admit(asking, () => {});
             t.true(isBelow, "let through above the limit");
             let_in.push({ at: second, amount: 1 });
           } catch (error) {
@@ -90,10 +90,10 @@ test("never more tokens than the limit by what is known, and what a request did 
       const key = limitedKey("key_1", { tokensPerMinute });
       for (const { waitMs, amount } of list) {
         now += waitMs;
-        const asking = { key, bodyBytes: amount * 40, admission: null };
+        const asking = { key, bodyBytes: amount * 40, admission: null, fail() {} };
         const before = limiter.statusOf(key).tokensInMinute;
         try {
-          limiter.admit(asking);
+          limiter.admit(asking, () => {});
           t.true(before + amount * 10 <= tokensPerMinute);
         } catch (error) {
           t.true(before + amount * 10 > tokensPerMinute);
@@ -113,8 +113,13 @@ test("never more tokens than the limit by what is known, and what a request did 
 test("what nobody uses any more is forgotten", (t) => {
   let now = 1_700_000_000_000;
   const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets });
-  const asking = { key: limitedKey("key_1", { requestsPerMinute: 1 }), bodyBytes: 1, admission: null };
-  limiter.admit(asking);
+  const asking = {
+    key: limitedKey("key_1", { requestsPerMinute: 1 }),
+    bodyBytes: 1,
+    admission: null,
+    fail() {},
+  };
+  limiter.admit(asking, () => {});
   endOf(asking)?.end(overRecord("key_1"));
   limiter.sweep();
   t.is(limiter.meters.size, 1);

@@ -1,0 +1,85 @@
+import test from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { assertError, serverError } from "../helpers/assert-error.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
+import { shareLimits } from "../helpers/share-limits.ts";
+import { usageOf } from "../helpers/test-gateway.ts";
+
+const shared = shareLimits({
+  CONCURRENT_REQUESTS_MAX: "2",
+  QUEUED_REQUESTS_PER_KEY_MAX: "4",
+  QUEUE_WAIT_MS_MAX: "3000",
+});
+
+test.serial("beyond its capacity a process lets keys take turns, and refuses what cannot wait", async (t) => {
+  const { gateway, upstream, model, keyWith } = shared();
+  const [greedy, modest] = [await keyWith({}), await keyWith({ concurrentRequests: 9 })];
+  const held: (() => void)[] = [];
+  const order: string[] = [];
+  let [open, most] = [0, 0];
+  for (const name of ["greedy", "modest"]) {
+    upstream.scripts.set(name, async (response) => {
+      order.push(name);
+      most = Math.max(most, ++open);
+      await new Promise<void>((resolve) => held.push(resolve));
+      open--;
+      sendCompletion(response);
+    });
+  }
+  const askAs = (key: { value: string }, name: string) =>
+    postChat(gateway, key.value, chatBody(model.slug, name));
+  const greedyAsked = Array.from({ length: 9 }, () => askAs(greedy, "greedy"));
+  await eventually(async () => (await usageOf(gateway, greedy.id)).length === 3);
+  const modestAsked = [askAs(modest, "modest")];
+  const meterOf = (id: string) => gateway.services.limiter.meters.get(id);
+  await eventually(() => held.length === 2 && meterOf(modest.id)?.concurrent === 1);
+
+  for (let released = 0; released < 7; released++) {
+    await eventually(() => held.length > released);
+    held[released]?.();
+  }
+  const statuses = (await Promise.all(greedyAsked)).map(({ status }) => status);
+  t.deepEqual(statuses.toSorted(), [200, 200, 200, 200, 200, 200, 503, 503, 503]);
+  t.is((await modestAsked[0])?.status, 200);
+  t.is(most, 2);
+  t.true(order.indexOf("modest") <= 3, `its turn came soon: ${order.join()}`);
+  const refused = (await Promise.all(greedyAsked)).find(({ status }) => status === 503);
+  if (!refused) return t.fail();
+  const error = { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } };
+  t.regex(assertError(t, refused, error), /as many requests under way as it can take/);
+});
+
+test.serial("who has waited too long is told so, and who leaves makes room", async (t) => {
+  const { gateway, upstream, model, keyWith } = shared();
+  const key = await keyWith({ concurrentRequests: 9 });
+  const held: (() => void)[] = [];
+  upstream.scripts.set("long", async (response) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    sendCompletion(response);
+  });
+  const ask = (signal: AbortSignal | null = null) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.value}` },
+      body: JSON.stringify(chatBody(model.slug, "long")),
+      signal,
+    });
+  const running = [ask(), ask()];
+  await eventually(() => held.length === 2);
+  const leaving = new AbortController();
+  const left = ask(leaving.signal).catch(() => "left");
+  const waited = ask();
+  const underWay = () => gateway.services.limiter.meters.get(key.id)?.concurrent;
+  await eventually(() => underWay() === 4);
+  leaving.abort();
+  t.is(await left, "left");
+  await eventually(() => underWay() === 3);
+  t.is((await waited).status, 503);
+  for (const release of held) release();
+  for (const answer of running) t.is((await answer).status, 200);
+  const again = ask();
+  await eventually(() => held.length === 3);
+  held[2]?.();
+  t.is((await again).status, 200);
+});
