@@ -34,6 +34,7 @@ test("an empty environment gives the defaults", (t) => {
     kms: null,
     jwtSecrets: null,
     administrator: null,
+    limitWebhook: null,
     upstreamPrivateHosts: [],
     environmentKeys: new EnvironmentKeys({}),
     syncUsage: false,

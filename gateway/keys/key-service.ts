@@ -98,7 +98,10 @@ export class KeyService {
       await checkOwner(repositories, ownerId);
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
       const made = toApiKey(await findKey(repositories, author, key.id));
-      const details = { models: listSome(made.models), expiresAt, owner: made.owner };
+      const details = {
+        ...{ models: listSome(made.models), expiresAt, owner: made.owner },
+        ...(wish.limits && { limits: made.limits }),
+      };
       await this.#audit.record(repositories, author, { action: "key.create", entity: made, details });
       return made;
     });

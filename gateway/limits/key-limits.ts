@@ -40,7 +40,7 @@ export type EnforcedLimits = Readonly<{
 }>;
 
 /** Nano-dollars; null = no budget. */
-export type Budgets = Readonly<Record<BudgetPeriod, number | null>>;
+type Budgets = Readonly<Record<BudgetPeriod, number | null>>;
 
 export type LimitColumns = Pick<
   ApiKeyRow,

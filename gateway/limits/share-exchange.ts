@@ -63,7 +63,7 @@ export class ShareExchange {
 
   async #hear(second: number): Promise<void> {
     const { meters, processId, database } = this.#options;
-    const fresh = [...meters].filter(([, meter]) => !this.#heard.has(meter));
+    const fresh = [...meters].filter(([, meter]) => !this.#heard.has(meter)).slice(0, freshMax);
     const freshIds = fresh.map(([id]) => id);
     const uses = await database.read(async ({ limitUses }) => [
       ...(await limitUses.ofOthers(processId, this.#readFrom)),
@@ -78,6 +78,9 @@ export class ShareExchange {
     this.#readFrom = second - lateSeconds;
   }
 }
+
+/** The rest has its turn in the next run. */
+const freshMax = 500;
 
 /** How late others may be with what they say of a second, their clocks' difference included. */
 const lateSeconds = 5;

@@ -1,0 +1,72 @@
+import test from "ava";
+import { readConfig } from "../../gateway/config.ts";
+import { AddressRanges, isAddressRange } from "../../gateway/limits/address-ranges.ts";
+import { formatDuration } from "../../gateway/limits/format-duration.ts";
+import {
+  changeLimits,
+  enforcedLimits,
+  noLimitColumns,
+  toKeyLimits,
+} from "../../gateway/limits/key-limits.ts";
+
+for (const text of ["10.0.0.0/8", "127.0.0.1", "::1", "2001:db8::/32", "0.0.0.0/0", "::ffff:10.0.0.0/104"]) {
+  test(`${text} is an address or a range`, (t) => t.true(isAddressRange(text)));
+}
+
+for (const text of [
+  ...["", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "::1/129", "fe80::1%eth0"],
+  ...["localhost", "10.0.0.0/8 ", "010.0.0.1", "10.0.0.0/0x8", "10.0.0.0/ 8", "1e1.0.0.0"],
+]) {
+  test(`"${text}" is none`, (t) => t.false(isAddressRange(text)));
+}
+
+test("an address is in a range in whichever form it comes", (t) => {
+  const ranges = new AddressRanges(["10.1.0.0/16", "192.168.1.7", "2001:db8::/32"]);
+  for (const address of ["10.1.255.255", "::ffff:10.1.2.3", "192.168.1.7", "2001:db8:1::1"]) {
+    t.true(ranges.has(address), address);
+  }
+  for (const address of ["10.2.0.0", "::ffff:10.2.2.3", "192.168.1.8", "2001:db9::1", "::1", "", "wrong"]) {
+    t.false(ranges.has(address), address);
+  }
+});
+
+for (const [ms, text] of [
+  [0, "0ms"],
+  [19.2, "20ms"],
+  [999, "999ms"],
+  [1_000, "1s"],
+  [59_001, "59.001s"],
+  [60_000, "1m0s"],
+  [361_500, "6m1.5s"],
+] as const) {
+  test(`${ms} ms are ${text}`, (t) => t.is(formatDuration(ms), text));
+}
+
+test("limits that are set and taken away again leave none", (t) => {
+  const set = changeLimits(noLimitColumns, {
+    requestsPerMinute: 1,
+    budgetsUsd: { week: 0.1 },
+    addressRanges: ["::1"],
+  });
+  t.is(set.weekBudget, 100_000_000);
+  t.is(toKeyLimits(set).budgetsUsd.week, 0.1);
+  t.not(enforcedLimits(set), null);
+  const taken = changeLimits(set, {
+    requestsPerMinute: null,
+    budgetsUsd: { week: null },
+    addressRanges: [],
+  });
+  t.deepEqual(taken, noLimitColumns);
+  t.is(enforcedLimits(taken), null);
+  t.not(enforcedLimits({ ...noLimitColumns, dayBudget: 0 }), null, "a budget of nothing is one");
+});
+
+test("a webhook needs an address and a secret that is long enough", (t) => {
+  const LIMIT_WEBHOOK_URL = "https://hooks.example.com/limits";
+  const LIMIT_WEBHOOK_SECRET = "0123456789abcdef0123456789abcdef";
+  t.throws(() => readConfig({ LIMIT_WEBHOOK_URL }), { message: /LIMIT_WEBHOOK_SECRET go together/ });
+  t.throws(() => readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET: "short" }), { message: /32 bytes/ });
+  const { limitWebhook } = readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET });
+  t.deepEqual(limitWebhook, { url: LIMIT_WEBHOOK_URL, secret: LIMIT_WEBHOOK_SECRET });
+  t.is(readConfig({}).limitWebhook, null);
+});
