@@ -20,6 +20,7 @@ import type { Runtime } from "../runtime.ts";
 import { type ApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { findKey, type KeyFilter, toKeyFilter } from "./find-key.ts";
+import { modelIds } from "./model-ids.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
 
 /** A key with its value, which is told this once. */
@@ -240,14 +241,4 @@ const keysPerPage = 50;
 async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
   if (ownerId === undefined || (await users.find(ownerId))) return;
   throw new GatewayError("invalid_value", "There is no person with this id.", { param: "ownerId" });
-}
-
-async function modelIds({ models }: Repositories, slugs: string[]): Promise<string[]> {
-  const found = await models.findBySlugs(slugs);
-  const known = new Set(found.map((model) => model.slug));
-  const unknown = slugs.filter((slug) => !known.has(slug));
-  if (unknown.length > 0) {
-    throw new GatewayError("invalid_value", `There is no model ${unknown.join(", ")}.`, { param: "models" });
-  }
-  return found.map((model) => model.id);
 }
