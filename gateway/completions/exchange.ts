@@ -221,8 +221,7 @@ export class Exchange {
     counted: CompletedUsage | null,
   ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
-    const { key } = this;
-    const way = this.#way;
+    const { key, way } = this;
     return {
       id: this.id,
       createdAt: this.createdAt,
