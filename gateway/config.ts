@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { MysqlUrlError, parseMysqlUrl } from "../db/mysql-url.ts";
+import { countWorkers, workersProblem, workersSetting } from "./count-workers.ts";
 import { readKey } from "./credentials/key-file.ts";
 import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
@@ -10,6 +11,10 @@ import { EnvironmentKeys } from "./models/environment-keys.ts";
 export type Config = Readonly<{
   host: string;
   port: number;
+  /** How many processes serve behind the port. */
+  workers: number;
+  /** Where Prometheus may read metrics; null = nowhere. */
+  metrics: Readonly<{ host: string; port: number }> | null;
   /** As people and tools reach the gateway, without a slash at its end; null = where it listens. */
   publicUrl: string | null;
   databaseUrl: string;
@@ -50,6 +55,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return Object.freeze({
     host: data.HOST,
     port: data.PORT,
+    workers: countWorkers(data.WORKERS, data.DATABASE_URL),
+    metrics:
+      data.METRICS_PORT === undefined
+        ? null
+        : { host: data.METRICS_HOST ?? data.HOST, port: data.METRICS_PORT },
     publicUrl: data.PUBLIC_URL ?? null,
     databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
     dataDir,
@@ -190,6 +200,9 @@ const variables = z
     ...limits,
     HOST: z.string().default("127.0.0.1"),
     PORT: port.default(8080),
+    WORKERS: workersSetting.default(1),
+    METRICS_PORT: port.optional(),
+    METRICS_HOST: z.string().optional(),
     PUBLIC_URL: httpUrl.optional(),
     DATABASE_URL: databaseUrl.optional(),
     DATA_DIR: z.string().default("data"),
@@ -218,6 +231,8 @@ const variables = z
       const message = "must not be less than REQUEST_HEADERS_TIMEOUT_MS: the headers are part of the request";
       context.addIssue({ code: "custom", path: ["REQUEST_RECEIVE_TIMEOUT_MS"], message });
     }
+    const workers = workersProblem(data.WORKERS, data.DATABASE_URL);
+    if (workers !== null) context.addIssue({ code: "custom", path: ["WORKERS"], message: workers });
     if (data.KMS_KEY_ID !== undefined && data.MASTER_KEY !== undefined) {
       const message = "and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens";
       context.addIssue({ code: "custom", path: ["KMS_KEY_ID"], message });

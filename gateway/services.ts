@@ -31,6 +31,7 @@ import { AddressGuard } from "./upstream/address-guard.ts";
 import { CoolDowns } from "./upstream/cool-downs.ts";
 import { RetryBudget } from "./upstream/retry-budget.ts";
 import { Upstreams } from "./upstream/upstreams.ts";
+import type { RequestObserver } from "./usage/request-observer.ts";
 import { Onboarding } from "./usage/onboarding.ts";
 import { Retention } from "./usage/retention.ts";
 import { UsageHistory } from "./usage/usage-history.ts";
@@ -38,8 +39,11 @@ import { UsageRecorder } from "./usage/usage-recorder.ts";
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
-/** Builds every service, once, on a database that it brings up to date. Whoever calls it calls `close` in the end. */
-export async function createServices(config: Config, runtime: Runtime) {
+/**
+ * Builds every service, once, on a database that it brings up to date. Whoever calls it calls `close` in the end.
+ * @param observer null where nobody counts requests
+ */
+export async function createServices(config: Config, runtime: Runtime, observer: RequestObserver | null) {
   const { limits } = config;
   const { log } = runtime;
   const secretBox = openSecretBox(config, runtime);
@@ -75,6 +79,7 @@ export async function createServices(config: Config, runtime: Runtime) {
     const upstreams = new Upstreams({ guard, connectionsMax: limits.upstreamConnectionsMax, now });
     const attempts = {
       coolDowns: new CoolDowns(now),
+      observer,
       retryBudget: new RetryBudget(limits.upstreamRetryPercentMax),
       random: () => runtime.randomBytes(4).readUInt32LE() / 2 ** 32,
       attemptsMax: limits.upstreamAttemptsMax,
@@ -193,6 +198,8 @@ export async function createServices(config: Config, runtime: Runtime) {
         exchangeLimits,
         recorder,
         openExchanges,
+        changeFeed,
+        observer,
         database,
       },
       /** What keeps this process from serving, in words for operators; null = nothing. */

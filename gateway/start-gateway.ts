@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { GatewayError } from "./errors.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { type MetricsServer, startMetricsServer } from "./metrics/metrics-server.ts";
 import type { Runtime } from "./runtime.ts";
 import { createServices, type Services } from "./services.ts";
 import { answerMalformed } from "./v1/answer-malformed.ts";
@@ -14,14 +16,29 @@ export type RunningGateway = {
   /** As people reach it. */
   publicUrl: string;
   services: Services;
+  /** Null where nobody wants them. */
+  metrics: Metrics | null;
+  /** Where they can be read; null in a worker, whose primary tells them. */
+  metricsUrl: string | null;
   /** Lets requests under way finish, as long as the drain limit allows, then stops. */
   close(): Promise<void>;
 };
 
-/** Starts everything. Throws, with nothing left running, when the database or the port cannot be had. */
-export async function startGateway(config: Config, runtime: Runtime): Promise<RunningGateway> {
-  const services = await createServices(config, runtime);
+/**
+ * Starts everything. Throws, with nothing left running, when the database or a port cannot be had.
+ * @param isWorker whether another process tells the metrics
+ */
+export async function startGateway(
+  config: Config,
+  runtime: Runtime,
+  isWorker = false,
+): Promise<RunningGateway> {
+  // What makes them is loaded by nobody else.
+  const metrics = config.metrics && new (await import("./metrics/metrics.ts")).Metrics();
+  const services = await createServices(config, runtime, metrics?.observer ?? null);
+  metrics?.watch(services);
   const { limits } = config;
+  let metricsServer: MetricsServer | null = null;
   const readiness: Readiness = { isReady: true, trouble: services.trouble };
   try {
     const server = createHttpServer(
@@ -29,15 +46,22 @@ export async function startGateway(config: Config, runtime: Runtime): Promise<Ru
       runtime,
       createApp({ services, publicUrl: config.publicUrl, readiness }),
     );
+    if (config.metrics && metrics && !isWorker) {
+      const print = () => metrics.print();
+      metricsServer = await startMetricsServer({ ...config.metrics, log: runtime.log, print });
+    }
     await listen(server, config);
     const url = urlOf(server, config.host);
     const close = async () => {
       readiness.isReady = false;
       await stop(server, services, limits.drainTimeoutMs);
       await services.close();
+      await metricsServer?.close();
     };
-    return { url, publicUrl: config.publicUrl ?? url, services, close };
+    const metricsUrl = metricsServer?.url ?? null;
+    return { url, publicUrl: config.publicUrl ?? url, services, metrics, metricsUrl, close };
   } catch (error) {
+    await metricsServer?.close();
     await services.close();
     throw error;
   }

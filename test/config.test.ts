@@ -26,6 +26,8 @@ test("an empty environment gives the defaults", (t) => {
   t.deepEqual(config, {
     host: "127.0.0.1",
     port: 8080,
+    workers: 1,
+    metrics: null,
     publicUrl: null,
     databaseUrl: `sqlite:${path.resolve("data/gateway.db")}`,
     dataDir: path.resolve("data"),

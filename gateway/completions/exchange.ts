@@ -9,6 +9,7 @@ import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
 import { type CompletedUsage, completeUsage, toCounts } from "../usage/complete-usage.ts";
 import { costOf, noPrices } from "../usage/cost.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { StartedRequest } from "../usage/started-requests.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
@@ -25,6 +26,8 @@ type ExchangeOptions = {
   reply: Reply;
   runtime: Runtime;
   recorder: UsageRecorder;
+  /** Null where nobody counts. */
+  observer: RequestObserver | null;
   openExchanges: OpenExchanges;
 };
 
@@ -43,6 +46,7 @@ export class Exchange {
   bodyBytes = 0;
   /** What the upstream has reported. */
   usage: TokenUsage | null = null;
+  isStream = false;
   readonly #options: ExchangeOptions;
   readonly #startedAt = performance.now();
   #route: Route | null = null;
@@ -54,7 +58,6 @@ export class Exchange {
   #asked: Record<string, unknown> | null = null;
   /** What the upstream says, once it answers; null while it does not, or refuses. */
   #said: { readonly tokens: number } | null = null;
-  #isStream = false;
   #call: Attempts | null = null;
   #receivedAt = this.#startedAt;
   #calledAt = 0;
@@ -96,7 +99,7 @@ export class Exchange {
   describe(askedModel: string, isStream: boolean, asked: Record<string, unknown>): void {
     this.#askedModel = parseSlug(askedModel) ? askedModel : "";
     this.#asked = asked;
-    this.#isStream = isStream;
+    this.isStream = isStream;
   }
 
   /** Where it is going. */
@@ -159,14 +162,13 @@ export class Exchange {
 
   fail(error: GatewayError): void {
     if (this.#isOver) return;
-    const errorCode = error.upstream?.code ?? error.code;
-    this.#settle("FAILED", this.#shownStatusOf(error), errorCode, () => this.#sendError(error));
+    this.#settle("FAILED", this.#shownStatusOf(error), error, () => this.#sendError(error));
   }
 
   /** Ended by the gateway itself, not by the upstream: it is shutting down. */
   interrupt(error: GatewayError): void {
     if (this.#isOver) return;
-    this.#settle("INTERRUPTED", this.#shownStatusOf(error), error.code, () => this.#sendError(error));
+    this.#settle("INTERRUPTED", this.#shownStatusOf(error), error, () => this.#sendError(error));
   }
 
   /** The client has gone. 499 is what the field calls that. */
@@ -195,11 +197,11 @@ export class Exchange {
   #settle(
     status: UsageRecord["status"],
     httpStatus: number,
-    errorCode: string | null,
+    error: GatewayError | null,
     proceed: () => void,
   ): void {
     this.#isOver = true;
-    const { openExchanges, recorder } = this.#options;
+    const { openExchanges, recorder, observer } = this.#options;
     openExchanges.remove(this);
     this.#onOver?.();
     if (status !== "SUCCEEDED") this.#call?.abort();
@@ -209,8 +211,10 @@ export class Exchange {
       said: this.#said,
       asked: this.#attempts > 0 ? this.#asked : null,
     });
+    const errorCode = error && (error.upstream?.code ?? error.code);
     const record = this.#toRecord(status, httpStatus, errorCode, counted);
     this.admission?.end(record);
+    observer?.ended({ record, model: this.#route?.slug ?? null, errorCode: error?.code ?? null });
     recorder.record(record, this.#started, proceed);
   }
 
@@ -225,9 +229,9 @@ export class Exchange {
     return {
       id: this.id,
       createdAt: this.createdAt,
-      apiKeyId: key.id,
-      apiKeyName: key.name,
-      ownerId: key.ownerId,
+      apiKeyId: this.key.id,
+      apiKeyName: this.key.name,
+      ownerId: this.key.ownerId,
       model: this.#askedModel,
       provider: way?.providerName ?? "",
       upstreamModel: way?.upstreamModel.name ?? null,
@@ -235,7 +239,7 @@ export class Exchange {
       attempts: this.#attempts,
       endpoint,
       clientTool,
-      stream: this.#isStream,
+      stream: this.isStream,
       status,
       httpStatus,
       errorCode,

@@ -6,6 +6,7 @@ import type { Route } from "../models/resolve-route.ts";
 type OpenExchange = {
   key: KnownKey;
   readonly route: Route | null;
+  readonly isStream: boolean;
   fail(error: GatewayError): void;
   interrupt(error: GatewayError): void;
 };
@@ -26,6 +27,11 @@ export class OpenExchanges {
     open?.delete(exchange);
     if (open?.size === 0) this.#byKey.delete(exchange.key.id);
     if (this.#byKey.size === 0) this.#onEmpty?.();
+  }
+
+  count(): { requests: number; streams: number } {
+    const open = [...this.#byKey.values()].flatMap((exchanges) => [...exchanges]);
+    return { requests: open.length, streams: open.filter(({ isStream }) => isStream).length };
   }
 
   keyIds(): string[] {

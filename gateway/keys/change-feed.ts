@@ -26,11 +26,17 @@ export class ChangeFeed {
   #isClosed = false;
   #isFailing = false;
   #nextPruneAt = 0;
+  #knewAllAt = performance.now();
 
   constructor({ database, runtime, pollIntervalMs }: ChangeFeedOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#pollIntervalMs = pollIntervalMs;
+  }
+
+  /** How long ago every change until then was known. */
+  get staleMs(): number {
+    return performance.now() - this.#knewAllAt;
   }
 
   /** Begins with the changes after now; whatever the listener holds must be read after this. */
@@ -81,6 +87,7 @@ export class ChangeFeed {
   async #readChanges(): Promise<void> {
     const listener = this.#listener;
     if (listener === null) return;
+    const askedAt = performance.now();
     const latest = await this.#database.read(({ changes }) => changes.latestNumber());
     if (latest < this.#lastNumber) {
       // The database has been put back to an earlier state.
@@ -99,6 +106,7 @@ export class ChangeFeed {
         this.#lastNumber = row.number;
       }
     }
+    this.#knewAllAt = askedAt;
     await this.#prune();
   }
 

@@ -1,5 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { Way } from "../models/way.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 import type { CoolDowns } from "./cool-downs.ts";
 import { pickSoonest, pickWay } from "./pick-way.ts";
 import { readRetryAfterMs } from "./read-retry-after.ts";
@@ -8,6 +9,8 @@ import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "./upstream-c
 
 export type AttemptsOptions = {
   coolDowns: CoolDowns;
+  /** Null where nobody counts. */
+  observer: Pick<RequestObserver, "upstreamRefused"> | null;
   retryBudget: RetryBudget;
   /** A number from 0 to 1, without 1. */
   random: () => number;
@@ -95,11 +98,11 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   }
 
   #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
-    const { coolDowns, coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
+    const { coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
     const way = this.#way;
     if (way === null) return false;
     const retryAfterMs = readRetryAfterMs(headers);
-    coolDowns.start(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), `http_${status}`);
+    this.#coolDown(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), `http_${status}`);
     if (!this.#mayRetry()) return false;
     if (this.#moveOn()) return true;
     if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
@@ -110,11 +113,15 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   }
 
   #retryElsewhere({ code }: GatewayError): boolean {
-    const { coolDowns, coolDownMs } = this.#options;
     if (this.#way === null) return false;
-    coolDowns.start(this.#way, coolDownMs, code);
+    this.#coolDown(this.#way, this.#options.coolDownMs, code);
     this.#unreachable.push(this.#way.providerId);
     return this.#mayRetry() && this.#moveOn();
+  }
+
+  #coolDown(way: Way, ms: number, reason: string): void {
+    this.#options.coolDowns.start(way, ms, reason);
+    this.#options.observer?.upstreamRefused(way.providerName, reason);
   }
 
   #mayRetry(): boolean {

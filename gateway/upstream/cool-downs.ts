@@ -1,7 +1,7 @@
 /** Which credentials of which providers had better be left alone for a while, until when, and why. */
 export class CoolDowns {
   readonly #now: () => number;
-  readonly #current = new Map<string, CoolDown>();
+  readonly #current = new Map<string, CoolDown & { providerName: string }>();
 
   /** @param now milliseconds on a clock that only goes forward */
   constructor(now: () => number) {
@@ -20,13 +20,21 @@ export class CoolDowns {
     return this.leftMs(way) === 0 ? null : (this.#current.get(nameOf(way)) ?? null);
   }
 
+  /** The name of the provider of each way that is left alone now. */
+  coolingProviders(): string[] {
+    const now = this.#now();
+    const cooling = [...this.#current.values()].filter(({ until }) => until > now);
+    return cooling.map(({ providerName }) => providerName);
+  }
+
   /** Never shortens a cool-down that is on already. */
-  start(way: CooledWay, ms: number, reason: string): void {
+  start(way: CooledWay & { providerName: string }, ms: number, reason: string): void {
     const now = this.#now();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
     const name = nameOf(way);
     const { since = now, until = 0 } = this.#current.get(name) ?? {};
-    this.#current.set(name, { since, until: Math.max(until, now + ms), reason });
+    const { providerName } = way;
+    this.#current.set(name, { since, until: Math.max(until, now + ms), reason, providerName });
   }
 }
 

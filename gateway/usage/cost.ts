@@ -31,3 +31,11 @@ export const noPrices = {
 };
 
 const tokensPerPrice = 1_000_000n;
+
+/** Those of a request that nobody was asked to answer. */
+export const noPrices = {
+  inputPrice: null,
+  cachedInputPrice: null,
+  cacheWritePrice: null,
+  outputPrice: null,
+};

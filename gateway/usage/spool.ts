@@ -33,7 +33,12 @@ export class Spool {
   }
 
   get isFull(): boolean {
-    return this.#sealedBytes + (this.#open?.waitingBytes ?? 0) >= this.#options.bytesMax;
+    return this.waitingBytes >= this.#options.bytesMax;
+  }
+
+  /** About how many bytes of records are not in the database yet. */
+  get waitingBytes(): number {
+    return this.#sealedBytes + (this.#open?.waitingBytes ?? 0);
   }
 
   /** Returns false when the disk did not take it. */

@@ -41,6 +41,8 @@ export class UsageRecorder {
   #shipping: Promise<void> | null = null;
   readonly #batchRecordsMax: number;
   #pauseMs: number;
+  /** Since when there is something that the database does not have; null = it has everything. */
+  #waitingSince: number | null = null;
   #isFailing = false;
   #isClosed = false;
 
@@ -76,6 +78,16 @@ export class UsageRecorder {
     return this.#spool.isFull || this.#direct.isStuck;
   }
 
+  /** About how many bytes of records the database does not have yet. */
+  get waitingBytes(): number {
+    return this.#spool.waitingBytes;
+  }
+
+  /** How long the oldest of them has waited. */
+  get waitingMs(): number {
+    return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince;
+  }
+
   /**
    * A request whose upstream is about to be called: if the process dies before its end is recorded, it is known from this.
    * @param toRecord its record for that case
@@ -95,6 +107,7 @@ export class UsageRecorder {
    * unless the disk is full.
    */
   record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
+    this.#waitingSince ??= performance.now();
     const onSafe = () => {
       if (started) this.#started.end(started);
     };
@@ -177,9 +190,11 @@ export class UsageRecorder {
       await this.#spool.removeOldest();
     }
     const { newest } = this.#spool;
+    const takenAt = performance.now();
     const batch = newest.slice();
     if (!(await this.#shipper.ship(batch))) return false;
     newest.splice(0, batch.length);
+    this.#waitingSince = newest.length > 0 || this.#spool.oldest ? takenAt : null;
     if (this.#spool.retire()) {
       await this.#spool.removeOldest();
       this.#started.clearEnded();

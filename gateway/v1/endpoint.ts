@@ -8,10 +8,15 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 import { HttpReply } from "./http-reply.ts";
 import { readKeyValue } from "./read-key-value.ts";
 
-export type EndpointOptions = { runtime: Runtime; limits: Pick<Limits, "clientStallTimeoutMs"> };
+export type EndpointOptions = {
+  runtime: Runtime;
+  limits: Pick<Limits, "clientStallTimeoutMs">;
+  observer: Pick<RequestObserver, "refused"> | null;
+};
 
 export type EndpointContext = {
   /** Without Express's own methods: see `app.ts`. */
@@ -23,7 +28,7 @@ export type EndpointContext = {
 
 /** An endpoint of `/v1`: gives the request its id, and turns whatever is thrown into the error form. */
 export function endpoint(
-  { runtime, limits }: EndpointOptions,
+  { runtime, limits, observer }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
   dialectOf: Dialect | null | ((request: IncomingMessage) => Dialect | null) = null,
 ): RequestHandler {
@@ -36,6 +41,7 @@ export function endpoint(
     } catch (thrown) {
       const error = toGatewayError(thrown);
       logOurTrouble(runtime.log, id, error);
+      observer?.refused(error.code);
       reply.fail(error);
     }
   };

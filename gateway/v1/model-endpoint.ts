@@ -7,12 +7,17 @@ import type { OpenExchanges } from "../completions/open-exchanges.ts";
 import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { checkAddress, endpoint, knownKeyOf, logOurTrouble } from "./endpoint.ts";
 import { ClientGoneError, readBody } from "./read-body.ts";
 
 export type ModelEndpointOptions = AuthenticateKeyOptions &
-  CompleteOptions & { recorder: UsageRecorder; openExchanges: OpenExchanges };
+  CompleteOptions & {
+    recorder: UsageRecorder;
+    observer: RequestObserver | null;
+    openExchanges: OpenExchanges;
+  };
 
 /**
  * An endpoint that calls a model: checks the key, reads the body, and hands both to the domain as an exchange.
@@ -24,7 +29,7 @@ export function modelEndpoint(
   run: (options: CompleteOptions, exchange: Exchange, body: Buffer, headers: IncomingHttpHeaders) => void,
   dialect: Dialect | null = null,
 ): RequestHandler {
-  const { runtime, recorder, openExchanges, limits } = options;
+  const { runtime, recorder, observer, openExchanges, limits } = options;
   return endpoint(
     options,
     async ({ request, response, id, reply }) => {
@@ -40,6 +45,7 @@ export function modelEndpoint(
         reply,
         runtime,
         recorder,
+        observer,
         openExchanges,
       });
       response.on("close", () => {

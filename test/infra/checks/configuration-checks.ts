@@ -15,9 +15,6 @@ const secretName = /password|secret|token|credential|private_?key|api_?key/i;
 const harmless = /^(arn:|true$|false$|$)/;
 const secretText = /\w+:\/\/[^\s/:@]+:[^\s/@]+@|AKIA[0-9A-Z]{16}|-----BEGIN|\bsk-[A-Za-z0-9]{16}/;
 
-/** Known to the gateway from its next versions on: a name that the schema has by now does no harm here. */
-const announced = ["KMS_KEY_ID", "KMS_ENCRYPTION_CONTEXT", "METRICS_PORT", "WORKERS"];
-
 export const configurationChecks: Record<number, Check> = {
   11: {
     title: "no secret stands in the clear, neither in Pulumi's state nor in a task definition",
@@ -78,7 +75,7 @@ export const configurationChecks: Record<number, Check> = {
         .filter(({ container }) => container.name !== "database-users")
         .flatMap(({ container }) => {
           const given = [...container.environment, ...container.secrets].map(({ name }) => name);
-          const known = new Set([...configVariables, ...announced]);
+          const known = new Set(configVariables);
           const unknown = given.filter((name) => !known.has(name));
           const twice = given.filter((name, index) => given.indexOf(name) !== index);
           return [

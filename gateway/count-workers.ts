@@ -1,0 +1,26 @@
+import { availableParallelism } from "node:os";
+import * as z from "zod";
+
+/** How many processes `WORKERS` asks for: `auto` is one for each core, or one where there can be only one. */
+export function countWorkers(workers: WorkersSetting, databaseUrl: string | undefined): number {
+  if (workers !== "auto") return workers;
+  return canHaveSeveral(databaseUrl) ? availableParallelism() : 1;
+}
+
+/** What is wrong with it; null = nothing. */
+export function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
+  if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
+  return "more than 1 needs MySQL or MariaDB as DATABASE_URL: a file of SQLite has one process that writes";
+}
+
+export const workersSetting = z
+  .string()
+  .refine((text) => text === "auto" || /^[1-9]\d{0,2}$/.test(text), "is neither a number, 1-999, nor auto")
+  .transform((text) => (text === "auto" ? text : Number(text)));
+
+type WorkersSetting = number | "auto";
+
+/** Without a URL the database is SQLite. */
+function canHaveSeveral(databaseUrl = "sqlite:"): boolean {
+  return !databaseUrl.startsWith("sqlite:");
+}

@@ -1,0 +1,43 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Log } from "../log.ts";
+import type { MetricsPage } from "./metrics.ts";
+
+type MetricsServerOptions = { host: string; port: number; log: Log; print(): Promise<MetricsPage> };
+
+export type MetricsServer = { url: string; close(): Promise<void> };
+
+/** `/metrics` on a port of its own, so that it can be kept from the world. It answers nothing else. */
+export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port, log, print } = options;
+  const server = createServer(async (request, response) => {
+    if (request.url !== "/metrics" || request.method !== "GET") return void response.writeHead(404).end();
+    try {
+      const { contentType, text } = await print();
+      response.writeHead(200, { "content-type": contentType }).end(text);
+    } catch (error) {
+      log.error({ error }, "the metrics cannot be told");
+      response.writeHead(500).end();
+    }
+  });
+  server.headersTimeout = requestTimeoutMs;
+  server.requestTimeout = requestTimeoutMs;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}/metrics`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const requestTimeoutMs = 10_000;

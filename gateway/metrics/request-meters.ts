@@ -1,0 +1,96 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { EndedRequest, RequestObserver } from "../usage/request-observer.ts";
+
+/**
+ * What is counted of requests. Every label has few values: models are those of the catalogue, providers those of the
+ * console, codes and endpoints the gateway's own. Nothing of a key and nothing that a client writes is among them.
+ */
+export function createRequestMeters(registry: Registry): RequestObserver {
+  const registers = [registry];
+  const requests = new Counter({
+    name: "gateway_requests_total",
+    help: "Requests for a model that have ended, by the HTTP status the client saw and how they ended.",
+    labelNames: ["endpoint", "provider", "model", "status", "outcome"],
+    registers,
+  });
+  const errors = new Counter({
+    name: "gateway_request_errors_total",
+    help: "Requests for a model that ended in an error, by the gateway's code for it.",
+    labelNames: ["provider", "code"],
+    registers,
+  });
+  const refusals = new Counter({
+    name: "gateway_refusals_total",
+    help: "Requests to /v1 that were refused before their key was known, or that are none for a model.",
+    labelNames: ["code"],
+    registers,
+  });
+  const upstreamRefusals = new Counter({
+    name: "gateway_upstream_refusals_total",
+    help: "Calls that did not reach the upstream or that it refused, each of which starts a cool-down.",
+    labelNames: ["provider", "reason"],
+    registers,
+  });
+  const duration = new Histogram({
+    name: "gateway_request_duration_seconds",
+    help: "From a request's head to the end of its answer.",
+    labelNames: ["endpoint", "provider", "stream"],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900],
+    registers,
+  });
+  const firstToken = new Histogram({
+    name: "gateway_time_to_first_token_seconds",
+    help: "From a request's head to the first token of its stream.",
+    labelNames: ["endpoint", "provider"],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    registers,
+  });
+  const tokens = new Counter({
+    name: "gateway_tokens_total",
+    help: "Tokens, by type. Cached ones are among the input tokens, reasoning among the output tokens.",
+    labelNames: ["provider", "model", "type"],
+    registers,
+  });
+  const modelLabel = limitModels();
+
+  return {
+    ended({ record, model: slug, errorCode }: EndedRequest) {
+      const { endpoint, httpStatus: status, status: outcome } = record;
+      const provider = record.provider === "" ? none : record.provider;
+      const model = slug === null ? unknown : modelLabel(slug);
+      requests.inc({ endpoint, provider, model, status, outcome: outcome.toLowerCase() });
+      if (errorCode !== null) errors.inc({ provider, code: errorCode });
+      duration.observe({ endpoint, provider, stream: String(record.stream) }, record.latencyMs / 1_000);
+      if (record.stream && record.timeToFirstTokenMs !== null) {
+        firstToken.observe({ endpoint, provider }, record.timeToFirstTokenMs / 1_000);
+      }
+      const counts = {
+        input: record.inputTokens,
+        output: record.outputTokens,
+        cached_input: record.cachedInputTokens,
+        reasoning: record.reasoningTokens,
+      };
+      for (const [type, count] of Object.entries(counts)) {
+        if (count !== null && count > 0) tokens.inc({ provider, model, type }, count);
+      }
+    },
+    refused: (code) => refusals.inc({ code }),
+    upstreamRefused: (provider, reason) => upstreamRefusals.inc({ provider, reason }),
+  };
+}
+
+/** A catalogue has hundreds of models; one that a program keeps renaming must not fill the memory. */
+function limitModels(): (slug: string) => string {
+  const seen = new Set<string>();
+  return (slug) => {
+    if (seen.has(slug)) return slug;
+    if (seen.size >= modelsMax) return other;
+    seen.add(slug);
+    return slug;
+  };
+}
+
+const modelsMax = 2_000;
+const other = "other";
+const unknown = "unknown";
+const none = "none";
