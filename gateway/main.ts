@@ -1,10 +1,9 @@
-import { readConfig } from "./config.ts";
+import cluster from "node:cluster";
+import { type Config, readConfig } from "./config.ts";
 import { GatewayError, StartError } from "./errors.ts";
 import { createLog, standardLogDestination } from "./log.ts";
-import { runCommand } from "./run-command.ts";
-import { systemRuntime } from "./runtime.ts";
-import { startGateway } from "./start-gateway.ts";
-import { welcome } from "./welcome.ts";
+import { type Runtime, systemRuntime } from "./runtime.ts";
+import { WorkerPool } from "./workers/worker-pool.ts";
 
 /** `node gateway/main.ts` serves until it is told to stop; with a command it does that and ends. */
 async function main(parameters: string[]): Promise<void> {
@@ -13,15 +12,42 @@ async function main(parameters: string[]): Promise<void> {
 
   if (parameters.length > 0) {
     const print = (line: string) => void process.stdout.write(`${line}\n`);
+    const { runCommand } = await import("./run-command.ts");
     process.exitCode = await runCommand(parameters, { config, runtime, print });
     return;
   }
 
-  const gateway = await startGateway(config, runtime);
-  process.stdout.write(await welcome(gateway));
+  if (cluster.isPrimary && config.workers > 1) return serveWithWorkers(config, runtime);
+  // Who looks after the workers does without all that they load.
+  const { startGateway } = await import("./start-gateway.ts");
+  const start = () => startGateway(config, runtime, cluster.isWorker);
+  if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);
 
+  const gateway = await start();
+  const { welcome } = await import("./welcome.ts");
+  process.stdout.write(await welcome(gateway));
+  stopWhenTold(runtime, async () => {
+    await gateway.close();
+    return true;
+  });
+}
+
+async function serveWithWorkers({ workers: count, metrics }: Config, runtime: Runtime): Promise<void> {
+  const workers = new WorkerPool({ count, runtime });
+  if (metrics) {
+    const { serveWorkerMetrics } = await import("./workers/serve-worker-metrics.ts");
+    await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });
+  }
+  const said = await workers.start();
+  if (said === null) process.exit(1);
+  process.stdout.write(said);
+  stopWhenTold(runtime, () => workers.stop());
+}
+
+/** @param stop resolves with whether everything has ended as it should */
+function stopWhenTold(runtime: Runtime, stop: () => Promise<boolean>): void {
   let stoppingSince = 0;
-  const stop = async () => {
+  const onSignal = async () => {
     if (stoppingSince > 0) {
       // Whoever asks again means it. But a terminal tells npm and the gateway at once, and npm passes it on.
       if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
@@ -29,11 +55,10 @@ async function main(parameters: string[]): Promise<void> {
     }
     stoppingSince = runtime.now();
     process.stdout.write("Finishing the requests under way. Once more to stop at once.\n");
-    await gateway.close();
-    process.exit(0);
+    process.exit((await stop()) ? 0 : 1);
   };
-  process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
+  process.on("SIGINT", () => void onSignal());
+  process.on("SIGTERM", () => void onSignal());
 }
 
 const sameSignalMs = 500;

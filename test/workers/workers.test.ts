@@ -1,0 +1,160 @@
+import { Agent, type IncomingMessage, request } from "node:http";
+import { createServer, type Socket } from "node:net";
+import { once } from "node:events";
+import test, { type ExecutionContext } from "ava";
+import { compare, startClients } from "../chaos/clients.ts";
+import { createModelUpstream } from "../chaos/model-upstream.ts";
+import { setStage, type Stage } from "../chaos/stage.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { openStream } from "../helpers/open-chat.ts";
+import { chatBody } from "../helpers/post-chat.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+
+// SQLite has one process that writes.
+const mysqlTest = databaseKinds.includes("mysql") ? test.serial : test.serial.skip;
+
+/** A gateway with two workers. */
+async function setUp(t: ExecutionContext): Promise<Stage> {
+  const upstream = await createModelUpstream(t);
+  const databaseUrl = await createTestDatabase(t, "mysql");
+  const environment = { WORKERS: "2", LOG_LEVEL: "info" };
+  const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), environment });
+  // What the console changed through one worker, the other hears of a moment later.
+  await eventually(async () => {
+    const asked = await Promise.all([1, 2, 3, 4].map(() => keepConnection(t, stage).ask(stage.model)));
+    return asked.every(({ status }) => status === 200);
+  });
+  return stage;
+}
+
+/** The processes that serve or have served, by the place they took, the oldest first. */
+function workersOf(stage: Stage): ServingWorker[] {
+  const lines = stage.gateway().stderr().split("\n").slice(0, -1);
+  return lines
+    .filter((line) => line.includes('"a worker serves"'))
+    .map((line) => JSON.parse(line) as ServingWorker);
+}
+
+type ServingWorker = { worker: number; pid: number };
+
+function kill(worker: ServingWorker | undefined, signal: NodeJS.Signals): void {
+  if (!worker) throw new Error("There is no such worker");
+  process.kill(worker.pid, signal);
+}
+
+/** A client that keeps its connection. */
+function keepConnection(t: ExecutionContext, { url, key }: Stage) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const ask = async (model: string): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const asking = request(`${url}/v1/chat/completions`, { method: "POST", agent, headers });
+    asking.end(JSON.stringify(chatBody(model)));
+    const [answer] = (await once(asking, "response")) as [IncomingMessage];
+    answer.resume();
+    await once(answer, "end");
+    return { status: answer.statusCode, socket: asking.socket };
+  };
+  return { ask };
+}
+
+type Answer = { status: number | undefined; socket: Socket | null };
+
+mysqlTest("a key that is deactivated is refused by every worker within a second", async (t) => {
+  const stage = await setUp(t);
+  const { model, console, gateway } = stage;
+  t.is(gateway().stdout().split("listening at").length, 2, "the welcome is printed once");
+  const clients = Array.from({ length: 8 }, () => keepConnection(t, stage));
+  const first: Answer[] = [];
+  for (const { ask } of clients) first.push(await ask(model));
+  t.deepEqual(
+    first.map(({ status }) => status),
+    Array(8).fill(200),
+  );
+
+  const { items } = await console.keys.list.query({});
+  for (const { id } of items) await console.keys.deactivate.mutate({ id });
+  const deactivatedAt = performance.now();
+  await Promise.all(
+    clients.map(({ ask }) => eventually(async () => (await ask(model)).status === 401, 5_000)),
+  );
+  const tookMs = performance.now() - deactivatedAt;
+  t.true(tookMs <= 1_000, `${tookMs} ms`);
+
+  // The connections were spread: with a worker go its own and no others.
+  kill(workersOf(stage)[0], "SIGKILL");
+  const isLeft = ({ socket }: Answer) => socket?.destroyed === false;
+  const left = await eventually(() => {
+    const count = first.filter(isLeft).length;
+    return count < 8 && count;
+  });
+  t.true(left > 0, `${left} of 8 connections are left`);
+});
+
+mysqlTest("a worker that is killed under load is replaced, and no record of an answer is lost", async (t) => {
+  const stage = await setUp(t);
+  const { url, key, model } = stage;
+  const clients = startClients({ url, key, model, count: 8 });
+  const answered = (more: number) => {
+    const before = clients.ledger.complete.length;
+    return eventually(() => clients.ledger.complete.length >= before + more, 30_000);
+  };
+  await answered(40);
+  const [first, second] = workersOf(stage);
+  kill(second, "SIGKILL");
+  await answered(20);
+  const replaced = await eventually(() => workersOf(stage)[2], 20_000);
+  t.is(replaced.worker, 2);
+  await answered(20);
+  // Neither does the first one have to live.
+  kill(first, "SIGTERM");
+  t.is((await eventually(() => workersOf(stage)[3], 20_000)).worker, 1);
+  await answered(20);
+
+  const ledger = await clients.stop();
+  await eventually(async () => compare(ledger, await stage.records()).missing === 0, 20_000);
+  t.is(compare(ledger, await stage.records()).duplicated, 0);
+  t.deepEqual([...ledger.errors], [], "what broke off were connections of the killed worker");
+  t.true(ledger.broken <= 8, `${ledger.broken} broken`);
+
+  stage.gateway().child.kill("SIGTERM");
+  t.is(await stage.gateway().exited, 0, stage.gateway().stderr());
+});
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  mysqlTest(
+    `${signal} to all processes at once lets the streams of every worker end, and exits 0`,
+    async (t) => {
+      const stage = await setUp(t);
+      const { child, exited, stderr } = stage.gateway();
+      const prompt = "/slow 150 one two three four five six seven";
+      const { value: key } = await stage.console.keys.create.mutate({ name: "demo", models: ["demo/echo"] });
+      const streams = await Promise.all([1, 2, 3, 4].map(() => openStream(stage, key, prompt)));
+
+      child.kill(signal);
+      for (const worker of workersOf(stage)) kill(worker, signal);
+
+      t.deepEqual(await Promise.all(streams.map(({ ended }) => ended)), [true, true, true, true]);
+      for (const { text } of streams) t.true(text().endsWith("data: [DONE]\n\n"), text().slice(-200));
+      t.is(await exited, 0, stderr());
+      t.false(stderr().includes("takes its place"), stderr());
+    },
+  );
+}
+
+test.serial("what keeps the first worker from starting is said once, and ends it all", async (t) => {
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const address = closed.address();
+  const port = typeof address === "object" ? address?.port : "";
+  await new Promise((resolve) => closed.close(resolve));
+  const gateway = startGatewayProcess(t, {
+    ...{ WORKERS: "2", PORT: "0", DATA_DIR: await createTestFolder(t) },
+    DATABASE_URL: `mysql://root@127.0.0.1:${port}/gateway`,
+  });
+  t.is(await gateway.exited, 1);
+  t.is(gateway.stdout(), "");
+  t.is(gateway.stderr().split("Check DATABASE_URL").length, 2, gateway.stderr());
+});
