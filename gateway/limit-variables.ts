@@ -51,6 +51,7 @@ export const limitVariables = {
   usageQueryTimeoutMs: { variable: "USAGE_QUERY_TIMEOUT_MS", value: 2_000 },
   usageRecordsPerPageMax: { variable: "USAGE_RECORDS_PER_PAGE_MAX", value: 500 },
   usageSummaryRowsMax: { variable: "USAGE_SUMMARY_ROWS_MAX", value: 10_000 },
+  stopDelayMs: { variable: "STOP_DELAY_MS", value: 0, least: 0 },
   drainTimeoutMs: { variable: "DRAIN_TIMEOUT_MS", value: 30_000 },
 } as const;
 

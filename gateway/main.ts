@@ -3,6 +3,7 @@ import { type Config, readConfig } from "./config.ts";
 import { GatewayError, StartError } from "./errors.ts";
 import { createLog, standardLogDestination } from "./log.ts";
 import { type Runtime, systemRuntime } from "./runtime.ts";
+import { findPort } from "./workers/find-port.ts";
 import { WorkerPool } from "./workers/worker-pool.ts";
 
 /** `node gateway/main.ts` serves until it is told to stop; with a command it does that and ends. */
@@ -32,8 +33,9 @@ async function main(parameters: string[]): Promise<void> {
   });
 }
 
-async function serveWithWorkers({ workers: count, metrics }: Config, runtime: Runtime): Promise<void> {
-  const workers = new WorkerPool({ count, runtime });
+async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void> {
+  const { workers: count, metrics } = config;
+  const workers = new WorkerPool({ count, port: await findPort(config), runtime });
   if (metrics) {
     const { serveWorkerMetrics } = await import("./workers/serve-worker-metrics.ts");
     await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });

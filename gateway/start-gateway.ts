@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { GatewayError } from "./errors.ts";
@@ -26,7 +27,7 @@ export type RunningGateway = {
 
 /**
  * Starts everything. Throws, with nothing left running, when the database or a port cannot be had.
- * @param isWorker whether another process tells the metrics
+ * @param isWorker one of several behind the same port; another process tells the metrics
  */
 export async function startGateway(
   config: Config,
@@ -44,16 +45,18 @@ export async function startGateway(
     const server = createHttpServer(
       config,
       runtime,
-      createApp({ services, publicUrl: config.publicUrl, readiness }),
+      untilStopping(readiness, createApp({ services, publicUrl: config.publicUrl, readiness })),
     );
     if (config.metrics && metrics && !isWorker) {
       const print = () => metrics.print();
       metricsServer = await startMetricsServer({ ...config.metrics, log: runtime.log, print });
     }
-    await listen(server, config);
+    await listen(server, config, isWorker);
     const url = urlOf(server, config.host);
     const close = async () => {
       readiness.isReady = false;
+      // Load balancers look at /readyz now and then; until they have, they go on sending.
+      await wait(limits.stopDelayMs);
       await stop(server, services, limits.drainTimeoutMs);
       await services.close();
       await metricsServer?.close();
@@ -65,6 +68,14 @@ export async function startGateway(
     await services.close();
     throw error;
   }
+}
+
+/** Whoever asks a gateway that is stopping gets an answer, and has to ask another one next time. */
+function untilStopping(readiness: Readiness, app: RequestListener): RequestListener {
+  return (request, response) => {
+    if (!readiness.isReady) response.shouldKeepAlive = false;
+    app(request, response);
+  };
 }
 
 function createHttpServer({ limits }: Config, runtime: Runtime, app: RequestListener): Server {
@@ -83,10 +94,12 @@ function createHttpServer({ limits }: Config, runtime: Runtime, app: RequestList
   return server;
 }
 
-function listen(server: Server, { host, port }: Config): Promise<void> {
+function listen(server: Server, { host, port }: Config, isWorker: boolean): Promise<void> {
+  // Elsewhere the cluster module deals connections out.
+  const isShared = isWorker && process.platform === "linux";
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, reusePort: isShared, exclusive: isShared }, () => {
       server.off("error", reject);
       resolve();
     });

@@ -2,11 +2,12 @@ import cluster, { type Worker } from "node:cluster";
 import type { Runtime } from "../runtime.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
-type WorkerPoolOptions = { count: number; runtime: Pick<Runtime, "now" | "log"> };
+type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "now" | "log"> };
 
 /**
- * The processes that serve, seen from the one that looks after them: it accepts the connections and hands them out in
- * turn, and puts another worker in the place of one that has died.
+ * The processes that serve, seen from the one that looks after them and puts another in the place of one that has died. The
+ * system deals the connections out among them, not this process: those that it had dealt to a worker that was killed before
+ * it took them would hang for ever, as they do with Node's own way (seen with Node 24).
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -55,7 +56,7 @@ export class WorkerPool {
 
   /** Resolves when the worker serves, or has ended without: with null then. */
   #run(place: Place): Promise<string | null> {
-    const worker = cluster.fork();
+    const worker = cluster.fork({ PORT: String(this.#options.port) });
     place.worker = worker;
     place.startedAt = this.#options.runtime.now();
     const { promise, resolve } = Promise.withResolvers<string | null>();

@@ -12,15 +12,22 @@ export type Ledger = {
   broken: number;
 };
 
-export type ClientsOptions = { url: string; key: string; model: string; count: number };
+export type ClientsOptions = {
+  url: string;
+  key: string;
+  model: string;
+  count: number;
+  /** Whether they ask for nothing else; they ask for one every second time otherwise. */
+  onlyStreams?: boolean;
+};
 
-/** Clients that ask without a break, every second time for a stream, until they are stopped. */
+/** Clients that ask without a break until they are stopped. */
 export function startClients(options: ClientsOptions): { ledger: Ledger; stop(): Promise<Ledger> } {
   const ledger: Ledger = { complete: [], errors: new Map(), broken: 0 };
   const stopping = new AbortController();
   const ask = async (client: number) => {
     for (let asked = client; !stopping.signal.aborted; asked++) {
-      if (!(await askOnce(options, asked % 2 === 0, ledger))) await wait(100);
+      if (!(await askOnce(options, options.onlyStreams === true || asked % 2 === 0, ledger))) await wait(100);
     }
   };
   const all = Promise.all(Array.from({ length: options.count }, (_, client) => ask(client)));

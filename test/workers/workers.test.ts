@@ -66,12 +66,12 @@ mysqlTest("a key that is deactivated is refused by every worker within a second"
   const stage = await setUp(t);
   const { model, console, gateway } = stage;
   t.is(gateway().stdout().split("listening at").length, 2, "the welcome is printed once");
-  const clients = Array.from({ length: 8 }, () => keepConnection(t, stage));
+  const clients = Array.from({ length: 16 }, () => keepConnection(t, stage));
   const first: Answer[] = [];
   for (const { ask } of clients) first.push(await ask(model));
   t.deepEqual(
     first.map(({ status }) => status),
-    Array(8).fill(200),
+    Array(16).fill(200),
   );
 
   const { items } = await console.keys.list.query({});
@@ -88,9 +88,9 @@ mysqlTest("a key that is deactivated is refused by every worker within a second"
   const isLeft = ({ socket }: Answer) => socket?.destroyed === false;
   const left = await eventually(() => {
     const count = first.filter(isLeft).length;
-    return count < 8 && count;
+    return count < 16 && count;
   });
-  t.true(left > 0, `${left} of 8 connections are left`);
+  t.true(left > 0, `${left} of 16 connections are left`);
 });
 
 mysqlTest("a worker that is killed under load is replaced, and no record of an answer is lost", async (t) => {
@@ -116,8 +116,9 @@ mysqlTest("a worker that is killed under load is replaced, and no record of an a
   const ledger = await clients.stop();
   await eventually(async () => compare(ledger, await stage.records()).missing === 0, 20_000);
   t.is(compare(ledger, await stage.records()).duplicated, 0);
-  t.deepEqual([...ledger.errors], [], "what broke off were connections of the killed worker");
-  t.true(ledger.broken <= 8, `${ledger.broken} broken`);
+  t.deepEqual([...ledger.errors], [], "nothing was answered with an error");
+  // Whoever was on one of the two workers, or had just been dealt to it.
+  t.true(ledger.broken <= 16, `${ledger.broken} broken`);
 
   stage.gateway().child.kill("SIGTERM");
   t.is(await stage.gateway().exited, 0, stage.gateway().stderr());
