@@ -1,9 +1,10 @@
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as NetServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { GatewayError } from "./errors.ts";
+import type { Limits } from "./limit-variables.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { type MetricsServer, startMetricsServer } from "./metrics/metrics-server.ts";
 import type { Runtime } from "./runtime.ts";
@@ -45,7 +46,7 @@ export async function startGateway(
     const server = createHttpServer(
       config,
       runtime,
-      untilStopping(readiness, createApp({ services, publicUrl: config.publicUrl, readiness })),
+      untilStopping(readiness, createApp({ services, ...config, readiness })),
     );
     if (config.metrics && metrics && !isWorker) {
       const print = () => metrics.print();
@@ -57,7 +58,7 @@ export async function startGateway(
       readiness.isReady = false;
       // Load balancers look at /readyz now and then; until they have, they go on sending.
       await wait(limits.stopDelayMs);
-      await stop(server, services, limits.drainTimeoutMs);
+      await stop(server, services, limits);
       await services.close();
       await metricsServer?.close();
     };
@@ -111,22 +112,31 @@ function urlOf(server: Server, host: string): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-async function stop(server: Server, { openExchanges }: Services, drainTimeoutMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const isStopping = new GatewayError(
-    "service_unavailable",
-    "The gateway is stopping. Send the request again.",
-    {
-      retryAfterSeconds: 1,
-    },
-  );
-  await openExchanges.drain(drainTimeoutMs, isStopping);
+async function stop(
+  server: Server,
+  { openExchanges }: Services,
+  { drainTimeoutMs, stopDelayMs }: Limits,
+): Promise<void> {
+  // Not the HTTP server's own way, which closes idle connections at once: a request may be on its way on them.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  const message = "The gateway is stopping. Send the request again.";
+  const isStopping = new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
+  const deadline = performance.now() + drainTimeoutMs;
+  do {
+    await openExchanges.drain(Math.max(0, deadline - performance.now()), isStopping);
+    // Who has just got an answer that began before the stop may ask once more on the same connection.
+    await wait(Math.min(stopDelayMs, lastRequestWaitMs));
+  } while (openExchanges.count().requests > 0);
   // What was answered is still on its way to clients that keep their connections open.
+  server.closeIdleConnections();
   const closing = setInterval(() => server.closeIdleConnections(), 20);
   const giveUp = setTimeout(() => server.closeAllConnections(), lastBytesTimeoutMs);
   await closed;
   clearInterval(closing);
   clearTimeout(giveUp);
+  // Ends what it does now and then for its connections.
+  server.close();
 }
 
+const lastRequestWaitMs = 1_000;
 const lastBytesTimeoutMs = 2_000;

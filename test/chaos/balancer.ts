@@ -1,0 +1,61 @@
+import { connect, createServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { ExecutionContext } from "ava";
+
+/**
+ * A TCP balancer as simple as there are: every connection goes to the next backend whose `/readyz` was 200 when it last
+ * looked. It tries nothing again, so that whatever a backend refuses or breaks is seen by a client.
+ */
+export async function startBalancer(t: Pick<ExecutionContext, "teardown">): Promise<Balancer> {
+  const backends = new Map<string, boolean>();
+  const sockets = new Set<Socket>();
+  let turn = 0;
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const ready = [...backends].filter(([, isReady]) => isReady).map(([url]) => url);
+    const url = ready[turn++ % ready.length];
+    if (url === undefined) return void client.destroy();
+    const backend = connect({ host: "127.0.0.1", port: Number(new URL(url).port), allowHalfOpen: true });
+    for (const [from, to] of [
+      [client, backend],
+      [backend, client],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on("error", () => to.destroy());
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroySoon();
+      });
+    }
+  });
+  const look = async (url: string) => {
+    const answer = await fetch(`${url}/readyz`, { headers: { connection: "close" } }).catch(() => null);
+    if (backends.has(url)) backends.set(url, answer?.status === 200);
+  };
+  const timer = setInterval(() => {
+    for (const url of backends.keys()) void look(url);
+  }, lookIntervalMs);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    clearInterval(timer);
+    for (const socket of sockets) socket.destroy();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async add(url) {
+      backends.set(url, false);
+      await look(url);
+    },
+    remove: (url) => void backends.delete(url),
+  };
+}
+
+const lookIntervalMs = 50;
+
+export type Balancer = {
+  url: string;
+  /** Resolves when it has looked whether the backend is ready. */
+  add(url: string): Promise<void>;
+  remove(url: string): void;
+};

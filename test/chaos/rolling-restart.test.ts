@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import test, { type ExecutionContext } from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
+import {
+  beginStream,
+  chunkEvent,
+  createUpstream,
+  doneEvent,
+  usageEvent,
+} from "../helpers/scripted-upstream.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { createConsoleClient } from "../helpers/test-gateway.ts";
+import { startBalancer } from "./balancer.ts";
+import { compare, startClients } from "./clients.ts";
+import { recordedRequests } from "./recorded-requests.ts";
+import { figures, isFull } from "./scale.ts";
+
+// Promise L7: machines behind a balancer are restarted one after the other, and no client notices.
+const plan = isFull
+  ? { machines: 3, restarts: 6, clients: 24, words: 60 }
+  : { machines: 2, restarts: 1, clients: 6, words: 30 };
+
+const mysqlTest = databaseKinds.includes("mysql") ? test.serial : test.serial.skip;
+
+/** Gateways on "machines" with nothing in common but the database, and a balancer in front of them. */
+async function setUp(t: ExecutionContext, more: Record<string, string>) {
+  const upstream = await createUpstream(t, async (_request, response) => {
+    beginStream(response);
+    for (let word = 0; word < plan.words; word++) {
+      response.write(chunkEvent(" word"));
+      await wait(25);
+    }
+    response.end(usageEvent + doneEvent);
+  });
+  const admin = { email: "ada@example.com", password: randomBytes(12).toString("hex") };
+  const environment = {
+    PORT: "0",
+    DATABASE_URL: await createTestDatabase(t, "mysql"),
+    MASTER_KEY: randomBytes(32).toString("base64"),
+    JWT_SECRET: randomBytes(32).toString("base64"),
+    ADMIN_EMAIL: admin.email,
+    ADMIN_PASSWORD: admin.password,
+    UPSTREAM_PRIVATE_HOSTS: "*",
+    LOG_LEVEL: "warn",
+    STOP_DELAY_MS: "1000",
+    ...more,
+  };
+  const start = async (dataDir: string): Promise<Machine> => {
+    const process = startGatewayProcess(t, { ...environment, DATA_DIR: dataDir });
+    return { dataDir, process, url: await process.listening() };
+  };
+  const balancer = await startBalancer(t);
+  const machines: Machine[] = [];
+  for (let count = 0; count < plan.machines; count++) {
+    machines.push(await start(await createTestFolder(t)));
+  }
+  const [{ url } = { url: "" }] = machines;
+  const session = await createConsoleClient(url).auth.signIn.mutate(admin);
+  const { value: key, model } = await connectUpstream(
+    { admin: createConsoleClient(url, session.accessToken) },
+    upstream,
+  );
+  for (const machine of machines) {
+    await eventually(() => knowsModel(machine, key, model));
+    await balancer.add(machine.url);
+  }
+  return { balancer, machines, start, key, model, databaseUrl: environment.DATABASE_URL };
+}
+
+type Machine = { dataDir: string; process: GatewayProcess; url: string };
+
+async function knowsModel({ url }: Machine, key: string, model: string): Promise<boolean> {
+  const answer = await fetch(`${url}/v1/models/${model}`, { headers: { authorization: `Bearer ${key}` } });
+  await answer.arrayBuffer();
+  return answer.status === 200;
+}
+
+async function restartUnderLoad(t: ExecutionContext, environment: Record<string, string> = {}) {
+  t.timeout(600_000);
+  const { balancer, machines, start, key, model, databaseUrl } = await setUp(t, environment);
+  const clients = startClients({ url: balancer.url, key, model, count: plan.clients, onlyStreams: true });
+  const exitCodes = new Set<number | null>();
+  for (let restart = 0; restart < plan.restarts; restart++) {
+    const index = restart % machines.length;
+    const machine = machines[index];
+    if (!machine) break;
+    const before = clients.ledger.complete.length;
+    await eventually(() => clients.ledger.complete.length >= before + plan.clients, 60_000);
+    machine.process.child.kill("SIGTERM");
+    exitCodes.add(await machine.process.exited);
+    balancer.remove(machine.url);
+    machines[index] = await start(machine.dataDir);
+    await balancer.add(machines[index].url);
+  }
+  const ledger = await clients.stop();
+  for (const { process } of machines) {
+    process.child.kill("SIGTERM");
+    exitCodes.add(await process.exited);
+  }
+  const records = await recordedRequests(databaseUrl);
+  const result = {
+    ...compare(ledger, records),
+    complete: ledger.complete.length,
+    broken: ledger.broken,
+    errors: [...ledger.errors.values()].reduce((sum, count) => sum + count, 0),
+    notSucceeded: records.filter(({ status }) => status !== "SUCCEEDED").length,
+    exitCodes: [...exitCodes].join(),
+  };
+  t.log(figures(`L7, ${plan.restarts} restarts`, result));
+  return result;
+}
+
+mysqlTest(
+  "machines are restarted one after the other, and no request fails and no stream is cut",
+  async (t) => {
+    const result = await restartUnderLoad(t);
+    t.like(result, { broken: 0, errors: 0, missing: 0, duplicated: 0, notSucceeded: 0, exitCodes: "0" });
+    t.true(result.complete >= plan.restarts * plan.clients);
+  },
+);
+
+const seenToFail = isFull ? mysqlTest : test.serial.skip;
+
+seenToFail("seen to fail: a gateway that does not let its streams end", async (t) => {
+  const result = await restartUnderLoad(t, { DRAIN_TIMEOUT_MS: "1" });
+  t.true(result.broken > 0);
+});
+
+seenToFail("seen to fail: a gateway that closes its port before the balancer has looked", async (t) => {
+  const result = await restartUnderLoad(t, { STOP_DELAY_MS: "0" });
+  t.true(result.broken > 0);
+});
