@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
 import express, { type Express, type Request, type Response } from "express";
+import type { Config } from "./config.ts";
 import { serveConsole } from "./console.ts";
 import { graphql } from "./graphql/graphql.ts";
 import { health, type Readiness } from "./v1/health.ts";
@@ -10,23 +11,23 @@ import { appRouter } from "./trpc/app-router.ts";
 import { createContext } from "./trpc/context.ts";
 import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
 
-type AppOptions = { services: Services; publicUrl: string | null; readiness: Readiness };
+type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
 
 /**
  * Where the transports meet on one port. The router of `/v1` stands before the Express application and not in it: the
  * application swaps the prototypes of every request and response, which costs a tenth of a short request's time, for
  * methods that `/v1` does not use.
  */
-export function createApp({ services, publicUrl, readiness }: AppOptions): RequestListener {
-  const application = createApplication({ services, publicUrl, readiness });
-  const v1 = createV1Router(services);
+export function createApp(options: AppOptions): RequestListener {
+  const application = createApplication(options);
+  const v1 = createV1Router(options.services);
   return (request, response) => {
     // The types know routers only within applications.
     v1(request as Request, response as Response, () => application(request, response));
   };
 }
 
-function createApplication({ services, publicUrl, readiness }: AppOptions): Express {
+function createApplication({ services, publicUrl, trustedProxies, readiness }: AppOptions): Express {
   const application = express();
   application.disable("x-powered-by");
   application.disable("etag");
@@ -35,7 +36,7 @@ function createApplication({ services, publicUrl, readiness }: AppOptions): Expr
     "/trpc",
     createExpressMiddleware({
       router: appRouter,
-      createContext: createContext(services, publicUrl),
+      createContext: createContext(services, { publicUrl, trustedProxies }),
       maxBodySize: trpcBodyBytesMax,
       maxBatchSize: trpcBatchCallsMax,
     }),

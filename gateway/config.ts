@@ -6,6 +6,7 @@ import { readKey } from "./credentials/key-file.ts";
 import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
 import { EnvironmentKeys } from "./models/environment-keys.ts";
+import { type TrustedProxies, trustedProxiesSetting } from "./trusted-proxies.ts";
 
 /** Everything the environment decides, read once at the start. */
 export type Config = Readonly<{
@@ -15,6 +16,8 @@ export type Config = Readonly<{
   workers: number;
   /** Where Prometheus may read metrics; null = nowhere. */
   metrics: Readonly<{ host: string; port: number }> | null;
+  /** Whose word for the client's address is taken. */
+  trustedProxies: TrustedProxies;
   /** As people and tools reach the gateway, without a slash at its end; null = where it listens. */
   publicUrl: string | null;
   databaseUrl: string;
@@ -60,6 +63,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       data.METRICS_PORT === undefined
         ? null
         : { host: data.METRICS_HOST ?? data.HOST, port: data.METRICS_PORT },
+    trustedProxies: data.TRUSTED_PROXIES,
     publicUrl: data.PUBLIC_URL ?? null,
     databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
     dataDir,
@@ -203,6 +207,7 @@ const variables = z
     WORKERS: workersSetting.default(1),
     METRICS_PORT: port.optional(),
     METRICS_HOST: z.string().optional(),
+    TRUSTED_PROXIES: trustedProxiesSetting.default(0),
     PUBLIC_URL: httpUrl.optional(),
     DATABASE_URL: databaseUrl.optional(),
     DATA_DIR: z.string().default("data"),

@@ -19,6 +19,8 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     PORT: String(gatewayPort),
     METRICS_PORT: String(metricsPort),
     PUBLIC_URL: publicUrl,
+    // The load balancer, through which alone the task can be reached.
+    TRUSTED_PROXIES: "1",
     WORKERS: String(workersOf(config.cpu)),
     DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),
     DATABASE_CONNECTIONS_MAX: String(config.databaseConnectionsMax),

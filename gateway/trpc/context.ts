@@ -3,6 +3,7 @@ import type { CreateExpressContextOptions } from "@trpc/server/adapters/express"
 import { createId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
+import { clientAddressOf, type TrustedProxies } from "../trusted-proxies.ts";
 import { publicUrlOf } from "./public-url.ts";
 import { RefreshCookie } from "./refresh-cookie.ts";
 
@@ -34,8 +35,10 @@ export type Context = {
   refreshCookie: RefreshCookie;
 };
 
+type ContextOptions = { publicUrl: string | null; trustedProxies: TrustedProxies };
+
 /** Gathers what procedures need of an HTTP request. Refuses requests that another site makes a browser send. */
-export function createContext(services: Services, publicUrl: string | null) {
+export function createContext(services: Services, { publicUrl, trustedProxies }: ContextOptions) {
   return ({ req, res }: CreateExpressContextOptions): Context => {
     const requestId = createId("req", services.runtime);
     res.setHeader("x-request-id", requestId);
@@ -50,7 +53,7 @@ export function createContext(services: Services, publicUrl: string | null) {
       services,
       runtime: services.runtime,
       requestId,
-      address: req.socket.remoteAddress ?? "",
+      address: clientAddressOf(req, trustedProxies),
       publicUrl: publicUrlOf(req, publicUrl),
       configuredUrl: publicUrl?.replace(/\/+$/, "") ?? null,
       accessToken: /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+import * as z from "zod";
+
+/**
+ * Who may say for whom it asks: the proxies at these addresses, or the last so many before the gateway, whatever their
+ * addresses; 0 = nobody.
+ */
+export type TrustedProxies = BlockList | number;
+
+/** The value of `TRUSTED_PROXIES`: a number of proxies, or addresses and networks with commas between. */
+export const trustedProxiesSetting = z
+  .string()
+  .transform((text) => (/^\d{1,2}$/.test(text) ? Number(text) : readNetworks(text)))
+  .refine(
+    (proxies) => proxies !== null,
+    "is neither a number of proxies nor a list of addresses, such as 10.0.0.0/8,fd00::/8",
+  )
+  .transform((proxies) => proxies ?? 0);
+
+/**
+ * The address of the client: what the connection says, or what the nearest proxies that are trusted say in
+ * `X-Forwarded-For`, to which each adds the address it was asked from. What comes before them in it anybody can write.
+ */
+export function clientAddressOf(request: IncomingMessage, trusted: TrustedProxies): string {
+  const header = request.headers["x-forwarded-for"];
+  const said = String(header ?? "").split(",");
+  let address = plain(request.socket.remoteAddress ?? "");
+  for (let proxies = 0; isTrusted(trusted, address, proxies); proxies++) {
+    const before = withoutPort(said.pop()?.trim() ?? "");
+    if (isIP(before) === 0) break;
+    address = plain(before);
+  }
+  return address;
+}
+
+function isTrusted(trusted: TrustedProxies, address: string, proxies: number): boolean {
+  if (typeof trusted === "number") return proxies < trusted;
+  return isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+/** An IPv4 address of a socket that takes both kinds is the same address. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
+/** Some proxies add the port, and brackets around IPv6 addresses. */
+function withoutPort(text: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
+}
+
+function readNetworks(text: string): BlockList | null {
+  const networks = new BlockList();
+  for (const entry of text.split(",").map((part) => part.trim())) {
+    const [address = "", prefix, ...more] = entry.split("/");
+    const version = isIP(address);
+    const bits = version === 6 ? 128 : 32;
+    const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+    if (version === 0 || !isPrefix || more.length > 0) return null;
+    networks.addSubnet(address, Number(prefix ?? bits), version === 6 ? "ipv6" : "ipv4");
+  }
+  return networks;
+}
