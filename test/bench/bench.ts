@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import type { BareProxy } from "./bare-proxy.ts";
 import { type BenchmarkCase, dialectCases, openAiCases, vendorCases } from "./cases.ts";
+import { compareWorkers } from "./compare-workers.ts";
 import type { GatewayProcess, RecordCounts } from "./gateway-process.ts";
 import type { LoadGenerator } from "./load-generator.ts";
 import { startProcess } from "./measured-process.ts";
@@ -55,6 +56,8 @@ async function bench(profileFolder: string | undefined): Promise<void> {
     checkRecords(await gateway.ask("stopAndCount"), sent);
     console.log(`${machineFacts()}\n\n${formatResults(results)}`);
     console.log(`\n${sent.toLocaleString("en")} requests through the gateway, each with its usage record.`);
+    const [benchmarkCase] = openAiCases;
+    if (benchmarkCase) console.log(await compareWorkers({ load, upstreamPort, benchmarkCase }));
   } finally {
     await Promise.all([load.stop(), gateway.stop(), bareProxy.stop(), upstream.stop()]);
   }
@@ -78,7 +81,7 @@ function checkRecords({ records, succeeded, inputTokens, outputTokens }: RecordC
 const { values } = parseArgs({ options: { profile: { type: "string" } } });
 
 // However this process ends, its children end when they notice.
-const benchTimeoutMs = values.profile === undefined ? 120_000 : 240_000;
+const benchTimeoutMs = values.profile === undefined ? 180_000 : 300_000;
 setTimeout(() => {
   console.error(`The benchmark took more than ${benchTimeoutMs} ms.`);
   process.exit(1);
