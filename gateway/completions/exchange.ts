@@ -4,32 +4,15 @@ import type { Admission } from "../limits/admission.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { parseSlug } from "../models/slug.ts";
 import type { Route } from "../models/resolve-route.ts";
-import type { Runtime } from "../runtime.ts";
 import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
 import { type CompletedUsage, completeUsage, toCounts } from "../usage/complete-usage.ts";
 import { costOf, noPrices } from "../usage/cost.ts";
-import type { RequestObserver } from "../usage/request-observer.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { StartedRequest } from "../usage/started-requests.ts";
-import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
-import type { OpenExchanges } from "./open-exchanges.ts";
+import type { ExchangeOptions } from "./exchange-options.ts";
 import type { Reply } from "./reply.ts";
-
-type ExchangeOptions = {
-  id: string;
-  key: KnownKey;
-  endpoint: string;
-  /** The coding tool that asks; null for any other client. */
-  clientTool: string | null;
-  reply: Reply;
-  runtime: Runtime;
-  recorder: UsageRecorder;
-  /** Null where nobody counts. */
-  observer: RequestObserver | null;
-  openExchanges: OpenExchanges;
-};
 
 /**
  * One request from the moment its key is known until it is over. However it ends, it ends once: with one usage record,
@@ -225,7 +208,7 @@ export class Exchange {
     counted: CompletedUsage | null,
   ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
-    const { key, way } = this;
+    const { way } = this;
     return {
       id: this.id,
       createdAt: this.createdAt,

@@ -24,12 +24,6 @@ export function costOf(prices: PriceColumns, usage: TokenUsage | null): number |
   return Number((total + tokensPerPrice / 2n) / tokensPerPrice);
 }
 
-/** Of a request that nobody has answered. */
-export const noPrices = {
-  ...{ inputPrice: null, cachedInputPrice: null },
-  ...{ cacheWritePrice: null, outputPrice: null },
-};
-
 const tokensPerPrice = 1_000_000n;
 
 /** Those of a request that nobody was asked to answer. */

@@ -66,6 +66,7 @@ for (const kind of databaseKinds) {
         runtime: services.runtime,
         recorder,
         openExchanges: services.openExchanges,
+        observer: null,
       });
       const slug = models[random.upTo(models.length - 1)] ?? "";
       const words = "word ".repeat(1 + random.upTo(20));
