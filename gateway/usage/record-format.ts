@@ -18,7 +18,7 @@ export function encodeRecord(buffer: Buffer, record: UsageRecord): number {
   }
   const length = buffer.write(text, headBytes, "utf8");
   buffer.writeUInt32LE(length, 0);
-  buffer.writeUInt32LE(crc32(buffer.subarray(headBytes, headBytes + length)), 4);
+  buffer.writeUInt32LE(crc32(text), 4);
   return headBytes + length;
 }
 

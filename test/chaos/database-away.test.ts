@@ -54,7 +54,8 @@ async function play(t: ExecutionContext, database: KillableDatabase, absence: Ab
   };
   await progress(50);
   await absence.begin(database, proxy);
-  const away = wait(plan.awayMs);
+  const awayMs = bug ? 3_000 : plan.awayMs;
+  const away = wait(awayMs);
   const consoleStatus = await statusOfConsole(stage);
   await away;
   const servedMeanwhile = clients.ledger.complete.length;
@@ -74,7 +75,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, absence: Ab
     failed: ledger.broken + [...ledger.errors.values()].reduce((sum, count) => sum + count, 0),
     ...{ servedMeanwhile, consoleStatus, caughtUpMs },
   };
-  t.log(figures(`L3 ${absence.title} for ${plan.awayMs} ms${bug ? `, ${bug}` : ""}`, result));
+  t.log(figures(`L3 ${absence.title} for ${awayMs} ms${bug ? `, ${bug}` : ""}`, result));
   return result;
 }
 

@@ -16,7 +16,7 @@ async function killUnderLoad(stage: Stage) {
   const clients = startClients({ url, key, model, count: plan.clients });
   for (let kill = 0; kill < plan.kills; kill++) {
     const before = clients.ledger.complete.length;
-    await eventually(() => clients.ledger.complete.length >= before + plan.answers, 60_000);
+    await eventually(() => clients.ledger.complete.length >= before + plan.answers, 120_000);
     const { child, exited } = stage.gateway();
     child.kill("SIGKILL");
     await exited;
@@ -25,7 +25,7 @@ async function killUnderLoad(stage: Stage) {
   const ledger = await clients.stop();
   // What its predecessors left, it takes over by itself.
   const isDone = async () => compare(ledger, await stage.records()).missing === 0;
-  await eventually(isDone, 10_000).catch(() => {});
+  await eventually(isDone, 20_000).catch(() => {});
   stage.gateway().child.kill("SIGTERM");
   await stage.gateway().exited;
   const records = await stage.records();
