@@ -1,0 +1,55 @@
+import type { ApiKey } from "./key-cache.ts";
+
+export type LimitName =
+  | "requestsPerMinute"
+  | "tokensPerMinute"
+  | "concurrentRequests"
+  | "day"
+  | "week"
+  | "month"
+  | "total";
+
+/** What stands in the form; empty is no limit. */
+export type LimitTexts = Record<LimitName, string> & { addressRanges: string };
+
+export const limitLabels: Record<LimitName, { label: string; unit: string }> = {
+  requestsPerMinute: { label: "Requests per minute", unit: "" },
+  tokensPerMinute: { label: "Tokens per minute", unit: "" },
+  concurrentRequests: { label: "Requests at the same time", unit: "" },
+  day: { label: "Budget per day", unit: "US dollars, from midnight UTC" },
+  week: { label: "Budget per week", unit: "US dollars, from Monday UTC" },
+  month: { label: "Budget per month", unit: "US dollars, from the first UTC" },
+  total: { label: "Budget in total", unit: "US dollars" },
+};
+
+export const limitNames = Object.keys(limitLabels) as LimitName[];
+
+type Limits = ApiKey["limits"];
+
+export function toTexts({ budgetsUsd, addressRanges, ...limits }: Limits): LimitTexts {
+  const show = (value: number | null | undefined) =>
+    value === null || value === undefined ? "" : String(value);
+  return {
+    requestsPerMinute: show(limits.requestsPerMinute),
+    tokensPerMinute: show(limits.tokensPerMinute),
+    concurrentRequests: show(limits.concurrentRequests),
+    day: show(budgetsUsd.day),
+    week: show(budgetsUsd.week),
+    month: show(budgetsUsd.month),
+    total: show(budgetsUsd.total),
+    addressRanges: (addressRanges ?? []).join("\n"),
+  };
+}
+
+/** As the gateway takes it: null takes a limit away. */
+export function fromTexts(texts: LimitTexts) {
+  const read = (text: string) => (String(text).trim() === "" ? null : Number(text));
+  const { addressRanges, day, week, month, total, ...limits } = texts;
+  return {
+    requestsPerMinute: read(limits.requestsPerMinute),
+    tokensPerMinute: read(limits.tokensPerMinute),
+    concurrentRequests: read(limits.concurrentRequests),
+    budgetsUsd: { day: read(day), week: read(week), month: read(month), total: read(total) },
+    addressRanges: addressRanges.split(/[\s,]+/).filter(Boolean),
+  };
+}

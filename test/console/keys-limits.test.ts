@@ -1,0 +1,34 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+
+browserTest("limits are set on the key's page, count, and what is used of them is shown", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
+  await page.getByLabel("Requests per minute").fill("2");
+  await page.getByLabel("Budget per day").fill("1.5");
+  await page.getByLabel("Allowed addresses").fill("nonsense");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("is neither an IP address nor a range").waitFor();
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1\n::1");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("The limits are saved.").waitFor();
+  await assertAccessible(t, page);
+
+  const statuses = [];
+  for (let request = 0; request < 3; request++) {
+    statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
+  }
+  t.deepEqual(statuses, [200, 200, 429]);
+  await page.getByText("2 of 2 used now").waitFor();
+  await page.reload();
+  await page.getByText("$0.00 of $1.50 spent").waitFor();
+  t.is(await page.getByLabel("Allowed addresses").inputValue(), "127.0.0.1\n::1");
+  t.deepEqual((await gateway.admin.keys.get.query({ id: key.id })).limits.budgetsUsd.day, 1.5);
+});
