@@ -1,8 +1,17 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { MysqlUrlError, parseMysqlUrl } from "../db/mysql-url.ts";
+import {
+  databaseUrl,
+  encryptionContext,
+  httpUrl,
+  jwtSecret,
+  masterKey,
+  masterKeys,
+  port,
+  privateHosts,
+  webhookSecret,
+} from "./config-values.ts";
 import { countWorkers, workersProblem, workersSetting } from "./count-workers.ts";
-import { readKey } from "./credentials/key-file.ts";
 import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
 import { EnvironmentKeys } from "./models/environment-keys.ts";
@@ -104,87 +113,6 @@ export class ConfigError extends StartError {
   }
 }
 
-const port = z.coerce
-  .number("is not a port: 0-65535")
-  .int("is not a port: 0-65535")
-  .min(0, "is not a port: 0-65535")
-  .max(65_535, "is not a port: 0-65535");
-
-const httpUrl = z
-  .url({ protocol: /^https?$/, error: "is not an http(s) URL, such as https://gateway.example.com" })
-  .transform((url) => url.replace(/\/+$/, ""));
-
-const databaseUrl = z
-  .string()
-  .regex(
-    /^(sqlite:.+|mysql:\/\/[^/]+\/[^/?]+(\?.*)?)$/,
-    "is neither sqlite:<path> nor mysql://user:password@host:3306/name",
-  )
-  .refine(
-    (url) => url.startsWith("sqlite:") || URL.canParse(url),
-    "is not a valid URL; special characters in the password must be percent-encoded",
-  )
-  .superRefine((url, context) => {
-    const message = url.startsWith("mysql://") && URL.canParse(url) ? mysqlProblem(url) : null;
-    if (message !== null) context.addIssue({ code: "custom", message });
-  });
-
-function mysqlProblem(url: string): string | null {
-  try {
-    parseMysqlUrl(url);
-    return null;
-  } catch (error) {
-    return error instanceof MysqlUrlError
-      ? error.message
-      : "has a part that is not percent-encoded as it should be";
-  }
-}
-
-const masterKey = z
-  .string()
-  .transform((text) => readKey(text))
-  .refine((key) => key !== null, "must be 32 bytes in base64, as from: openssl rand -base64 32");
-
-const masterKeys = z
-  .string()
-  .transform((text) => text.split(",").map((key) => readKey(key.trim())))
-  .refine((keys) => !keys.includes(null), "each key must be 32 bytes in base64; put commas between several")
-  .transform((keys) => keys.filter((key) => key !== null));
-
-const encryptionContext = z
-  .string()
-  .transform((text) => text.split(",").map((pair) => /^([^=]+)=(.+)$/.exec(pair.trim())?.slice(1) ?? []))
-  .refine(
-    (pairs) => pairs.every((pair) => pair.length === 2),
-    "is not a list of name=value with commas between, such as app=gateway,stack=prod",
-  )
-  .transform((pairs) => Object.fromEntries(pairs) as Record<string, string>);
-
-const jwtSecret = z
-  .string()
-  .transform((text) => text.split(",").map((secret) => secret.trim()))
-  .refine(
-    (secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= 32),
-    "each secret must have at least 32 bytes, as from: openssl rand -base64 32",
-  );
-
-const webhookSecret = z
-  .string()
-  .refine((secret) => Buffer.byteLength(secret) >= 32, "must have at least 32 bytes");
-
-const privateHosts = z
-  .string()
-  .transform((text) =>
-    text
-      .split(",")
-      .map((host) => host.trim().toLowerCase())
-      .filter(Boolean),
-  )
-  .refine(
-    (hosts) => hosts.every((host) => host === "*" || isHostAndPort(host)),
-    "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
-  );
-
 const limit = (least: number) =>
   z.coerce
     .number("is not a whole number")
@@ -258,8 +186,3 @@ const variables = z
 
 /** The names of all variables, for whoever writes an environment: what is not among them is not read. */
 export const configVariables = Object.keys(variables.shape);
-
-function isHostAndPort(text: string): boolean {
-  const port = /^(?:\[[0-9a-f:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(text)?.[1];
-  return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
-}

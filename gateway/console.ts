@@ -23,7 +23,8 @@ export function serveConsole(folder: string): Handler {
     },
   });
   return (request, response, next) => {
-    if (request.method !== "GET" && request.method !== "HEAD") return next();
+    const isApi = /^\/(v1|trpc|graphql)(\/|$)/.test(request.url ?? "");
+    if (isApi || (request.method !== "GET" && request.method !== "HEAD")) return next();
     files(request, response, () => {
       if (!wantsPage(request.headers.accept)) return next();
       request.url = "/";

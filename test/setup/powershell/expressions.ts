@@ -1,4 +1,4 @@
-import type { Machine } from "./run-powershell.ts";
+import type { Machine } from "./machine.ts";
 import type { Scope } from "./scope.ts";
 import { callMethod, callStatic, readElement, readMember, readStatic } from "./members.ts";
 import { readVerbatim, type Tree } from "./parse-powershell.ts";

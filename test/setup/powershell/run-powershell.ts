@@ -1,4 +1,5 @@
 import { assign, evaluate, need, readArguments } from "./expressions.ts";
+import type { Machine } from "./machine.ts";
 import type { Tree } from "./parse-powershell.ts";
 import { Scope } from "./scope.ts";
 import type { System } from "./stand-in-system.ts";
@@ -32,14 +33,6 @@ export function runPowerShell(
   }
   return (name, ...parameters) => callFunction(need(functions.get(name)), parameters, top, machine);
 }
-
-export type Machine = {
-  /** What is outside of the text; the editors need none. */
-  system: System | undefined;
-  runCommand(command: Tree, scope: Scope): unknown;
-  /** What the statements give, one by one. */
-  collect(block: Tree, scope: Scope): unknown[];
-};
 
 class Leave extends Error {
   readonly how: string;
