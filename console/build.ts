@@ -15,7 +15,7 @@ async function buildConsole(): Promise<void> {
   const { createBuilder } = await import("vite");
   process.stderr.write("building the console …\n");
   process.chdir(join(folder, ".."));
-  const builder = await createBuilder({ configFile: join(folder, "vite.config.ts"), logLevel: "warn" });
+  const builder = await createBuilder({ configFile: join(folder, "vite.config.ts"), logLevel: "error" });
   await builder.buildApp();
   moveInlineScriptOut();
   writeFileSync(stampFile, stamp);
