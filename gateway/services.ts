@@ -66,6 +66,8 @@ export async function createServices(config: Config, runtime: Runtime, observer:
         const key = await lookUpKey(database, hash);
         // What it has spent has to be known when its requests come.
         if (key?.limits?.budgets) await budgets.load([key.id]);
+        // A key that was made elsewhere a moment ago may be for a model that was, too.
+        if (key && !catalogue.hasAll(key.modelIds)) await catalogue.reload();
         return key;
       },
       now: runtime.now,

@@ -22,6 +22,7 @@ type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Limi
 export class Catalogue {
   readonly #options: CatalogueOptions;
   #models: ReadonlyMap<string, CatalogueModel> = new Map();
+  #ids: ReadonlySet<string> = new Set();
   #reloading: Promise<void> = Promise.resolve();
 
   constructor(options: CatalogueOptions) {
@@ -30,6 +31,11 @@ export class Catalogue {
 
   find(slug: string): CatalogueModel | undefined {
     return this.#models.get(slug);
+  }
+
+  /** Whether each of these ids is a model's that is known here. */
+  hasAll(modelIds: ReadonlySet<string>): boolean {
+    return [...modelIds].every((id) => this.#ids.has(id));
   }
 
   /** By slug. */
@@ -63,6 +69,7 @@ export class Catalogue {
       credentials: await providers.listCredentials(),
     }));
     this.#models = toCatalogue(rows, this.#options);
+    this.#ids = new Set(rows.models.map(({ id }) => id));
   }
 }
 

@@ -65,14 +65,18 @@ async function askOnce(
   }
 }
 
-/** What of the clients' answers the records do not have, and what they have twice. */
+/**
+ * What of the clients' answers the records do not have, and what they have twice. That a request was under way when the
+ * process died is not a record of its answer.
+ */
 export function compare(
   { complete }: Ledger,
   records: RecordedRequest[],
 ): { missing: number; duplicated: number } {
   const recorded = new Set(records.map(({ id }) => id));
+  const answered = new Set(records.flatMap(({ id, status }) => (status === "SUCCEEDED" ? id : [])));
   return {
-    missing: complete.filter((id) => !recorded.has(id)).length,
+    missing: complete.filter((id) => !answered.has(id)).length,
     duplicated: records.length - recorded.size + complete.length - new Set(complete).size,
   };
 }

@@ -65,12 +65,13 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
       breaks: ["COPY --from=build /app/gateway", "COPY --from=build --chown=1000:1000 /app/gateway"],
     },
     {
-      title: "the command is in exec form, starts as npm start does, and is told to stop by SIGTERM",
+      title:
+        "the command is in exec form, starts the gateway as npm start does, and is told to stop by SIGTERM",
       holds: (stages) => {
         const manifest = JSON.parse(read("package.json")) as { scripts: { start: string } };
         return (
           valueOf(stages[2], "CMD").startsWith("[") &&
-          wordsOf(stages[2], "CMD").join(" ") === manifest.scripts.start.replace(/^exec /, "") &&
+          wordsOf(stages[2], "CMD").join(" ") === manifest.scripts.start.replace(/^.*\bexec /, "") &&
           valueOf(stages[2], "STOPSIGNAL") === "SIGTERM"
         );
       },

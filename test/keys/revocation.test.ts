@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openStream } from "../helpers/open-chat.ts";
@@ -51,6 +52,15 @@ for (const kind of databaseKinds) {
     await changes("deleted", admin.keys.delete.mutate({ id }), value, 401);
 
     t.log(waits.slice(-6).join(", "));
+  });
+
+  test(`${kind}: a new key for a new model works everywhere at once`, async (t) => {
+    const { here, there } = await startPair(t, kind);
+    for (const name of ["one", "two", "three"]) {
+      const { value, model } = await connectUpstream(here, { url: "http://127.0.0.1:1" }, { name });
+      const answer = await postChat(there, value, chatBody(model));
+      t.not(answer.status, 404, "the model is found");
+    }
   });
 
   test(`${kind}: the open streams of a key are cut ${withinMs}, with an error and without [DONE]`, async (t) => {

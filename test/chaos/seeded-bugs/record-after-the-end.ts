@@ -4,5 +4,5 @@ import { UsageRecorder } from "../../../gateway/usage/usage-recorder.ts";
 const { record } = UsageRecorder.prototype;
 UsageRecorder.prototype.record = function (row, started, proceed) {
   proceed();
-  setTimeout(() => record.call(this, row, started, () => {}), 20);
+  setTimeout(() => record.call(this, row, started, () => {}), 1_000);
 };
