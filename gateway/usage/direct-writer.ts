@@ -1,16 +1,13 @@
+import type { EndedRequest } from "./ended-request.ts";
 import type { UsageRecord } from "./record-format.ts";
 import type { Shipper } from "./shipper.ts";
 
-/** A record that the disk did not take. */
-type Refused = {
-  record: UsageRecord;
-  /** What waits for the record to be safe; null once it no longer waits. */
-  proceed: (() => void) | null;
-  /** The record is safe. */
-  onSafe: () => void;
+type DirectWriterOptions = {
+  shipper: Shipper;
+  appendToSpool: (records: readonly UsageRecord[]) => boolean;
+  /** The records of these are safe. */
+  onSafe: (ended: readonly EndedRequest[]) => void;
 };
-
-type DirectWriterOptions = { shipper: Shipper; appendToSpool: (record: UsageRecord) => boolean };
 
 /**
  * Where records go while the disk is full: to the database at once, with the answers' ends waiting for it. While neither
@@ -18,7 +15,7 @@ type DirectWriterOptions = { shipper: Shipper; appendToSpool: (record: UsageReco
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
-  #waiting: Refused[] = [];
+  #waiting: EndedRequest[] = [];
   #writing: Promise<void> | null = null;
 
   constructor(options: DirectWriterOptions) {
@@ -27,15 +24,16 @@ export class DirectWriter {
 
   /** Whether there are records that nothing takes. */
   get isStuck(): boolean {
-    return this.#waiting.some(({ proceed }) => proceed === null);
+    return this.#waiting.some(({ hasProceeded }) => hasProceeded);
   }
 
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }
 
-  write(record: UsageRecord, proceed: () => void, onSafe: () => void): void {
-    this.#waiting.push({ record, proceed, onSafe });
+  /** What the disk did not take. */
+  write(ended: readonly EndedRequest[]): void {
+    this.#waiting.push(...ended);
     void this.flush();
   }
 
@@ -52,13 +50,10 @@ export class DirectWriter {
       const batch = this.#waiting.slice();
       const isSafe = await this.#writeBatch(batch.map(({ record }) => record));
       if (isSafe) this.#waiting = this.#waiting.slice(batch.length);
-      for (const refused of batch) {
-        // An answer that has been paid for is not held back for longer than this.
-        refused.proceed?.();
-        refused.proceed = null;
-        if (isSafe) refused.onSafe();
-      }
+      // An answer that has been paid for is not held back for longer than this.
+      for (const each of batch) each.proceed();
       if (!isSafe) return;
+      this.#options.onSafe(batch);
     }
   }
 
@@ -66,6 +61,6 @@ export class DirectWriter {
     const { shipper, appendToSpool } = this.#options;
     if (await shipper.ship(records)) return true;
     // There may be room on the disk again. Twice is harmless.
-    return records.every(appendToSpool);
+    return appendToSpool(records);
   }
 }

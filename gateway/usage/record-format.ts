@@ -4,21 +4,20 @@ import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 export type UsageRecord = UsageRecordRow;
 
 /**
- * Writes a record to the beginning of the buffer: the length of its JSON and a checksum, 32 bits each, then the JSON.
+ * Writes a record into the buffer: the length of its JSON and a checksum, 32 bits each, then the JSON.
  * The checksum is the CRC32 that Node has; that of Castagnoli (CRC32C) finds torn writes no better, and would have to be
  * computed in JavaScript.
- * @returns how many bytes it takes; 0 when the buffer is too small
+ * @returns how many bytes it takes; 0 when the buffer has too few behind `at`
  */
-export function encodeRecord(buffer: Buffer, record: UsageRecord): number {
+export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
   // A number, because a date takes as long to write as all the rest.
   const text = JSON.stringify({ ...record, createdAt: record.createdAt.getTime() });
   // A character of JavaScript's takes three bytes at most.
-  if (text.length * 3 > buffer.length - headBytes && Buffer.byteLength(text) > buffer.length - headBytes) {
-    return 0;
-  }
-  const length = buffer.write(text, headBytes, "utf8");
-  buffer.writeUInt32LE(length, 0);
-  buffer.writeUInt32LE(crc32(text), 4);
+  const room = buffer.length - headBytes - at;
+  if (text.length * 3 > room && Buffer.byteLength(text) > room) return 0;
+  const length = buffer.write(text, at + headBytes, "utf8");
+  buffer.writeUInt32LE(length, at);
+  buffer.writeUInt32LE(crc32(text), at + 4);
   return headBytes + length;
 }
 

@@ -30,19 +30,27 @@ export class OpenSegment implements Segment {
   }
 
   /**
-   * Writes at once, which costs some 2 µs: from then on the record survives the process. Throws, and leaves the segment as
-   * it was or unfit for more, when the disk does not take it.
+   * Writes at once, all of them together where they fit: from then on the records survive the process. Throws when the
+   * disk does not take them; `undo` says what then.
    */
-  append(record: UsageRecord): void {
-    const length = encodeRecord(this.#buffer, record);
-    if (length === 0) throw new Error("A usage record is larger than any can be.");
-    // A disk that is nearly full takes a part.
-    for (let written = 0; written < length;) {
-      written += writeSync(this.#file, this.#buffer, written, length - written, this.bytes + written);
+  append(records: readonly UsageRecord[]): void {
+    let end = this.bytes;
+    let filled = 0;
+    for (const record of records) {
+      let length = encodeRecord(this.#buffer, record, filled);
+      if (length === 0) {
+        this.#write(filled, end);
+        end += filled;
+        filled = 0;
+        length = encodeRecord(this.#buffer, record);
+        if (length === 0) throw new Error("A usage record is larger than any can be.");
+      }
+      filled += length;
     }
-    this.bytes += length;
-    this.#count++;
-    this.waiting.push(record);
+    this.#write(filled, end);
+    this.bytes = end + filled;
+    this.#count += records.length;
+    for (const record of records) this.waiting.push(record);
     if (this.#isSynced && !this.#isSyncing) this.#sync();
   }
 
@@ -51,7 +59,7 @@ export class OpenSegment implements Segment {
     return this.#count === 0 ? 0 : (this.bytes / this.#count) * this.waiting.length;
   }
 
-  /** Takes back what an `append` that failed may have left. */
+  /** Takes back what an `append` that failed may have left. Throws when it cannot; nothing may follow then. */
   undo(): void {
     ftruncateSync(this.#file, this.bytes);
   }
@@ -60,6 +68,14 @@ export class OpenSegment implements Segment {
   seal(): void {
     this.#isSealed = true;
     if (!this.#isSyncing) closeSync(this.#file);
+  }
+
+  /** The beginning of the buffer. */
+  #write(length: number, position: number): void {
+    // A disk that is nearly full takes a part.
+    for (let written = 0; written < length;) {
+      written += writeSync(this.#file, this.#buffer, written, length - written, position + written);
+    }
   }
 
   /** One call for all that has been appended until it begins; while it runs, the next ones gather. */

@@ -21,7 +21,7 @@ export type SpoolOptions = {
  */
 export class Spool {
   readonly #options: SpoolOptions;
-  readonly #buffer = Buffer.allocUnsafeSlow(recordBytesMax);
+  readonly #buffer = Buffer.allocUnsafeSlow(bufferBytes);
   #open: OpenSegment | null = null;
   #sealed: Segment[] = [];
   #sealedBytes = 0;
@@ -41,11 +41,11 @@ export class Spool {
     return this.#sealedBytes + (this.#open?.waitingBytes ?? 0);
   }
 
-  /** Returns false when the disk did not take it. */
-  append(record: UsageRecord): boolean {
+  /** Returns false when the disk did not take them all; it has none of them then. */
+  append(records: readonly UsageRecord[]): boolean {
     try {
       const segment = (this.#open ??= this.#create());
-      segment.append(record);
+      segment.append(records);
       if (segment.bytes >= this.#options.segmentBytesMax) this.seal();
       return true;
     } catch {
@@ -117,6 +117,6 @@ function segmentName(number: number): string {
 
 export const segmentSuffix = ".records";
 
-/** Names and codes in a record are limited: a real one takes some 600 bytes. */
-const recordBytesMax = 64 * 1024;
+/** Names and codes in a record are limited: a real one takes some 700 bytes. */
+const bufferBytes = 64 * 1024;
 const inMemoryMax = 3;

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -63,9 +64,7 @@ for (const kind of databaseKinds) {
     const database = await openTestDatabase(t, kind);
     const { recorder, spool } = await openRecorder(t, database);
     const row = usageRow("req_1", { apiKeyName: 'Ä "name" 🎉', cost: 2 ** 45 });
-    let hasProceeded = false;
-    recorder.record(row, null, () => (hasProceeded = true));
-    t.true(hasProceeded, "at once");
+    await new Promise<void>((proceed) => recorder.record(row, null, proceed));
 
     const [folder = ""] = (await readdir(spool)).filter((name) => !name.endsWith(".lock"));
     const file = await readFile(path.join(spool, folder, "0000000001.records"));
@@ -119,6 +118,26 @@ test("any byte that is torn off or changed at the end costs the last record and 
     changed[at] = (changed[at] ?? 0) ^ 1;
     t.true(decodeRecords(changed).records.length === 2, `byte ${at}`);
   }
+});
+
+test("what ends in one turn is written together, and one answer that cannot be ended does not hold up the others", async (t) => {
+  const { recorder, spool } = await openRecorder(t, await openTestDatabase(t, "sqlite"));
+  const ids = Array.from({ length: 300 }, (_, index) => `req_${index}`);
+  const inSpool = () => {
+    const [folder = ""] = readdirSync(spool).filter((name) => !name.endsWith(".lock"));
+    return decodeRecords(readFileSync(path.join(spool, folder, "0000000001.records"))).records;
+  };
+  // More than the buffer holds at once.
+  const seen = ids.map(
+    (id) =>
+      new Promise<string[]>((resolve) => {
+        recorder.record(usageRow(id), null, () => {
+          resolve(inSpool().map((record) => record.id));
+          if (id === "req_7") throw new Error("The client is not there");
+        });
+      }),
+  );
+  for (const idsThen of await Promise.all(seen)) t.deepEqual(idsThen, ids);
 });
 
 test("a process that lives keeps what is its own, and two that take over get in nobody's way", async (t) => {
@@ -177,7 +196,7 @@ test("while the database is away records wait on the disk, in files of limited s
   while (!recorder.isFull) {
     ids.push(`req_${String(ids.length).padStart(4, "0")}`);
     recorder.record(usageRow(ids.at(-1) ?? ""), null, () => {});
-    if (ids.length % 10 === 0) await recorder.flush();
+    await recorder.flush();
   }
   t.true(ids.length > 30 && ids.length < 50, `${ids.length}`);
   const files = await readdir(spool, { recursive: true });

@@ -1,4 +1,4 @@
 import { DirectWriter } from "../../../gateway/usage/direct-writer.ts";
 
 /** What the disk does not take is not worth waiting for. */
-DirectWriter.prototype.write = (_record, proceed) => proceed();
+DirectWriter.prototype.write = (ended) => ended.forEach((each) => each.proceed());
