@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
 
@@ -13,10 +14,13 @@ export default {
     // Whoever wants the counts is gone: nobody reads the rest either. Listening alone must not keep ava alive.
     process.on("disconnect", () => process.exit(1));
     process.channel?.unref();
+    const times = new FileTimes();
     for await (const event of events) {
+      if ("testFile" in event) times.note(event.testFile);
       if (event.type !== "stats") continue;
       const { stats } = event;
       const counts: TestCounts = {
+        slowest: times.slowest(5),
         passed: stats.passedTests + stats.passedKnownFailingTests,
         skipped: stats.skippedTests + stats.todoTests,
         // Until the end, what remains is simply still to come; after it, it never ended.
@@ -33,4 +37,28 @@ export default {
   },
 };
 
-export type TestCounts = { passed: number; failed: number; skipped: number };
+export type TestCounts = { passed: number; failed: number; skipped: number; slowest: FileTime[] };
+
+type FileTime = { file: string; seconds: number };
+
+/** From the first that is heard of a file to the last. */
+class FileTimes {
+  readonly #times = new Map<string, { from: number; to: number }>();
+
+  note(file: string): void {
+    const now = performance.now();
+    const time = this.#times.get(file);
+    if (time) time.to = now;
+    else this.#times.set(file, { from: now, to: now });
+  }
+
+  slowest(count: number): FileTime[] {
+    return [...this.#times]
+      .map(([file, { from, to }]) => ({
+        file: path.relative("", file),
+        seconds: Math.round((to - from) / 1_000),
+      }))
+      .toSorted((one, other) => other.seconds - one.seconds)
+      .slice(0, count);
+  }
+}

@@ -19,7 +19,7 @@ export async function runAva(
   // Told to stop, this process lets ava say which tests were running, and still reports.
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => ava.kill("SIGINT"));
 
-  let counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
+  let counts: TestCounts = { passed: 0, failed: 0, skipped: 0, slowest: [] };
   ava.on("message", (message) => {
     counts = message as TestCounts;
   });
@@ -31,7 +31,9 @@ export async function runAva(
 }
 
 /** Says it to programs in the last line, `N passed, N failed[, N skipped]`, and in the exit code. */
-export function reportCounts({ passed, failed, skipped }: TestCounts): void {
+export function reportCounts({ passed, failed, skipped, slowest }: TestCounts): void {
+  console.log("\nThe slowest files:");
+  for (const { file, seconds } of slowest) console.log(`${String(seconds).padStart(5)} s  ${file}`);
   process.exitCode = failed === 0 ? 0 : 1;
   console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 }
