@@ -48,6 +48,14 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
   };
 }
 
+/**
+ * The same up to the end of the hour: nothing is there yet that would count too much, and sums of whole hours need not look
+ * at records.
+ */
+export function toWholeHours(filter: UsageFilter): UsageFilter {
+  return { ...filter, to: new Date((Math.floor(Date.parse(filter.to) / hourMs) + 1) * hourMs).toISOString() };
+}
+
 /** How finely a period is drawn. */
 export function intervalOf(period: Period): UsageInterval {
   if (period === "24h") return "HOUR";
