@@ -1,4 +1,4 @@
-import type { EndedRequest } from "./ended-request.ts";
+import type { PendingRecord } from "./pending-record.ts";
 import type { UsageRecord } from "./record-format.ts";
 import type { Shipper } from "./shipper.ts";
 
@@ -6,7 +6,7 @@ type DirectWriterOptions = {
   shipper: Shipper;
   appendToSpool: (records: readonly UsageRecord[]) => boolean;
   /** The records of these are safe. */
-  onSafe: (ended: readonly EndedRequest[]) => void;
+  onSafe: (pending: readonly PendingRecord[]) => void;
 };
 
 /**
@@ -15,7 +15,7 @@ type DirectWriterOptions = {
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
-  #waiting: EndedRequest[] = [];
+  #waiting: PendingRecord[] = [];
   #writing: Promise<void> | null = null;
 
   constructor(options: DirectWriterOptions) {
@@ -32,8 +32,8 @@ export class DirectWriter {
   }
 
   /** What the disk did not take. */
-  write(ended: readonly EndedRequest[]): void {
-    this.#waiting.push(...ended);
+  write(pending: readonly PendingRecord[]): void {
+    this.#waiting.push(...pending);
     void this.flush();
   }
 

@@ -4,7 +4,7 @@ import type { Database } from "../../db/database.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
 import { DirectWriter } from "./direct-writer.ts";
-import { EndedRequest } from "./ended-request.ts";
+import { PendingRecord } from "./pending-record.ts";
 import { Leftovers } from "./leftovers.ts";
 import type { UsageRecord } from "./record-format.ts";
 import { Shipper } from "./shipper.ts";
@@ -39,7 +39,7 @@ export class UsageRecorder {
   readonly #direct: DirectWriter;
   readonly #leftovers: Leftovers;
   /** What has ended in this turn of the event loop. */
-  #ended: EndedRequest[] = [];
+  #pending: PendingRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
   #shipping: Promise<void> | null = null;
   readonly #batchRecordsMax: number;
@@ -68,7 +68,7 @@ export class UsageRecorder {
     this.#direct = new DirectWriter({
       shipper: this.#shipper,
       appendToSpool: (records) => this.#spool.append(records),
-      onSafe: (ended) => this.#noteSafe(ended),
+      onSafe: (pending) => this.#noteSafe(pending),
     });
     const shipper = new Shipper({ database, log, batchRecordsMax });
     const adoptIntervalMs = limits.usageAdoptIntervalMs;
@@ -113,13 +113,13 @@ export class UsageRecorder {
    */
   record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
     this.#waitingSince ??= performance.now();
-    const ended = new EndedRequest(record, started, proceed, this.#options.log);
-    if (this.#ended.push(ended) === 1) setImmediate(() => this.#writeEnded());
+    const pending = new PendingRecord(record, started, proceed, this.#options.log);
+    if (this.#pending.push(pending) === 1) setImmediate(() => this.#writePending());
   }
 
   /** Resolves when everything recorded before the call is in the database, or something could not be written. */
   async flush(): Promise<void> {
-    this.#writeEnded();
+    this.#writePending();
     await this.#shipping;
     await this.#ship();
   }
@@ -158,18 +158,18 @@ export class UsageRecorder {
     await this.#folder.leave();
   }
 
-  #writeEnded(): void {
-    const ended = this.#ended;
-    if (ended.length === 0) return;
-    this.#ended = [];
-    if (!this.#spool.append(ended.map(({ record }) => record))) return this.#direct.write(ended);
-    this.#noteSafe(ended);
-    for (const each of ended) each.proceed();
+  #writePending(): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    if (!this.#spool.append(pending.map(({ record }) => record))) return this.#direct.write(pending);
+    this.#noteSafe(pending);
+    for (const each of pending) each.proceed();
     if (this.#spool.newest.length >= this.#batchRecordsMax && !this.#isFailing) void this.#ship();
   }
 
-  #noteSafe(ended: readonly EndedRequest[]): void {
-    for (const { started } of ended) if (started) this.#started.end(started);
+  #noteSafe(pending: readonly PendingRecord[]): void {
+    for (const { started } of pending) if (started) this.#started.end(started);
   }
 
   #shipLater(): void {

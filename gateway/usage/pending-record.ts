@@ -2,8 +2,8 @@ import type { Log } from "../log.ts";
 import type { UsageRecord } from "./record-format.ts";
 import type { StartedRequest } from "./started-requests.ts";
 
-/** A request that is over, with what has to wait until that is written down. */
-export class EndedRequest {
+/** The record of a request that is over, on its way to safety, and what waits for that. */
+export class PendingRecord {
   readonly record: UsageRecord;
   readonly started: StartedRequest | null;
   readonly #proceed: () => void;
