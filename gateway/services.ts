@@ -81,7 +81,6 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const upstreams = new Upstreams({ guard, connectionsMax: limits.upstreamConnectionsMax, now });
     const attempts = {
       coolDowns: new CoolDowns(now),
-      observer,
       retryBudget: new RetryBudget(limits.upstreamRetryPercentMax),
       random: () => runtime.randomBytes(4).readUInt32LE() / 2 ** 32,
       attemptsMax: limits.upstreamAttemptsMax,

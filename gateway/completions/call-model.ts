@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
  * made, or not now.
  */
 export function callModel(
-  { catalogue, attempts, limiter }: CompleteOptions,
+  { catalogue, attempts, limiter, observer }: CompleteOptions,
   exchange: Exchange,
   slug: string,
   prepare: (way: Way) => Attempt,
@@ -18,10 +18,16 @@ export function callModel(
   exchange.take(route);
   limiter.admit(exchange, () =>
     exchange.call(
-      new Attempts(attempts, route.ways, (way) => {
-        const attempt = prepare(way);
-        exchange.noteAttempt(way);
-        return attempt;
+      new Attempts(attempts, route.ways, {
+        prepare(way) {
+          const attempt = prepare(way);
+          exchange.noteAttempt(way);
+          return attempt;
+        },
+        refused({ providerName }, reason) {
+          exchange.observed?.callRefused(reason);
+          observer?.upstreamRefused(providerName, reason);
+        },
       }),
     ),
   );

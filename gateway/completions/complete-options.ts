@@ -3,6 +3,7 @@ import type { Limits } from "../limit-variables.ts";
 import type { Catalogue } from "../models/catalogue.ts";
 import type { AttemptsOptions } from "../upstream/attempts.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 
 /** What the endpoints that call a model have in common. */
 export type CompleteOptions = {
@@ -11,4 +12,6 @@ export type CompleteOptions = {
   attempts: AttemptsOptions;
   limits: Limits;
   limiter: Pick<Limiter, "admit">;
+  /** Null where nobody counts. */
+  observer: RequestObserver | null;
 };

@@ -17,6 +17,7 @@ export class ErrorCollector {
     this.#status = status;
     this.#headers = headers;
     this.#speaker = speakerOf(exchange.way);
+    exchange.observed?.callAnswered(status);
   }
 
   add(bytes: Buffer): void {

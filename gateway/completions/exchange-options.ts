@@ -1,5 +1,6 @@
 import type { KnownKey } from "../keys/key-cache.ts";
 import type { Runtime } from "../runtime.ts";
+import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
@@ -17,5 +18,7 @@ export type ExchangeOptions = {
   recorder: UsageRecorder;
   /** Null where nobody counts. */
   observer: RequestObserver | null;
+  /** What the observer is told of; null where there is none. */
+  observed: ObservedRequest | null;
   openExchanges: OpenExchanges;
 };

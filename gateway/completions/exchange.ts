@@ -8,6 +8,7 @@ import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
 import { type CompletedUsage, completeUsage, toCounts } from "../usage/complete-usage.ts";
 import { costOf, noPrices } from "../usage/cost.ts";
+import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { StartedRequest } from "../usage/started-requests.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
@@ -23,6 +24,7 @@ export class Exchange {
   /** As it is now: a change of the key reaches the requests under way. */
   key: KnownKey;
   readonly reply: Reply;
+  readonly observed: ObservedRequest | null;
   readonly createdAt: Date;
   /** Its place within its limits, once it asks for one. */
   admission: Admission | null = null;
@@ -53,6 +55,7 @@ export class Exchange {
     this.id = options.id;
     this.key = options.key;
     this.reply = options.reply;
+    this.observed = options.observed;
     // The same moment as in the id, so that a period is a range of ids.
     this.createdAt = new Date(timeOfId(options.id));
     options.openExchanges.add(this);
@@ -94,6 +97,7 @@ export class Exchange {
   noteAttempt(way: Way): void {
     this.#way = way;
     if (this.#attempts++ === 0) this.#calledAt = performance.now();
+    this.observed?.call(way);
     const { recorder } = this.#options;
     if (this.#started) recorder.update(this.#started);
     else this.#started = recorder.start(() => this.#toRecord("INTERRUPTED", 500, "gateway_died", null));
@@ -125,6 +129,7 @@ export class Exchange {
   /** The upstream answers, and what it says can be counted. */
   hear(said: { readonly tokens: number }): void {
     this.#said = said;
+    this.observed?.callAnswered(200);
   }
 
   noteFirstToken(): void {
@@ -197,7 +202,13 @@ export class Exchange {
     const errorCode = error && (error.upstream?.code ?? error.code);
     const record = this.#toRecord(status, httpStatus, errorCode, counted);
     this.admission?.end(record);
-    observer?.ended({ record, model: this.#route?.slug ?? null, errorCode: error?.code ?? null });
+    observer?.ended({
+      request: this.observed,
+      record,
+      model: this.#route?.slug ?? null,
+      errorCode: error?.code ?? null,
+      firstTokenAt: this.#firstTokenAt,
+    });
     recorder.record(record, this.#started, proceed);
   }
 

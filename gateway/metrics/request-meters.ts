@@ -74,7 +74,8 @@ export function createRequestMeters(registry: Registry): RequestObserver {
         if (count !== null && count > 0) tokens.inc({ provider, model, type }, count);
       }
     },
-    refused: (code) => refusals.inc({ code }),
+    answered() {},
+    refused: (_request, code) => refusals.inc({ code }),
     upstreamRefused: (provider, reason) => upstreamRefusals.inc({ provider, reason }),
   };
 }

@@ -48,6 +48,8 @@ export class ConnectedProvider {
     return this.#connections.map(({ credentialId, weight, partner }) => ({
       providerId: this.#row.id,
       providerName: this.#row.name,
+      providerKind: this.#row.kind,
+      preset: this.#row.preset,
       credentialId,
       weight,
       upstreamModel,

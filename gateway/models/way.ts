@@ -13,6 +13,9 @@ import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 export type Way = Readonly<{
   providerId: string;
   providerName: string;
+  /** The kind of its API, and the preset that it was made from; null where it was made without one. */
+  providerKind: string;
+  preset: string | null;
   /** Null where the provider needs none. */
   credentialId: string | null;
   /** The credential's share of the requests, beside the others of its provider. */

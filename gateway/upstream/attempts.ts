@@ -1,6 +1,5 @@
 import type { GatewayError } from "../errors.ts";
 import type { Way } from "../models/way.ts";
-import type { RequestObserver } from "../usage/request-observer.ts";
 import type { CoolDowns } from "./cool-downs.ts";
 import { pickSoonest, pickWay } from "./pick-way.ts";
 import { readRetryAfterMs } from "./read-retry-after.ts";
@@ -9,8 +8,6 @@ import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "./upstream-c
 
 export type AttemptsOptions = {
   coolDowns: CoolDowns;
-  /** Null where nobody counts. */
-  observer: Pick<RequestObserver, "upstreamRefused"> | null;
   retryBudget: RetryBudget;
   /** A number from 0 to 1, without 1. */
   random: () => number;
@@ -27,6 +24,14 @@ export type Attempt = {
   begin(events: UpstreamEvents): UpstreamCall;
 };
 
+/** Whose call it is. */
+type Caller = {
+  /** Throws a `GatewayError` for a way that cannot be taken. */
+  prepare(way: Way): Attempt;
+  /** The way was called and refused to look at the request, or could not be reached. */
+  refused(way: Way, reason: string): void;
+};
+
 /**
  * One call, by whichever way answers. Another way is taken only where nothing of the answer has been passed on and the
  * request was certainly not processed: it never left, or the upstream refused to look at it. What comes then, comes to the
@@ -35,7 +40,7 @@ export type Attempt = {
 export class Attempts implements UpstreamCall, UpstreamEvents {
   readonly #options: AttemptsOptions;
   readonly #groups: readonly (readonly Way[])[];
-  readonly #prepare: (way: Way) => Attempt;
+  readonly #caller: Caller;
   readonly #tried: Way[] = [];
   /** Providers that could not be reached: another credential would not help. */
   readonly #unreachable: string[] = [];
@@ -48,11 +53,10 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   #waiting: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  /** @param prepare throws a `GatewayError` for a way that cannot be taken */
-  constructor(options: AttemptsOptions, groups: readonly (readonly Way[])[], prepare: (way: Way) => Attempt) {
+  constructor(options: AttemptsOptions, groups: readonly (readonly Way[])[], caller: Caller) {
     this.#options = options;
     this.#groups = groups;
-    this.#prepare = prepare;
+    this.#caller = caller;
   }
 
   /** Throws what `prepare` threw first, where no way can be taken. */
@@ -121,7 +125,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   #coolDown(way: Way, ms: number, reason: string): void {
     this.#options.coolDowns.start(way, ms, reason);
-    this.#options.observer?.upstreamRefused(way.providerName, reason);
+    this.#caller.refused(way, reason);
   }
 
   #mayRetry(): boolean {
@@ -154,7 +158,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   #take(way: Way): void {
     this.#tried.push(way);
-    const attempt = this.#prepare(way);
+    const attempt = this.#caller.prepare(way);
     this.#way = way;
     this.#attempt = attempt;
     this.#calls++;

@@ -2,13 +2,13 @@ import type { RequestHandler } from "express";
 import { countMessageTokens } from "../completions/count-message-tokens.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { pickMessagesHeaders } from "./dialect-endpoint.ts";
-import { endpoint, keyOf } from "./endpoint.ts";
+import { keyOf, plainEndpoint } from "./endpoint.ts";
 import type { ModelEndpointOptions } from "./model-endpoint.ts";
 import { ClientGoneError, readBody } from "./read-body.ts";
 
 /** `POST /v1/messages/count_tokens`: outside of limits and usage history, as at Anthropic. */
 export function countTokensEndpoint(options: ModelEndpointOptions): RequestHandler {
-  const handle: Parameters<typeof endpoint>[1] = async ({ request, response, reply }) => {
+  const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
     const key = await keyOf(options, request);
     const leaving = new AbortController();
     response.on("close", () => leaving.abort());
@@ -21,5 +21,5 @@ export function countTokensEndpoint(options: ModelEndpointOptions): RequestHandl
       if (!(error instanceof ClientGoneError)) throw error;
     }
   };
-  return endpoint(options, handle, messages);
+  return plainEndpoint(options, handle, messages);
 }

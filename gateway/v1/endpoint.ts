@@ -8,14 +8,16 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
+import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { HttpReply } from "./http-reply.ts";
+import { observeRequest } from "./observe-request.ts";
 import { readKeyValue } from "./read-key-value.ts";
 
 export type EndpointOptions = {
   runtime: Runtime;
   limits: Pick<Limits, "clientStallTimeoutMs">;
-  observer: Pick<RequestObserver, "refused"> | null;
+  observer: RequestObserver | null;
 };
 
 export type EndpointContext = {
@@ -24,6 +26,8 @@ export type EndpointContext = {
   response: ServerResponse;
   id: string;
   reply: HttpReply;
+  /** Null where nobody looks at it. */
+  observed: ObservedRequest | null;
 };
 
 /** An endpoint of `/v1`: gives the request its id, and turns whatever is thrown into the error form. */
@@ -36,15 +40,30 @@ export function endpoint(
     const id = createId("req", runtime);
     const dialect = typeof dialectOf === "function" ? dialectOf(request) : dialectOf;
     const reply = new HttpReply(response, id, limits.clientStallTimeoutMs, dialect);
+    const observed = observer && observeRequest(request, id);
     try {
-      await handle({ request, response, id, reply });
+      await handle({ request, response, id, reply, observed });
     } catch (thrown) {
       const error = toGatewayError(thrown);
       logOurTrouble(runtime.log, id, error);
-      observer?.refused(error.code);
+      observer?.refused(observed, error.code, reply.statusOf(error));
       reply.fail(error);
     }
   };
+}
+
+/** An endpoint whose answer is given when `handle` is done, and that calls no model. */
+export function plainEndpoint(
+  options: EndpointOptions,
+  handle: (context: EndpointContext) => Promise<void>,
+  dialectOf: Parameters<typeof endpoint>[2],
+): RequestHandler {
+  const handleAndTell = async (context: EndpointContext) => {
+    await handle(context);
+    const { observed, response } = context;
+    if (observed) options.observer?.answered(observed, response.headersSent ? response.statusCode : 499);
+  };
+  return endpoint(options, handleAndTell, dialectOf);
 }
 
 /** The key of a request that comes from where the key may be used. */

@@ -7,7 +7,6 @@ import type { OpenExchanges } from "../completions/open-exchanges.ts";
 import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import type { RequestObserver } from "../usage/request-observer.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { checkAddress, endpoint, knownKeyOf, logOurTrouble } from "./endpoint.ts";
 import { ClientGoneError, readBody } from "./read-body.ts";
@@ -15,7 +14,6 @@ import { ClientGoneError, readBody } from "./read-body.ts";
 export type ModelEndpointOptions = AuthenticateKeyOptions &
   CompleteOptions & {
     recorder: UsageRecorder;
-    observer: RequestObserver | null;
     openExchanges: OpenExchanges;
   };
 
@@ -32,7 +30,7 @@ export function modelEndpoint(
   const { runtime, recorder, observer, openExchanges, limits } = options;
   return endpoint(
     options,
-    async ({ request, response, id, reply }) => {
+    async ({ request, response, id, reply, observed }) => {
       const known = knownKeyOf(options, request);
       const key = known instanceof Promise ? await known : known;
       if (recorder.isFull) throw usageCannotBeRecorded();
@@ -46,6 +44,7 @@ export function modelEndpoint(
         runtime,
         recorder,
         observer,
+        observed,
         openExchanges,
       });
       response.on("close", () => {

@@ -7,7 +7,7 @@ import { formatModel, formatModelList } from "../dialects/messages/model-list.ts
 import type { Catalogue, CatalogueModel } from "../models/catalogue.ts";
 import { listModels, resolveRoute } from "../models/resolve-route.ts";
 import { parseSlug } from "../models/slug.ts";
-import { endpoint, type EndpointOptions, keyOf } from "./endpoint.ts";
+import { type EndpointOptions, keyOf, plainEndpoint } from "./endpoint.ts";
 
 export type ModelsOptions = AuthenticateKeyOptions & EndpointOptions & { catalogue: Catalogue };
 
@@ -20,7 +20,7 @@ export function modelList(options: ModelsOptions): RequestHandler {
       : { object: "list", data: models.map(toModel) };
     reply.sendJson(Buffer.from(JSON.stringify(list)), []);
   };
-  return endpoint(options, handle, anthropicDialect);
+  return plainEndpoint(options, handle, anthropicDialect);
 }
 
 /** `GET /v1/models/{slug}`, with the slug's slash plain or encoded. */
@@ -32,10 +32,10 @@ export function modelDetail(options: ModelsOptions): RequestHandler {
     const detail = anthropicDialect(request) ? formatModel(model) : toModel(model);
     reply.sendJson(Buffer.from(JSON.stringify(detail)), []);
   };
-  return endpoint(options, handle, anthropicDialect);
+  return plainEndpoint(options, handle, anthropicDialect);
 }
 
-type Handle = Parameters<typeof endpoint>[1];
+type Handle = Parameters<typeof plainEndpoint>[1];
 
 function anthropicDialect({ headers }: IncomingMessage): Dialect | null {
   return headers["anthropic-version"] === undefined ? null : messages;

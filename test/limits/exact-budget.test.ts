@@ -67,6 +67,7 @@ for (const kind of databaseKinds) {
         recorder,
         openExchanges: services.openExchanges,
         observer: null,
+        observed: null,
       });
       const slug = models[random.upTo(models.length - 1)] ?? "";
       const words = "word ".repeat(1 + random.upTo(20));
