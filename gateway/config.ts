@@ -15,6 +15,7 @@ import { countWorkers, workersProblem, workersSetting } from "./count-workers.ts
 import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
 import { EnvironmentKeys } from "./models/environment-keys.ts";
+import { readTracing, type TracingConfig, tracingVariables } from "./tracing-variables.ts";
 import { type TrustedProxies, trustedProxiesSetting } from "./trusted-proxies.ts";
 
 /** Everything the environment decides, read once at the start. */
@@ -25,6 +26,8 @@ export type Config = Readonly<{
   workers: number;
   /** Where Prometheus may read metrics; null = nowhere. */
   metrics: Readonly<{ host: string; port: number }> | null;
+  /** Where traces go; null = nowhere. */
+  tracing: TracingConfig | null;
   /** Whose word for the client's address is taken. */
   trustedProxies: TrustedProxies;
   /** As people and tools reach the gateway, without a slash at its end; null = where it listens. */
@@ -72,6 +75,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       data.METRICS_PORT === undefined
         ? null
         : { host: data.METRICS_HOST ?? data.HOST, port: data.METRICS_PORT },
+    tracing: readTracing(data),
     trustedProxies: data.TRUSTED_PROXIES,
     publicUrl: data.PUBLIC_URL ?? null,
     databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
@@ -130,6 +134,7 @@ const limits = Object.fromEntries(
 const variables = z
   .object({
     ...limits,
+    ...tracingVariables,
     HOST: z.string().default("127.0.0.1"),
     PORT: port.default(8080),
     WORKERS: workersSetting.default(1),

@@ -9,6 +9,7 @@ import type { Metrics } from "./metrics/metrics.ts";
 import { type MetricsServer, startMetricsServer } from "./metrics/metrics-server.ts";
 import type { Runtime } from "./runtime.ts";
 import { createServices, type Services } from "./services.ts";
+import { joinObservers } from "./usage/join-observers.ts";
 import { answerMalformed } from "./v1/answer-malformed.ts";
 import type { Readiness } from "./v1/health.ts";
 
@@ -37,7 +38,10 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   // What makes them is loaded by nobody else.
   const metrics = config.metrics && new (await import("./metrics/metrics.ts")).Metrics();
-  const services = await createServices(config, runtime, metrics?.observer ?? null);
+  const tracing =
+    config.tracing && new (await import("./tracing/tracing.ts")).Tracing(config.tracing, runtime);
+  const observer = joinObservers([metrics?.observer ?? null, tracing?.observer ?? null]);
+  const services = await createServices(config, runtime, observer);
   metrics?.watch(services);
   const { limits } = config;
   let metricsServer: MetricsServer | null = null;
@@ -61,6 +65,7 @@ export async function startGateway(
       await stop(server, services, limits);
       await services.close();
       await metricsServer?.close();
+      await tracing?.close();
     };
     const metricsUrl = metricsServer?.url ?? null;
     return { url, publicUrl: config.publicUrl ?? url, services, metrics, metricsUrl, close };

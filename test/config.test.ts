@@ -13,6 +13,7 @@ test("an empty environment gives the defaults", (t) => {
     port: 8080,
     workers: 1,
     metrics: null,
+    tracing: null,
     trustedProxies: 0,
     publicUrl: null,
     databaseUrl: `sqlite:${path.resolve("data/gateway.db")}`,

@@ -1,0 +1,108 @@
+import * as z from "zod";
+import { httpUrl } from "./config-values.ts";
+
+/** OpenTelemetry's own variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
+export const tracingVariables = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(["http/protobuf", "http/json"], "is neither http/protobuf nor http/json; there is no grpc here")
+    .default("http/protobuf"),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs("api-key=secret").default({}),
+  OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds().default(10_000),
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds().default(5_000),
+  OTEL_BSP_MAX_QUEUE_SIZE: positive("is not a number of spans").default(2_048),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_RESOURCE_ATTRIBUTES: pairs("deployment.environment.name=production").default({}),
+  OTEL_TRACES_SAMPLER: z
+    .enum(
+      [
+        "always_on",
+        "always_off",
+        "traceidratio",
+        "parentbased_always_on",
+        "parentbased_always_off",
+        "parentbased_traceidratio",
+      ],
+      "is not a sampler, such as parentbased_always_on or parentbased_traceidratio",
+    )
+    .default("parentbased_always_on"),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number("is not a number from 0 to 1")
+    .min(0, "is not a number from 0 to 1")
+    .max(1, "is not a number from 0 to 1")
+    .default(1),
+};
+
+/** Where traces go, and which; null = nowhere. */
+export function readTracing(data: TracingValues): TracingConfig | null {
+  if (data.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return null;
+  const attributes = data.OTEL_RESOURCE_ATTRIBUTES;
+  return {
+    // The variable is the base of all signals' addresses.
+    url: `${data.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
+    protocol: data.OTEL_EXPORTER_OTLP_PROTOCOL,
+    headers: data.OTEL_EXPORTER_OTLP_HEADERS,
+    timeoutMs: data.OTEL_EXPORTER_OTLP_TIMEOUT,
+    delayMs: data.OTEL_BSP_SCHEDULE_DELAY,
+    queueSpansMax: data.OTEL_BSP_MAX_QUEUE_SIZE,
+    serviceName: data.OTEL_SERVICE_NAME ?? attributes["service.name"] ?? "model-gateway",
+    attributes,
+    sampler: data.OTEL_TRACES_SAMPLER,
+    sampledShare: data.OTEL_TRACES_SAMPLER_ARG,
+  };
+}
+
+export type TracingConfig = Readonly<{
+  url: string;
+  protocol: "http/protobuf" | "http/json";
+  headers: Record<string, string>;
+  timeoutMs: number;
+  /** How long spans are collected before they are sent. */
+  delayMs: number;
+  queueSpansMax: number;
+  serviceName: string;
+  attributes: Record<string, string>;
+  sampler: TracingValues["OTEL_TRACES_SAMPLER"];
+  /** Of the requests that a sampler by ratio takes: 0 to 1. */
+  sampledShare: number;
+}>;
+
+type TracingValues = z.infer<z.ZodObject<typeof tracingVariables>>;
+
+function milliseconds() {
+  return positive("is not a number of milliseconds");
+}
+
+function positive(message: string) {
+  return z.coerce
+    .number(message)
+    .int(message)
+    .min(1, message)
+    .max(2 ** 31 - 1, message);
+}
+
+/** `name=value` with commas between, the values percent-encoded where they have to be. */
+function pairs(example: string) {
+  const message = `is not a list of name=value with commas between, such as ${example}`;
+  return z.string().transform((text, context) => {
+    const read = text
+      .split(",")
+      .map((pair) => pair.trim())
+      .filter((pair) => pair !== "")
+      .map(readPair);
+    const found = read.filter((pair) => pair !== null);
+    if (found.length < read.length) context.addIssue({ code: "custom", message });
+    return Object.fromEntries(found) as Record<string, string>;
+  });
+}
+
+function readPair(pair: string): [string, string] | null {
+  const [, name = "", value = ""] = /^([\w.!#$&'*+^`|~/-]+)\s*=\s*(.*)$/.exec(pair) ?? [];
+  try {
+    const decoded = decodeURIComponent(value);
+    // What HTTP takes in a header, and nothing that would begin another one.
+    return name !== "" && /^[\t\x20-\x7e\x80-\xff]*$/.test(decoded) ? [name, decoded] : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+import { type Attributes, SpanKind } from "@opentelemetry/api";
+import type { Way } from "../models/way.ts";
+import type { ObservedCall } from "../usage/observed-request.ts";
+import type { EndedRequest } from "../usage/request-observer.ts";
+import { genAiOperationName, genAiProviderName } from "./gen-ai-names.ts";
+
+/**
+ * A request's calls of upstreams, as their spans have them.
+ * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md
+ */
+export function describeCalls(ended: EndedRequest): DescribedCall[] {
+  return (ended.request?.calls ?? []).map((call, index, calls) => {
+    const isLast = index === calls.length - 1;
+    const { way, startedAt, endedAt } = call;
+    const operation = genAiOperationName(ended.record.endpoint);
+    const status = statusOf(call);
+    const errorType = errorTypeOf(call, isLast ? ended : null);
+    const firstTokenAt = isLast && ended.record.stream ? ended.firstTokenAt : null;
+    return {
+      name: `${operation} ${way.upstreamModel.name}`,
+      kind: way.target.reach === "local" ? SpanKind.INTERNAL : SpanKind.CLIENT,
+      startedAt,
+      endedAt,
+      hasFailed: errorType !== null && errorType !== cancelled,
+      attributes: {
+        "gen_ai.operation.name": operation,
+        "gen_ai.provider.name": genAiProviderName(way),
+        "gen_ai.request.model": way.upstreamModel.name,
+        ...(ended.record.stream && { "gen_ai.request.stream": true }),
+        ...(index > 0 && { "http.request.resend_count": index }),
+        ...(status !== null && { "http.response.status_code": status }),
+        ...(firstTokenAt !== null && {
+          "gen_ai.response.time_to_first_chunk": (firstTokenAt - startedAt) / 1_000,
+        }),
+        ...(errorType !== null && { "error.type": errorType }),
+        ...describeServer(way),
+      },
+    };
+  });
+}
+
+type DescribedCall = {
+  name: string;
+  kind: SpanKind;
+  /** By `performance.now()`; the end is null for a call that ended with its request. */
+  startedAt: number;
+  endedAt: number | null;
+  hasFailed: boolean;
+  attributes: Attributes;
+};
+
+function statusOf({ httpStatus, refusal }: ObservedCall): number | null {
+  const refused = /^http_(\d{3})$/.exec(refusal ?? "")?.[1];
+  return refused === undefined ? httpStatus : Number(refused);
+}
+
+/** @param ended the request, where the call is its last one and ended with it */
+function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | null {
+  const status = statusOf(call);
+  if (status !== null && status !== 200) return String(status);
+  if (call.refusal !== null) return call.refusal;
+  return ended?.record.status === "CANCELLED" ? cancelled : (ended?.errorCode ?? null);
+}
+
+function describeServer({ target }: Way): Attributes {
+  if (target.reach !== "network") return {};
+  const { hostname, port, protocol } = new URL(target.chat.endpoint.origin);
+  return { "server.address": hostname, "server.port": Number(port || (protocol === "https:" ? 443 : 80)) };
+}
+
+const cancelled = "cancelled";

@@ -1,0 +1,122 @@
+import {
+  type Attributes,
+  type HrTime,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from "@opentelemetry/api";
+import type { ObservedRequest } from "../usage/observed-request.ts";
+import type { EndedRequest, RequestObserver } from "../usage/request-observer.ts";
+import { describeCalls } from "./describe-calls.ts";
+import { genAiOperationName, genAiProviderName } from "./gen-ai-names.ts";
+import { readTraceparent } from "./read-traceparent.ts";
+
+/**
+ * A span for each request to `/v1`, and in it one for each call of an upstream, all made when the request is over. Their
+ * names are OpenTelemetry's for HTTP servers and for generative AI. Nothing is in them that a client or an upstream wrote.
+ * @param now milliseconds since 1970
+ */
+export function createRequestSpans(tracer: Tracer, now: () => number): RequestObserver {
+  const startSpan = (request: ObservedRequest, startTime: HrTime): Span => {
+    const { method, route, traceparent } = request;
+    const parent = readTraceparent(traceparent);
+    const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+    const name = route === null ? method : `${method} ${route}`;
+    return tracer.startSpan(name, { kind: SpanKind.SERVER, startTime }, context);
+  };
+  const toTime = (): ToTime => {
+    const originMs = now() - performance.now();
+    return (moment) => hrTime(originMs + moment);
+  };
+  const showPlain = (request: ObservedRequest, httpStatus: number, errorType: string | null) => {
+    const at = toTime();
+    const span = startSpan(request, at(request.startedAt));
+    span.setAttributes(describeHttp(request, httpStatus, errorType));
+    if (httpStatus >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(at(performance.now()));
+  };
+
+  return {
+    ended(ended) {
+      const { request, record } = ended;
+      if (request === null) return;
+      const at = toTime();
+      const span = startSpan(request, at(request.startedAt));
+      if (!span.isRecording()) return;
+      const endedAt = performance.now();
+      const context = trace.setSpan(ROOT_CONTEXT, span);
+      for (const call of describeCalls(ended)) {
+        const { name, kind, attributes, startedAt } = call;
+        const child = tracer.startSpan(name, { kind, attributes, startTime: at(startedAt) }, context);
+        if (call.hasFailed) child.setStatus({ code: SpanStatusCode.ERROR });
+        child.end(at(call.endedAt ?? endedAt));
+      }
+      const errorType = record.status === "CANCELLED" ? "cancelled" : ended.errorCode;
+      span.setAttributes({
+        ...describeHttp(request, record.httpStatus, errorType),
+        ...describeModel(ended),
+      });
+      // A status of 4xx is the client's mistake; a stream that broke has a status of 200.
+      const hasFailed = record.httpStatus >= 500 || (record.httpStatus === 200 && ended.errorCode !== null);
+      if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end(at(endedAt));
+    },
+    refused(request, code, httpStatus) {
+      if (request) showPlain(request, httpStatus, code);
+    },
+    answered(request, httpStatus) {
+      showPlain(request, httpStatus, httpStatus === 499 ? "cancelled" : null);
+    },
+    upstreamRefused() {},
+  };
+}
+
+type ToTime = (moment: number) => HrTime;
+
+/** https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */
+function describeHttp(
+  { id, method, route }: ObservedRequest,
+  status: number,
+  errorType: string | null,
+): Attributes {
+  return {
+    "http.request.method": method,
+    "url.scheme": "http",
+    "http.response.status_code": status,
+    "http.response.header.x-request-id": [id],
+    ...(route !== null && { "http.route": route }),
+    // A path with more in it than the route is the client's own words.
+    ...(route !== null && !route.includes("{") && { "url.path": route }),
+    ...(errorType !== null && { "error.type": errorType }),
+  };
+}
+
+/** The tokens stand here and not at the calls, so that sums over all spans count them once. */
+function describeModel({ record, model, request }: EndedRequest): Attributes {
+  const way = request?.calls.at(-1)?.way;
+  const hasAnswered = record.status === "SUCCEEDED";
+  const attributes: Record<string, string | number | boolean | null> = {
+    "gen_ai.operation.name": genAiOperationName(record.endpoint),
+    "gen_ai.provider.name": way ? genAiProviderName(way) : null,
+    "gen_ai.request.model": model,
+    "gen_ai.request.stream": record.stream || null,
+    "gen_ai.response.model": hasAnswered ? record.upstreamModel : null,
+    "gen_ai.response.time_to_first_chunk":
+      record.stream && record.timeToFirstTokenMs !== null ? record.timeToFirstTokenMs / 1_000 : null,
+    "gen_ai.usage.input_tokens": record.inputTokens,
+    "gen_ai.usage.output_tokens": record.outputTokens,
+    "gen_ai.usage.cache_read.input_tokens": record.cachedInputTokens,
+    "gen_ai.usage.cache_write.input_tokens": record.cacheWriteInputTokens,
+    "gen_ai.usage.reasoning.output_tokens": record.reasoningTokens,
+  };
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null)) as Attributes;
+}
+
+/** Seconds and nanoseconds: a bare number would be guessed at. */
+function hrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1_000);
+  return [seconds, Math.floor((ms - seconds * 1_000) * 1e6)];
+}

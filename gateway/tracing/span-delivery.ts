@@ -1,0 +1,90 @@
+import {
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+} from "@opentelemetry/sdk-trace";
+import type { Log } from "../log.ts";
+import type { Runtime } from "../runtime.ts";
+import type { TracingConfig } from "../tracing-variables.ts";
+
+type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueSpansMax"> & {
+  exporter: SpanExporter;
+  runtime: Pick<Runtime, "now" | "log">;
+};
+
+/**
+ * Brings spans to the collector, many at a time, and says now and then how many did not get there. OpenTelemetry's own
+ * batches do the work; that they drop what does not fit, and why a collector did not take them, they tell nobody.
+ */
+export class SpanDelivery implements SpanProcessor {
+  readonly #batches: BatchSpanProcessor;
+  readonly #queueSpansMax: number;
+  readonly #log: Log;
+  readonly #now: () => number;
+  /** Spans that no call of the collector's has taken out of the queue yet. */
+  #waiting = 0;
+  #lost = 0;
+  #toldAt = -Infinity;
+
+  constructor({ exporter, runtime, delayMs, timeoutMs, queueSpansMax }: SpanDeliveryOptions) {
+    this.#queueSpansMax = queueSpansMax;
+    this.#log = runtime.log;
+    this.#now = runtime.now;
+    this.#batches = new BatchSpanProcessor({
+      exporter: this.#watch(exporter),
+      scheduledDelayMillis: delayMs,
+      maxQueueSize: queueSpansMax,
+      maxExportBatchSize: Math.min(batchSpansMax, queueSpansMax),
+      // The exporter keeps its own time; this is for one that does not.
+      exportTimeoutMillis: timeoutMs + 1_000,
+    });
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    if (this.#waiting >= this.#queueSpansMax) return this.#lose(1, "queue_full");
+    this.#waiting++;
+    this.#batches.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#batches.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#batches.shutdown();
+  }
+
+  #watch(exporter: SpanExporter): SpanExporter {
+    return {
+      export: (spans, done) => {
+        this.#waiting -= spans.length;
+        exporter.export(spans, (result) => {
+          if (result.code !== 0) this.#lose(spans.length, reasonOf(result.error));
+          done(result);
+        });
+      },
+      shutdown: () => exporter.shutdown(),
+    };
+  }
+
+  #lose(spans: number, reason: string): void {
+    this.#lost += spans;
+    const now = this.#now();
+    if (now - this.#toldAt < tellIntervalMs) return;
+    this.#log.warn({ lostSpans: this.#lost, reason }, "traces do not get to their collector");
+    this.#toldAt = now;
+    this.#lost = 0;
+  }
+}
+
+/** A system's code or an HTTP status; messages may hold what the collector answered. */
+function reasonOf(error: Error | undefined): string {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");
+}
+
+const batchSpansMax = 512;
+const tellIntervalMs = 60_000;

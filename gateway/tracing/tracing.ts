@@ -1,0 +1,50 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
+import { TracerProvider } from "@opentelemetry/sdk-trace";
+import type { Runtime } from "../runtime.ts";
+import type { TracingConfig } from "../tracing-variables.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
+import { createSampler } from "./create-sampler.ts";
+import { createRequestSpans } from "./request-spans.ts";
+import { SpanDelivery } from "./span-delivery.ts";
+
+/** This process's traces, on their way to a collector. Loaded only where somebody wants them; nothing of it is global. */
+export class Tracing {
+  readonly observer: RequestObserver;
+  readonly #provider: TracerProvider;
+
+  constructor(config: TracingConfig, runtime: Runtime) {
+    const { url, headers, timeoutMs, serviceName, attributes } = config;
+    const Exporter = config.protocol === "http/json" ? JsonExporter : ProtobufExporter;
+    // A connection for each batch: none is left open when nothing is to be sent.
+    const connection = { url, headers, timeoutMillis: timeoutMs, httpAgentOptions: { keepAlive: false } };
+    const hex = (bytes: number) => () => runtime.randomBytes(bytes).toString("hex");
+    this.#provider = new TracerProvider({
+      resource: defaultResource().merge(
+        resourceFromAttributes({
+          "process.pid": process.pid,
+          ...attributes,
+          "service.name": serviceName,
+        }),
+      ),
+      sampler: createSampler(config),
+      idGenerator: { generateTraceId: hex(16), generateSpanId: hex(8) },
+      spanProcessors: [new SpanDelivery({ ...config, exporter: new Exporter(connection), runtime })],
+    });
+    this.observer = createRequestSpans(this.#provider.getTracer("model-gateway"), runtime.now);
+  }
+
+  /** Sends what is left, as long as that does not take long. */
+  async close(): Promise<void> {
+    const givingUp = new AbortController();
+    const { signal } = givingUp;
+    // What could not be sent is in the log already.
+    const sent = this.#provider.shutdown().catch(() => {});
+    await Promise.race([sent, wait(lastSpansTimeoutMs, null, { signal }).catch(() => {})]);
+    givingUp.abort();
+  }
+}
+
+const lastSpansTimeoutMs = 3_000;
