@@ -123,7 +123,7 @@ const rules: Rule[] = [
   libraryRule(["express"], ["gateway/app.ts", "gateway/v1/"]),
   libraryRule(["@trpc"], ["gateway/trpc/", "gateway/app.ts", "console/", "test/"]),
   libraryRule(["graphql", "graphql-yoga", "@pothos"], ["gateway/graphql/", "gateway/app.ts", "test/"]),
-  libraryRule(["@opentelemetry"], ["gateway/tracing/"]),
+  libraryRule(["@opentelemetry"], ["gateway/tracing/", "test/tracing/"]),
   libraryRule(["typeorm"], ["db/", "gateway/services.ts"]),
   libraryRule(["better-sqlite3", "mysql2"], ["db/", "infra/create-database-users.ts", "test/"]),
   {

@@ -1,0 +1,56 @@
+import test from "ava";
+import { readConfig } from "../gateway/config.ts";
+import { problemsOf } from "./helpers/problems-of.ts";
+
+const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318" };
+
+test("without a collector there are no traces, whatever else is said of them", (t) => {
+  t.is(readConfig({ OTEL_SERVICE_NAME: "gateway", OTEL_TRACES_SAMPLER: "always_on" }).tracing, null);
+  t.is(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "" }).tracing, null);
+});
+
+test("a collector is enough", (t) => {
+  t.deepEqual(readConfig(endpoint).tracing, {
+    url: "http://localhost:4318/v1/traces",
+    protocol: "http/protobuf",
+    headers: {},
+    timeoutMs: 10_000,
+    delayMs: 5_000,
+    queueSpansMax: 2_048,
+    serviceName: "model-gateway",
+    attributes: {},
+    sampler: "parentbased_always_on",
+    sampledShare: 1,
+  });
+});
+
+test("lists are read as OpenTelemetry writes them, and OTEL_SERVICE_NAME comes before the attribute", (t) => {
+  const attributes = "service.name=one, team=a%2Cb%20c,,empty=";
+  const { tracing } = readConfig({ ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes });
+  t.deepEqual(tracing?.attributes, { "service.name": "one", team: "a,b c", empty: "" });
+  t.is(tracing?.serviceName, "one");
+  const named = { ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes, OTEL_SERVICE_NAME: "two" };
+  t.is(readConfig(named).tracing?.serviceName, "two");
+});
+
+const wrong: [variable: string, value: string, message: string][] = [
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "is not an http(s) URL"],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "there is no grpc here"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "Bearer hush", "is not a list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=1%0d%0ab: hush", "is not a list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%zz", "is not a list of name=value"],
+  ["OTEL_EXPORTER_OTLP_TIMEOUT", "0", "is not a number of milliseconds"],
+  ["OTEL_RESOURCE_ATTRIBUTES", "hush", "is not a list of name=value"],
+  ["OTEL_TRACES_SAMPLER", "xray", "is not a sampler"],
+  ["OTEL_TRACES_SAMPLER_ARG", "1.5", "is not a number from 0 to 1"],
+  ["OTEL_BSP_MAX_QUEUE_SIZE", "many", "is not a number of spans"],
+];
+
+for (const [variable, value, message] of wrong) {
+  test(`${variable} is not ${value.replaceAll("%", "")}`, (t) => {
+    const [problem = "", ...more] = problemsOf({ ...endpoint, [variable]: value });
+    t.true(problem.startsWith(`${variable}: `) && problem.includes(message), problem);
+    t.deepEqual(more, []);
+    t.false(problem.includes("hush"));
+  });
+}

@@ -1,0 +1,33 @@
+import { registerHooks } from "node:module";
+import test from "ava";
+
+const loaded: string[] = [];
+registerHooks({
+  load(url, context, next) {
+    loaded.push(url);
+    return next(url, context);
+  },
+});
+
+// Imported here and not above, so that the hook sees it.
+const { createKey, startTestGateway } = await import("../helpers/test-gateway.ts");
+const { chatBody, postChat } = await import("../helpers/post-chat.ts");
+
+const ofTracing = () => loaded.filter((url) => /\/@opentelemetry\/|\/gateway\/tracing\//.test(url));
+
+test.serial(
+  "without OTEL_EXPORTER_OTLP_ENDPOINT nothing that traces is loaded, and nobody follows requests",
+  async (t) => {
+    const gateway = await startTestGateway(t, { environment: { OTEL_TRACES_SAMPLER: "always_on" } });
+    const { value } = await createKey(gateway);
+    t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+    t.is(gateway.services.observer, null);
+    t.deepEqual(ofTracing(), []);
+    t.true(loaded.some((url) => url.endsWith("/gateway/start-gateway.ts")));
+  },
+);
+
+test.serial("with it, it is", async (t) => {
+  await startTestGateway(t, { environment: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" } });
+  t.true(ofTracing().length > 10);
+});

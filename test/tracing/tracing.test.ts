@@ -1,0 +1,182 @@
+import { randomBytes } from "node:crypto";
+import { type AddressInfo, createServer } from "node:net";
+import test, { type ExecutionContext } from "ava";
+import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { findLeaks } from "../helpers/find-leaks.ts";
+import { chatBody, postTo } from "../helpers/post-chat.ts";
+import { beginStream, chunkEvent, createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
+import { startCollector, startTracedGateway } from "./trace-collector.ts";
+
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const spanId = "00f067aa0ba902b7";
+
+async function ask(gateway: TestGateway, value: string, headers: Record<string, string> = {}) {
+  const body = chatBody("demo/echo");
+  return postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${value}`, ...headers }, body);
+}
+
+test("a request is part of its client's trace, unless what the client says of it is malformed", async (t) => {
+  const collector = await startCollector(t);
+  const gateway = await startTracedGateway(t, collector);
+  const { value } = await createKey(gateway);
+  await ask(gateway, value, { traceparent: `00-${traceId}-${spanId}-01`, tracestate: "canary=1" });
+  await ask(gateway, value, { traceparent: `00-${traceId}-${spanId}-01-more` });
+
+  const [child = t.fail(), root = t.fail()] = await collector.requests(2);
+  t.is(child.span.traceId, traceId);
+  t.is(child.span.parentSpanId, spanId);
+  t.deepEqual(
+    child.calls.map(({ kind, traceId: of }) => [kind, of]),
+    [["internal", traceId]],
+  );
+  t.not(root.span.traceId, traceId);
+  t.is(root.span.parentSpanId, null);
+  t.false(collector.batches.some(({ body }) => body.includes("canary")));
+});
+
+const samplers: [sampler: string, share: string, flags: string | null, isSent: boolean][] = [
+  ["parentbased_always_on", "1", null, true],
+  ["parentbased_always_on", "1", "00", false],
+  ["parentbased_always_off", "1", null, false],
+  ["parentbased_always_off", "1", "01", true],
+  ["parentbased_traceidratio", "0", null, false],
+  ["parentbased_traceidratio", "0", "01", true],
+  ["always_on", "0", "00", true],
+  ["always_off", "1", "01", false],
+  ["traceidratio", "1", null, true],
+  ["traceidratio", "0", "01", false],
+];
+
+test("samplers do what their names say, and what is left is sent before the gateway ends", async (t) => {
+  await Promise.all(
+    samplers.map(async ([sampler, share, flags, isSent]) => {
+      const collector = await startCollector(t);
+      const gateway = await startTracedGateway(t, collector, {
+        OTEL_TRACES_SAMPLER: sampler,
+        OTEL_TRACES_SAMPLER_ARG: share,
+        OTEL_BSP_SCHEDULE_DELAY: "600000",
+      });
+      const { value } = await createKey(gateway);
+      await ask(gateway, value, flags === null ? {} : { traceparent: `00-${traceId}-${spanId}-${flags}` });
+      t.is(collector.batches.length, 0);
+      await gateway.close();
+      t.is(collector.spans().length, isSent ? 2 : 0, `${sampler} ${share} ${flags}`);
+    }),
+  );
+});
+
+test("the collector gets protobuf unless JSON is wanted, with the headers and the names that were given", async (t) => {
+  const collector = await startCollector(t);
+  const gateway = await startTracedGateway(t, collector, {
+    OTEL_EXPORTER_OTLP_PROTOCOL: "",
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/otlp/`,
+    OTEL_EXPORTER_OTLP_HEADERS: "api-key=s%20cret, x-tenant=one",
+    OTEL_SERVICE_NAME: "gateway-of-ours",
+    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=t%C3%A4st",
+  });
+  const { value } = await createKey(gateway);
+  await ask(gateway, value, { traceparent: `00-${traceId}-${spanId}-01` });
+  await gateway.close();
+
+  const [batch = t.fail()] = collector.batches;
+  t.is(batch.url, "/otlp/v1/traces");
+  t.is(batch.headers["content-type"], "application/x-protobuf");
+  t.is(batch.headers["api-key"], "s cret");
+  t.is(batch.headers["x-tenant"], "one");
+  for (const part of [Buffer.from(traceId, "hex"), "gateway-of-ours", "täst", "demo/echo"]) {
+    t.true(batch.body.includes(part), String(part));
+  }
+  t.false(gateway.log.some((line) => line.includes("cret")));
+});
+
+async function closedPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return `http://127.0.0.1:${port}`;
+}
+
+const troubles: Record<string, { collect(t: ExecutionContext): Promise<string>; reason: string }> = {
+  "is away": { collect: () => closedPort(), reason: "ECONNREFUSED" },
+  refuses: {
+    collect: async (t) => (await startCollector(t, (response) => response.writeHead(400).end("canary"))).url,
+    reason: "400",
+  },
+  "never answers": { collect: async (t) => (await startCollector(t, () => {})).url, reason: "Error" },
+};
+
+for (const [title, { collect, reason }] of Object.entries(troubles)) {
+  test(`a collector that ${title} costs a line in the log and no request`, async (t) => {
+    const gateway = await startTracedGateway(
+      t,
+      { url: await collect(t) },
+      {
+        OTEL_EXPORTER_OTLP_TIMEOUT: "200",
+        OTEL_BSP_MAX_QUEUE_SIZE: "8",
+      },
+    );
+    const { value } = await createKey(gateway);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(gateway, value)));
+    t.true(answers.every(({ status }) => status === 200));
+    await gateway.close();
+    const lines = gateway.log.filter((line) => line.includes("traces do not get to their collector"));
+    t.is(lines.length, 1, lines.join(""));
+    const said = JSON.parse(lines[0] ?? "{}") as { level: string; lostSpans: number; reason: string };
+    t.is(said.level, "warn");
+    t.true(said.lostSpans >= 1);
+    t.true([reason, "queue_full"].includes(said.reason), said.reason);
+    t.false(gateway.log.some((line) => line.includes("canary")));
+  });
+}
+
+test("a collector that takes its time does not keep the gateway from stopping", async (t) => {
+  const collector = await startCollector(t, () => {});
+  const gateway = await startTracedGateway(t, collector, { OTEL_EXPORTER_OTLP_TIMEOUT: "600000" });
+  const { value } = await createKey(gateway);
+  t.is((await ask(gateway, value)).status, 200);
+  const closingAt = performance.now();
+  await gateway.close();
+  t.true(performance.now() - closingAt < 10_000);
+});
+
+for (const protocol of ["http/json", "http/protobuf"]) {
+  test(`no prompt, answer, key or credential is in a trace: ${protocol}`, async (t) => {
+    const canary = `canary${randomBytes(8).toString("hex")}`;
+    const collector = await startCollector(t);
+    const gateway = await startTracedGateway(t, collector, {
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_BSP_SCHEDULE_DELAY: "600000",
+    });
+    const upstream = await createUpstream(t, ({ body }, response) => {
+      if (body.includes("refuse")) {
+        response.writeHead(400, { "content-type": "application/json", "x-canary": canary });
+        const error = { message: canary, type: canary, code: canary, param: canary };
+        return void response.end(JSON.stringify({ error }));
+      }
+      if (!body.includes('"stream":true')) return sendCompletion(response, canary);
+      beginStream(response);
+      response.end(`${chunkEvent(canary)}data: {"error":{"message":"${canary}"}}\n\n`);
+    });
+    const { value, model, id } = await connectUpstream(gateway, upstream);
+    const { revision } = await gateway.admin.keys.get.query({ id });
+    await gateway.admin.keys.rename.mutate({ id, name: canary, revision });
+    const send = (key: string, body: object, more: Record<string, string> = {}) =>
+      postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${key}`, ...more }, body);
+    await send(value, chatBody(model, canary, { user: canary, metadata: { canary } }));
+    await send(value, chatBody(model, canary, { stream: true }));
+    await send(value, chatBody(model, `refuse ${canary}`));
+    await send(value, chatBody(`test/${canary}`));
+    await send(`sk-${canary}`, chatBody(model));
+    await send(value, chatBody(model), { traceparent: canary, tracestate: canary, "user-agent": canary });
+    await fetch(`${gateway.url}/v1/${canary}?key=${canary}`);
+    await fetch(`${gateway.url}/v1/models/${canary}`, { headers: { authorization: `Bearer ${value}` } });
+    await gateway.close();
+
+    const sent = Buffer.concat(collector.batches.map(({ body }) => body)).toString("latin1");
+    t.true(sent.includes("upstream-model"));
+    const token = gateway.accessToken;
+    t.deepEqual(findLeaks(sent, { canary, value, id, upstreamSecret, token, person: "ada@example.com" }), []);
+  });
+}
