@@ -1,49 +1,82 @@
 import { isObject } from "../wire/chat-completion.ts";
 import { invalidType, invalidValue, missing } from "../wire/parameter-errors.ts";
 
-/** Throws `invalid_type` or `invalid_value` for a parameter that cannot be right. */
-export type ParameterCheck = (value: unknown, name: string) => void;
+/**
+ * Throws `invalid_type` or `invalid_value` for a parameter that cannot be right. The checks are written by hand, as every
+ * request waits for them; what they let through stands beside them as a JSON Schema, from which the API is described.
+ */
+export type ParameterCheck = {
+  (value: unknown, name: string): void;
+  readonly schema: JsonSchema;
+};
 
-export function ofType(type: string, expected: string): ParameterCheck {
-  return (value, name) => {
+/** https://json-schema.org/draft/2020-12 */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export type Parameters = readonly (readonly [name: string, check: ParameterCheck])[];
+
+/** A check by hand, with the same in a schema's words; a test compares the two. */
+export function parameterCheck(
+  schema: JsonSchema,
+  check: (value: unknown, name: string) => void,
+): ParameterCheck {
+  return Object.assign(check, { schema });
+}
+
+export function ofType(type: "boolean" | "string", expected: string): ParameterCheck {
+  return parameterCheck({ type }, (value, name) => {
     if (typeof value !== type) throw invalidType(name, expected, value);
-  };
+  });
 }
 
-export function anObject(value: unknown, name: string): void {
+export const anObject = parameterCheck({ type: "object" }, (value, name) => {
   if (!isObject(value)) throw invalidType(name, "an object", value);
-}
+});
 
-export function anArray(value: unknown, name: string): void {
+export const anArray = parameterCheck({ type: "array" }, (value, name) => {
   if (!Array.isArray(value)) throw invalidType(name, "an array", value);
-}
+});
 
 export function numberBetween(least: number, most: number): ParameterCheck {
-  return (value, name) => {
+  return parameterCheck({ type: "number", minimum: least, maximum: most }, (value, name) => {
     if (typeof value !== "number") throw invalidType(name, "a number", value);
     if (!(value >= least && value <= most)) throw invalidValue(name, `must be between ${least} and ${most}`);
-  };
+  });
 }
 
 export function integerFrom(least: number): ParameterCheck {
-  return (value, name) => {
-    if (!Number.isInteger(value)) throw invalidType(name, "an integer", value);
-    if ((value as number) < least) throw invalidValue(name, `must be at least ${least}`);
-  };
+  return parameterCheck({ type: "integer", minimum: least }, (value, name) => {
+    checkInteger(value, name);
+    if (value < least) throw invalidValue(name, `must be at least ${least}`);
+  });
+}
+
+export function integerBetween(least: number, most: number): ParameterCheck {
+  return parameterCheck({ type: "integer", minimum: least, maximum: most }, (value, name) => {
+    checkInteger(value, name);
+    if (value < least || value > most) throw invalidValue(name, `must be between ${least} and ${most}`);
+  });
+}
+
+function checkInteger(value: unknown, name: string): asserts value is number {
+  if (!Number.isInteger(value)) throw invalidType(name, "an integer", value);
+}
+
+export const aModel = ofType("string", "a string");
+
+/** Throws `missing_required_parameter` as well. */
+export function checkRequired(body: Record<string, unknown>, parameters: Parameters): void {
+  for (const [name, check] of parameters) {
+    const value = body[name];
+    if (value === undefined) throw missing(name);
+    check(value, name);
+  }
 }
 
 /** Checks what is there; a parameter that is null counts as not given. */
-export function checkOptional(
-  body: Record<string, unknown>,
-  parameters: readonly (readonly [name: string, check: ParameterCheck])[],
-): void {
+export function checkOptional(body: Record<string, unknown>, parameters: Parameters): void {
   for (const [name, check] of parameters) {
     const value = body[name];
     if (value !== undefined && value !== null) check(value, name);
   }
-}
-
-export function checkModel(model: unknown): void {
-  if (model === undefined) throw missing("model");
-  if (typeof model !== "string") throw invalidType("model", "a string", model);
 }

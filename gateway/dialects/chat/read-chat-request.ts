@@ -2,15 +2,18 @@ import { type ChatRequestBody, chatRoles, isObject } from "../../wire/chat-compl
 import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import {
+  aModel,
   anArray,
   anObject,
-  checkModel,
   checkOptional,
+  checkRequired,
   integerFrom,
   numberBetween,
   ofType,
+  parameterCheck,
 } from "../parameter-checks.ts";
 import { doublesAny, parseBody } from "../parse-body.ts";
+import { requestSchema } from "../request-schema.ts";
 
 /** A chat completion request: what it says, and the bytes that said it, which are what a like-minded upstream gets. */
 export type ChatRequest = {
@@ -51,8 +54,7 @@ export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatReques
     else if (isKey(bytes, keyStart, keyEnd, "max_completion_tokens"))
       layout.maxCompletionTokensKey = { start: keyStart, end: keyEnd };
   });
-  checkModel(body["model"]);
-  checkMessages(body["messages"]);
+  checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   const request = body as ChatRequestBody;
   const stream = request.stream === true;
@@ -67,12 +69,20 @@ export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatReques
   };
 }
 
-function checkMessages(messages: unknown): void {
-  if (messages === undefined) throw missing("messages");
-  if (!Array.isArray(messages)) throw invalidType("messages", "an array of objects", messages);
-  if (messages.length === 0) throw invalidValue("messages", "must have at least one message");
-  for (let index = 0; index < messages.length; index++) checkMessage(messages[index], index);
-}
+const messageSchema = {
+  type: "object",
+  required: ["role"],
+  properties: { role: { enum: chatRoles }, content: { type: ["string", "array", "null"] } },
+};
+
+const someMessages = parameterCheck(
+  { type: "array", minItems: 1, items: messageSchema },
+  (messages, name) => {
+    if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
+    if (messages.length === 0) throw invalidValue(name, "must have at least one message");
+    for (let index = 0; index < messages.length; index++) checkMessage(messages[index], index);
+  },
+);
 
 function checkMessage(message: unknown, index: number): void {
   if (!isObject(message)) throw invalidType(`messages[${index}]`, "an object", message);
@@ -87,6 +97,11 @@ function checkMessage(message: unknown, index: number): void {
   }
 }
 
+const requiredParameters = [
+  ["model", aModel],
+  ["messages", someMessages],
+] as const;
+
 const optionalParameters = [
   ["stream", ofType("boolean", "a boolean")],
   ["stream_options", anObject],
@@ -100,4 +115,6 @@ const optionalParameters = [
   ["tools", anArray],
 ] as const;
 
-const namesRead = ["model", "messages", ...optionalParameters.map(([name]) => name)];
+const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+
+export const chatRequestSchema = requestSchema(requiredParameters, optionalParameters);

@@ -1,8 +1,9 @@
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { isKey } from "../../wire/json-layout.ts";
-import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
-import { checkModel, checkOptional, integerFrom } from "../parameter-checks.ts";
+import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
+import { aModel, checkOptional, checkRequired, integerFrom, parameterCheck } from "../parameter-checks.ts";
 import { doublesAny, parseBody } from "../parse-body.ts";
+import { requestSchema } from "../request-schema.ts";
 
 /** An embeddings request: what it says, and the bytes that said it. */
 export type EmbeddingsRequest = {
@@ -24,36 +25,52 @@ export function readEmbeddingsRequest(bytes: Buffer, jsonDepthMax: number): Embe
     memberCount++;
     if (isKey(bytes, keyStart, keyEnd, "model")) model = { start, end };
   });
-  checkModel(body["model"]);
-  checkInput(body["input"]);
+  checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
   return { body: body as EmbeddingsRequestBody, bytes, model: isDoubled ? null : model };
 }
 
-function checkInput(input: unknown): void {
-  if (input === undefined) throw missing("input");
+const tokens = { type: "array", items: { type: "integer", minimum: 0 } };
+
+const inputSchema = {
+  anyOf: [
+    { type: "string" },
+    { type: "array", minItems: 1, items: { type: "string" } },
+    { ...tokens, minItems: 1 },
+    { type: "array", minItems: 1, items: tokens },
+  ],
+};
+
+const textsOrTokens = parameterCheck(inputSchema, (input, name) => {
   if (typeof input === "string") return;
-  if (!Array.isArray(input)) throw invalidType("input", "a string or an array", input);
-  if (input.length === 0) throw invalidValue("input", "must not be empty");
+  if (!Array.isArray(input)) throw invalidType(name, "a string or an array", input);
+  if (input.length === 0) throw invalidValue(name, "must not be empty");
   const areTexts = input.every((item) => typeof item === "string");
   const areTokens = input.every(isToken);
   const areTokenLists = input.every((item) => Array.isArray(item) && item.every(isToken));
   if (!areTexts && !areTokens && !areTokenLists)
-    throw invalidType("input", "texts, or lists of token numbers", input);
-}
+    throw invalidType(name, "texts, or lists of token numbers", input);
+});
 
 function isToken(item: unknown): boolean {
   return Number.isInteger(item) && (item as number) >= 0;
 }
 
-function checkEncodingFormat(value: unknown, name: string): void {
+const anEncoding = parameterCheck({ enum: ["float", "base64"] }, (value, name) => {
   if (value !== "float" && value !== "base64") throw invalidValue(name, "must be float or base64");
-}
+});
+
+const requiredParameters = [
+  ["model", aModel],
+  ["input", textsOrTokens],
+] as const;
 
 const optionalParameters = [
-  ["encoding_format", checkEncodingFormat],
+  ["encoding_format", anEncoding],
   ["dimensions", integerFrom(1)],
 ] as const;
 
-const namesRead = ["model", "input", ...optionalParameters.map(([name]) => name)];
+const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+
+export const embeddingsRequestSchema = requestSchema(requiredParameters, optionalParameters);

@@ -3,16 +3,18 @@ import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
 import {
+  aModel,
   anArray,
   anObject,
-  checkModel,
   checkOptional,
+  checkRequired,
   integerFrom,
   numberBetween,
   ofType,
-  type ParameterCheck,
+  parameterCheck,
 } from "../parameter-checks.ts";
 import { doublesAny, parseBody } from "../parse-body.ts";
+import { requestSchema } from "../request-schema.ts";
 
 /**
  * Reads and checks a request for a message. Strict about what the gateway reads, silent about the rest, of which there is
@@ -20,9 +22,9 @@ import { doublesAny, parseBody } from "../parse-body.ts";
  */
 export function readMessagesRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
   const request = readRequest(bytes, jsonDepthMax);
-  const { max_tokens: maxTokens } = request.body;
+  const { max_tokens: given } = request.body;
   // Anthropic demands it as well; 0 asks it to fill its cache.
-  if (maxTokens === undefined || maxTokens === null) throw missing("max_tokens");
+  if (given === undefined || given === null) throw missing("max_tokens");
   return request;
 }
 
@@ -38,26 +40,42 @@ function readRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
     memberCount++;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
   });
-  const { model, messages } = body;
-  checkModel(model);
-  checkMessages(messages);
+  checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
   return {
     body,
     bytes,
-    model: String(model),
+    model: String(body["model"]),
     modelRange: isDoubled ? null : modelRange,
     stream: body["stream"] === true,
   };
 }
 
-function checkMessages(messages: unknown): void {
-  if (messages === undefined) throw missing("messages");
-  if (!Array.isArray(messages)) throw invalidType("messages", "an array of objects", messages);
-  if (messages.length === 0) throw invalidValue("messages", "must have at least one message");
-  for (const [index, message] of messages.entries()) checkMessage(message, `messages[${index}]`);
-}
+const textOrBlocks = parameterCheck({ type: ["string", "array"] }, (value, name) => {
+  if (typeof value !== "string" && !Array.isArray(value)) {
+    throw invalidType(name, "a string or an array of content blocks", value);
+  }
+});
+
+/** https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages */
+const roles = ["user", "assistant", "system"];
+
+const messageSchema = {
+  type: "object",
+  required: ["role"],
+  properties: { role: { enum: roles }, content: textOrBlocks.schema },
+  anyOf: [{ required: ["content"] }, { properties: { role: { const: "system" } } }],
+};
+
+const someMessages = parameterCheck(
+  { type: "array", minItems: 1, items: messageSchema },
+  (messages, name) => {
+    if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
+    if (messages.length === 0) throw invalidValue(name, "must have at least one message");
+    for (const [index, message] of messages.entries()) checkMessage(message, `${name}[${index}]`);
+  },
+);
 
 function checkMessage(message: unknown, param: string): void {
   if (!isObject(message)) throw invalidType(param, "an object", message);
@@ -65,28 +83,26 @@ function checkMessage(message: unknown, param: string): void {
   if (role === undefined) throw missing(`${param}.role`);
   if (typeof role !== "string") throw invalidType(`${param}.role`, "a string", role);
   if (!roles.includes(role)) throw invalidValue(`${param}.role`, `must be one of ${roles.join(", ")}`);
-  if (content !== undefined) checkContent(content, `${param}.content`);
+  if (content !== undefined) textOrBlocks(content, `${param}.content`);
   // A system message may be there for its other fields only.
   else if (role !== "system") throw missing(`${param}.content`);
 }
 
-/** https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages */
-const roles = ["user", "assistant", "system"];
+const requiredParameters = [
+  ["model", aModel],
+  ["messages", someMessages],
+] as const;
 
-const checkContent: ParameterCheck = (value, name) => {
-  if (typeof value !== "string" && !Array.isArray(value)) {
-    throw invalidType(name, "a string or an array of content blocks", value);
-  }
-};
+const maxTokens = integerFrom(0);
 
 const optionalParameters = [
-  ["max_tokens", integerFrom(0)],
+  ["max_tokens", maxTokens],
   ["stream", ofType("boolean", "a boolean")],
   ["temperature", numberBetween(0, 1)],
   ["top_p", numberBetween(0, 1)],
   ["top_k", integerFrom(0)],
   ["stop_sequences", anArray],
-  ["system", checkContent],
+  ["system", textOrBlocks],
   ["tools", anArray],
   ["tool_choice", anObject],
   ["thinking", anObject],
@@ -94,4 +110,12 @@ const optionalParameters = [
   ["metadata", anObject],
 ] as const;
 
-const namesRead = ["model", "messages", ...optionalParameters.map(([name]) => name)];
+const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+
+export const countRequestSchema = requestSchema(requiredParameters, optionalParameters);
+
+export const messagesRequestSchema: typeof countRequestSchema = {
+  ...countRequestSchema,
+  required: [...countRequestSchema.required, "max_tokens"],
+  properties: { ...countRequestSchema.properties, max_tokens: maxTokens.schema },
+};

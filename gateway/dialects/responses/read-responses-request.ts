@@ -3,15 +3,19 @@ import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
 import {
+  aModel,
   anArray,
   anObject,
-  checkModel,
   checkOptional,
+  checkRequired,
+  integerBetween,
   integerFrom,
   numberBetween,
   ofType,
+  parameterCheck,
 } from "../parameter-checks.ts";
 import { doublesAny, parseBody } from "../parse-body.ts";
+import { type RequestSchema, requestSchema } from "../request-schema.ts";
 
 /**
  * Reads and checks a request for a response, as far as every upstream needs it; what only a translation reads is checked
@@ -24,47 +28,53 @@ export function readResponsesRequest(bytes: Buffer, jsonDepthMax: number): Diale
     layout.memberCount++;
     if (isKey(bytes, keyStart, keyEnd, "model")) layout.model = { start, end };
   });
-  const { model } = body;
-  checkModel(model);
-  checkInput(body);
+  checkRequired(body, requiredParameters);
+  checkInputIsGiven(body);
   checkOptional(body, optionalParameters);
   const isDoubled = layout.memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
   return {
     body,
     bytes,
-    model: model as string,
+    model: String(body["model"]),
     modelRange: isDoubled ? null : layout.model,
     stream: body["stream"] === true,
   };
 }
 
-/** The other names are of what OpenAI keeps and may be all there is to a request. */
-function checkInput(body: Record<string, unknown>): void {
-  const { input } = body;
-  if (input === undefined || input === null) {
-    if (["prompt", "conversation", "previous_response_id"].some((name) => isGiven(body[name]))) return;
-    throw missing("input");
-  }
-  if (typeof input === "string") return;
-  if (!Array.isArray(input)) throw invalidType("input", "a string or an array of items", input);
-  for (let index = 0; index < input.length; index++) {
-    const item: unknown = input[index];
-    if (!isObject(item)) throw invalidType(`input[${index}]`, "an object", item);
-  }
+/** What OpenAI keeps may be all there is to a request. */
+function checkInputIsGiven(body: Record<string, unknown>): void {
+  if (!["input", ...inputsKept].some((name) => isGiven(body[name]))) throw missing("input");
 }
+
+const inputsKept = ["prompt", "conversation", "previous_response_id"];
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function stringOrObject(value: unknown, name: string): void {
+const textOrItems = parameterCheck(
+  { type: ["string", "array"], items: { type: "object" } },
+  (input, name) => {
+    if (typeof input === "string") return;
+    if (!Array.isArray(input)) throw invalidType(name, "a string or an array of items", input);
+    for (let index = 0; index < input.length; index++) {
+      const item: unknown = input[index];
+      if (!isObject(item)) throw invalidType(`${name}[${index}]`, "an object", item);
+    }
+  },
+);
+
+const stringOrObject = parameterCheck({ type: ["string", "object"] }, (value, name) => {
   if (typeof value !== "string" && !isObject(value)) throw invalidType(name, "a string or an object", value);
-}
+});
 
 const aBoolean = ofType("boolean", "a boolean");
 const aString = ofType("string", "a string");
 
+const requiredParameters = [["model", aModel]] as const;
+
 const optionalParameters = [
+  ["input", textOrItems],
   ["stream", aBoolean],
   ["stream_options", anObject],
   ["store", aBoolean],
@@ -81,8 +91,7 @@ const optionalParameters = [
   ["text", anObject],
   ["temperature", numberBetween(0, 2)],
   ["top_p", numberBetween(0, 1)],
-  ["top_logprobs", integerFrom(0)],
-  ["top_logprobs", numberBetween(0, 20)],
+  ["top_logprobs", integerBetween(0, 20)],
   ["max_output_tokens", integerFrom(1)],
   ["truncation", aString],
   ["include", anArray],
@@ -93,4 +102,14 @@ const optionalParameters = [
   ["service_tier", aString],
 ] as const;
 
-const namesRead = ["model", "input", ...optionalParameters.map(([name]) => name)];
+const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+
+const schema = requestSchema(requiredParameters, optionalParameters);
+
+export const responsesRequestSchema: typeof schema & RequestSchema = {
+  ...schema,
+  anyOf: ["input", ...inputsKept].map((name) => ({
+    required: [name],
+    properties: { [name]: { not: { type: "null" } } },
+  })),
+};

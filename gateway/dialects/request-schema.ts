@@ -1,0 +1,28 @@
+import type { JsonSchema, ParameterCheck } from "./parameter-checks.ts";
+
+/** The requests that an endpoint takes: what it checks, with room for all it passes on unseen. */
+export type RequestSchema<Name extends string = string> = JsonSchema & {
+  required: readonly string[];
+  properties: Readonly<Record<Name, JsonSchema>>;
+};
+
+type ParametersNamed<Name extends string> = readonly (readonly [name: Name, check: ParameterCheck])[];
+
+/** A JSON Schema of the lists that a request is checked with. */
+export function requestSchema<Required extends string, Optional extends string>(
+  required: ParametersNamed<Required>,
+  optional: ParametersNamed<Optional>,
+): RequestSchema<Required | Optional> {
+  const properties = Object.fromEntries([
+    ...required.map(([name, { schema }]) => [name, schema]),
+    ...optional.map(([name, { schema }]) => [name, orNull(schema)]),
+  ]) as Record<Required | Optional, JsonSchema>;
+  return { type: "object", required: required.map(([name]) => name), properties };
+}
+
+/** A parameter that is null counts as not given. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values } = schema;
+  if (Array.isArray(values)) return { ...schema, enum: [...values, null] };
+  return { ...schema, type: Array.isArray(type) ? [...type, "null"] : [type, "null"] };
+}
