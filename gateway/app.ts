@@ -5,6 +5,7 @@ import express, { type Express, type Request, type Response } from "express";
 import type { Config } from "./config.ts";
 import { serveConsole } from "./console.ts";
 import { graphql } from "./graphql/graphql.ts";
+import { serveOpenApiDocument } from "./v1/open-api/serve-document.ts";
 import { health, type Readiness } from "./v1/health.ts";
 import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
@@ -43,6 +44,7 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
   );
   application.all(graphqlPath, graphql(services, graphqlPath));
   application.use(health(readiness));
+  application.get("/openapi.json", serveOpenApiDocument());
   application.use(serveConsole(consoleFolder));
   application.use(unknownUrl(services));
   application.use(errorHandler(services));

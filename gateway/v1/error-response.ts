@@ -46,9 +46,17 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
 
 /** The upstream's own status where it refused the request, else the table's. */
 export function statusOf(error: GatewayError, dialect: Dialect | null): number {
+  return error.upstream?.status ?? describeError(error.code, dialect).status;
+}
+
+/** What an error's code alone decides. */
+export function describeError(
+  code: ErrorCode,
+  dialect: Dialect | null,
+): { status: number; code: string | null } {
   // Codex asks for a model six times if it is told 404.
-  if (error.code === "model_not_found" && dialect?.endpointName === "responses") return 400;
-  return error.upstream?.status ?? table[error.code].status;
+  const isHidden = code === "model_not_found" && dialect?.endpointName === "responses";
+  return isHidden ? { ...table[code], status: 400 } : table[code];
 }
 
 /** The error as a whole answer, in the client's dialect. */

@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import test from "ava";
+import { createOpenApiDocument } from "../../gateway/v1/open-api/document.ts";
+import { createV1Router } from "../../gateway/v1/router.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey } from "../helpers/test-gateway.ts";
+
+type Content = Record<string, { schema?: { $ref: string }; example?: object }>;
+type Operation = {
+  operationId: string;
+  security?: [];
+  requestBody?: { content: Content };
+  responses: Record<string, { content: Content }>;
+};
+type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: object } };
+
+const document = createOpenApiDocument() as Document;
+const gateway = shareGateway();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+);
+
+const ajv = new Ajv2020({ allowUnionTypes: true, strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema({ $id: "document", ...document });
+
+/** What is wrong with an answer, by what the document says of the operation's answers with this status. */
+function faultsOf(operation: Operation, status: number, body: unknown): string {
+  const ref = operation.responses[status]?.content["application/json"]?.schema?.$ref;
+  if (ref === undefined) return `${status} is not in the document`;
+  const validate = ajv.compile({ $ref: `document${ref}` });
+  return validate(body) ? "" : `${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`;
+}
+
+test("the document is the one that is checked in: `npm run openapi:document` writes it anew", (t) => {
+  const checkedIn = new URL("../../gateway/v1/open-api/openapi.json", import.meta.url);
+  t.deepEqual(document, JSON.parse(readFileSync(checkedIn, "utf8")));
+});
+
+test("anybody may read it", async (t) => {
+  const answer = await fetch(`${gateway().url}/openapi.json`);
+  t.is(answer.status, 200);
+  t.deepEqual(await answer.json(), document);
+});
+
+test("it has the endpoints that there are, and no others", (t) => {
+  const { stack } = createV1Router(gateway().services);
+  const routes = stack.flatMap(({ route }) => (route ? [route] : []));
+  const served = routes
+    .filter(({ path }) => path !== "/api/hello")
+    .map(({ path, stack: [first] }) => `${first?.method} ${path.replace("*slug", "{slug}")}`);
+  const health = ["get /healthz", "get /readyz"];
+  t.deepEqual(
+    operations.map(({ method, path }) => `${method} ${path}`).toSorted(),
+    [...served, ...health].toSorted(),
+  );
+});
+
+test("what it refers to is there, and every operation has a name of its own", (t) => {
+  const refs = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
+  for (const [, path = ""] of refs) {
+    const found = path
+      .split("/")
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], document);
+    t.truthy(found, path);
+  }
+  t.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+});
+
+for (const { path, method, ...operation } of operations) {
+  const example = operation.requestBody?.content["application/json"]?.example;
+  test(`${method} ${path} answers as it says, with the example and without a key`, async (t) => {
+    const { value } = await createKey(gateway(), [...(await modelsOf(t, path))]);
+    const send = (headers: Record<string, string>) =>
+      fetch(gateway().url + path.replace("{slug}", "demo/echo"), {
+        method: method.toUpperCase(),
+        headers: { "content-type": "application/json", ...headers },
+        ...(example && { body: JSON.stringify(example) }),
+      });
+    const answer = await send({ authorization: `Bearer ${value}` });
+    t.is(answer.status, 200);
+    t.is(faultsOf(operation, 200, await answer.json()), "");
+    if (operation.security) return;
+    const refused = await send(path.startsWith("/v1/models") ? {} : { "anthropic-version": "2023-06-01" });
+    t.is(refused.status, 401);
+    t.is(faultsOf(operation, 401, await refused.json()), "");
+  });
+}
+
+/** The models that the example asks for; the demo makes no embeddings, so somebody else does. */
+async function modelsOf(t: Parameters<typeof createUpstream>[0], path: string): Promise<string[]> {
+  if (path !== "/v1/embeddings") return ["demo/echo"];
+  const upstream = await createUpstream(t, (_request, response) => {
+    const data = [{ object: "embedding", index: 0, embedding: [0.5, -1] }];
+    const usage = { prompt_tokens: 4, total_tokens: 4 };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ object: "list", data, model: "upstream-model", usage }));
+  });
+  await connectUpstream(gateway(), upstream, { name: "openai" });
+  const providers = await gateway().admin.providers.list.query();
+  const providerId = providers.find(({ name }) => name === "openai")?.id ?? "";
+  const slug = "openai/text-embedding-3-small";
+  await gateway().admin.models.create.mutate({ slug, providerId, upstreamModel: "upstream-model" });
+  return [slug];
+}
+
+test("errors are among those that it has, with their statuses", async (t) => {
+  const { value } = await createKey(gateway());
+  for (const { path, method, ...operation } of operations.filter(({ requestBody }) => requestBody)) {
+    for (const body of [
+      "[]",
+      "{}",
+      '{"model":"a/b","messages":[{"role":"user","content":"Hi"}],"input":"x","max_tokens":1}',
+    ]) {
+      const headers = { authorization: `Bearer ${value}`, "content-type": "application/json" };
+      const answer = await fetch(gateway().url + path, { method: method.toUpperCase(), headers, body });
+      t.true(answer.status >= 400 && answer.status < 500);
+      t.is(faultsOf(operation, answer.status, await answer.json()), "", `${path} ${body}`);
+    }
+  }
+});
+
+test("chunks of a stream are as it says", async (t) => {
+  const { value } = await createKey(gateway());
+  const validate = ajv.compile({ $ref: "document#/components/schemas/ChatCompletionChunk" });
+  const answer = await fetch(`${gateway().url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${value}` },
+    body: JSON.stringify({
+      model: "demo/echo",
+      messages: [{ role: "user", content: "one two" }],
+      stream: true,
+      stream_options: { include_usage: true },
+    }),
+  });
+  const chunks = [...(await answer.text()).matchAll(/^data: (\{.*)$/gm)];
+  t.true(chunks.length > 2);
+  for (const [, chunk = ""] of chunks)
+    t.true(validate(JSON.parse(chunk)), `${ajv.errorsText(validate.errors)} ${chunk}`);
+});
+
+test("with Anthropic's header, models come in Anthropic's form, which it has too", async (t) => {
+  const { value } = await createKey(gateway());
+  const headers = { "x-api-key": value, "anthropic-version": "2023-06-01" };
+  for (const [path, shown] of [
+    ["/v1/models", "/v1/models"],
+    ["/v1/models/demo%2Fecho", "/v1/models/{slug}"],
+  ] as const) {
+    const answer = await fetch(gateway().url + path, { headers });
+    const operation = document.paths[shown]?.["get"];
+    t.is(operation && faultsOf(operation, 200, await answer.json()), "");
+  }
+});
