@@ -21,5 +21,5 @@ export default defineConfig({
       paths: { relative: false },
     }),
   ],
-  server: { proxy: { "/trpc": gateway, "/graphql": gateway, "/v1": gateway } },
+  server: { proxy: { "/trpc": gateway, "/graphql": gateway, "/v1": gateway, "/openapi.json": gateway } },
 });

@@ -94,7 +94,14 @@ export const operations: Record<string, Record<string, object>> = {
       description: "One model. The slash of its slug may be encoded or not.",
       answer: "Model",
       parameters: [
-        { name: "slug", in: "path", required: true, schema: { type: "string" }, example: "demo/echo" },
+        {
+          name: "slug",
+          in: "path",
+          required: true,
+          schema: { type: "string" },
+          description: "Such as `demo/echo`.",
+          example: "demo/echo",
+        },
         anthropicVersion(),
       ],
       errors: ["model_not_found"],

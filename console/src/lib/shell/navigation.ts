@@ -1,4 +1,5 @@
 import Activity from "@lucide/svelte/icons/activity";
+import BookOpen from "@lucide/svelte/icons/book-open";
 import Boxes from "@lucide/svelte/icons/boxes";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
 import KeyRound from "@lucide/svelte/icons/key-round";
@@ -17,6 +18,7 @@ const places = [
   { href: "/providers", label: "Providers", icon: Plug, adminOnly: true },
   { href: "/people", label: "People", icon: Users, adminOnly: true },
   { href: "/audit-log", label: "Audit log", icon: ScrollText, adminOnly: true },
+  { href: "/docs", label: "API reference", icon: BookOpen, adminOnly: false },
 ];
 
 /** Where this person can go from everywhere. */
