@@ -30,7 +30,7 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
     lines.push(
       "",
       `The environment has keys for providers that are not here yet: ${names}.`,
-      'providers.importFromEnvironment adds them. The README says how, under "Add a provider".',
+      "In the console, Providers offers to import them.",
     );
   }
   return `${lines.join("\n")}\n\n`;
