@@ -114,7 +114,7 @@ export class AccountService {
     });
   }
 
-  async updateName(person: Author, name: string): Promise<PublicPerson> {
+  async rename(person: Author, name: string): Promise<PublicPerson> {
     const { id, email, role } = person;
     return this.#database.write(async (repositories) => {
       await repositories.users.update(id, { name });

@@ -64,9 +64,9 @@ export const authRouter = router({
     return { id, name: called, email: address, role };
   }),
 
-  updateName: procedure
+  rename: procedure
     .input(z.strictObject({ name }))
-    .mutation(({ ctx, input }) => ctx.services.accounts.updateName(ctx.person, input.name)),
+    .mutation(({ ctx, input }) => ctx.services.accounts.rename(ctx.person, input.name)),
 
   changePassword: procedure
     .input(z.strictObject({ currentPassword: z.string().max(256), newPassword: password }))

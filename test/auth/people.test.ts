@@ -209,7 +209,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: a person's own name can be changed, by that person`, async (t) => {
     const person = await addPerson(shared(), "renaming@example.com");
     const name = '<img src=x onerror=alert(1)> "ׁ 👩‍💻';
-    t.is((await person.console.auth.updateName.mutate({ name })).name, name);
+    t.is((await person.console.auth.rename.mutate({ name })).name, name);
     t.is((await person.console.auth.me.query()).name, name);
     t.is((await shared().admin.users.get.query({ id: person.id })).name, name);
   });

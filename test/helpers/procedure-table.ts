@@ -23,7 +23,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "auth.invitation": { access: "everybody", input: { token: "wrong" } },
   "auth.join": { access: "everybody", input: { token: "wrong", name: "Eve", password: "long enough" } },
   "auth.me": { access: "members" },
-  "auth.updateName": { access: "members", input: { name: "Renamed" } },
+  "auth.rename": { access: "members", input: { name: "Renamed" } },
   "auth.signOutEverywhere": { access: "members" },
 
   "audit.list": { access: "administrators", input: {} },
