@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { request } from "undici";
 import type { LimitEventRow } from "../../db/entities/limit-event.ts";
 import { toUsd } from "./key-limits.ts";
 
@@ -21,7 +20,7 @@ export class Webhook {
     const { url, secret, now } = this.#options;
     const body = JSON.stringify(toMessage(event));
     const seconds = String(Math.floor(now() / 1000));
-    const { statusCode, body: answer } = await request(url, {
+    const answer = await fetch(url, {
       method: "POST",
       headers: {
         "content-type": "application/json",
@@ -30,10 +29,12 @@ export class Webhook {
         "webhook-signature": `v1,${sign(secret, `${event.id}.${seconds}.${body}`)}`,
       },
       body,
+      // Somewhere else is not where the administrator wanted it.
+      redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });
-    await answer.dump();
-    if (statusCode < 200 || statusCode >= 300) throw new Error(`It answered with status ${statusCode}.`);
+    await answer.body?.cancel();
+    if (!answer.ok) throw new Error(`It answered with status ${answer.status}.`);
   }
 }
 
