@@ -78,7 +78,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     closers.push(() => lastUsed.close());
     const guard = new AddressGuard(config.upstreamPrivateHosts);
     const { now } = runtime;
-    const upstreams = new Upstreams({ guard, connectionsMax: limits.upstreamConnectionsMax, now });
+    const upstreams = new Upstreams({ guard, limits, now });
     const attempts = {
       coolDowns: new CoolDowns(now),
       retryBudget: new RetryBudget(limits.upstreamRetryPercentMax),

@@ -16,9 +16,9 @@ export function explainFailure(error: unknown, origin: string): string {
     EHOSTUNREACH: `The host ${hostname} cannot be reached from here.`,
     ENETUNREACH: `The network of ${hostname} cannot be reached from here.`,
     ETIMEDOUT: `It took too long to connect to ${hostAndPort}.`,
-    UND_ERR_CONNECT_TIMEOUT: `It took too long to connect to ${hostAndPort}.`,
     ECONNRESET: `${hostAndPort} broke off the connection.`,
-    UND_ERR_SOCKET: `${hostAndPort} broke off the connection.`,
+    EBROKENOFF: `${hostAndPort} broke off the connection.`,
+    EBADANSWER: `${hostAndPort} does not speak HTTP. Check the base URL.`,
     CERT_HAS_EXPIRED: `The TLS certificate of ${hostname} has expired.`,
     ERR_TLS_CERT_ALTNAME_INVALID: `The TLS certificate that ${hostAndPort} shows is for another host.`,
     EPROTO: `${hostAndPort} does not speak TLS. Is it http://?`,
@@ -30,7 +30,6 @@ export function explainFailure(error: unknown, origin: string): string {
     return `The TLS certificate of ${hostname} is not trusted (${code}).`;
   }
   if (/^(?:ERR_SSL|ERR_TLS)/.test(code)) return `A TLS connection to ${hostAndPort} failed (${code}).`;
-  if (code.startsWith("HPE_")) return `${hostAndPort} does not speak HTTP. Check the base URL.`;
   return toGatewayError(error).message;
 }
 

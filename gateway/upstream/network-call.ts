@@ -1,19 +1,28 @@
-import type { Dispatcher } from "undici";
 import { GatewayError } from "../errors.ts";
 import { toUpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
 
+/** Who has a call in hand: the connection that it goes over, or the queue for one. */
+export type CallHolder = {
+  pause(): void;
+  resume(): void;
+  /** Forgets the call, which is over. */
+  drop(call: NetworkCall): void;
+};
+
 /**
- * One HTTP call: undici's handler and what the relay holds of it. Its timeouts are kept by one timer, which looks at the
- * clock when it fires instead of being set anew for every chunk. undici's own are too coarse below a second.
+ * One HTTP call: what its connection tells, and what the relay holds of it. Its timeouts are kept by one timer, which looks
+ * at the clock when it fires instead of being set anew for every chunk.
  */
-export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
+export class NetworkCall implements UpstreamCall {
+  /** Null before it is in hand, and when it is over. */
+  holder: CallHolder | null = null;
   readonly #events: UpstreamEvents;
   readonly #timeouts: UpstreamTimeouts;
   readonly #startedAt = performance.now();
   #lastActivityAt = this.#startedAt;
   #timer: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | null = null;
+  #wasSent = false;
   #hasHeaders = false;
   #isPaused = false;
   #isOver = false;
@@ -29,13 +38,17 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   pause(): void {
     this.#isPaused = true;
-    this.#controller?.pause();
+    this.holder?.pause();
   }
 
   resume(): void {
     this.#isPaused = false;
     this.#lastActivityAt = performance.now();
-    this.#controller?.resume();
+    this.holder?.resume();
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
   }
 
   get isOver(): boolean {
@@ -51,52 +64,43 @@ export class NetworkCall implements Dispatcher.DispatchHandler, UpstreamCall {
 
   abort(): void {
     if (this.#isOver) return;
+    const { holder } = this;
     this.#finish();
-    this.#controller?.abort(new Error("The call is not wanted any more."));
+    holder?.drop(this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // It may have waited for a free connection until nobody wanted it.
-    if (this.#isOver) controller.abort(new Error("The call is not wanted any more."));
+  /** The first byte of the request is being written. */
+  onSent(): void {
+    this.#wasSent = true;
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: UpstreamHeaders,
-  ): void {
-    if (this.#isOver || status < 200) return;
+  onHeaders(status: number, headers: UpstreamHeaders): void {
     this.#hasHeaders = true;
     this.#lastActivityAt = performance.now();
     this.#events.onHeaders(status, headers);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+  onData(bytes: Buffer): void {
     if (this.#isOver) return;
     this.#lastActivityAt = performance.now();
     this.#events.onData(bytes);
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     if (this.#isOver) return;
     this.#finish();
     this.#events.onEnd();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onFailure(cause: Error): void {
     if (this.#isOver) return;
     this.#finish();
-    this.#events.onError(toUpstreamFailure(error), this.#wasSent);
-  }
-
-  /** undici hands over the controller when it begins to write the request to a connection. */
-  get #wasSent(): boolean {
-    return this.#controller !== null;
+    this.#events.onError(toUpstreamFailure(cause), this.#wasSent);
   }
 
   #finish(): void {
     this.#isOver = true;
+    this.holder = null;
     clearTimeout(this.#timer);
   }
 

@@ -2,24 +2,33 @@ import { GatewayError } from "../errors.ts";
 
 /** Says why a call failed, in words for whoever made the request; the cause is kept for the log. */
 export function toUpstreamFailure(cause: Error): GatewayError {
+  if (cause instanceof GatewayError) return cause;
   const code = codeOf(cause);
-  const isTimeout = timeoutCodes.has(code);
   const reason = reasons[code] ?? "the connection failed";
   return new GatewayError(
-    isTimeout ? "upstream_timeout" : "upstream_error",
+    code === "ETIMEDOUT" ? "upstream_timeout" : "upstream_error",
     `The model's provider could not be reached or broke off: ${reason}.`,
     { cause },
   );
 }
 
-const timeoutCodes = new Set([
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_BODY_TIMEOUT",
-  "ETIMEDOUT",
-]);
+/** @param what how the answer breaks which rule of HTTP; nothing of the answer itself */
+export function brokenRule(what: string): Error {
+  return withCode("EBADANSWER", `The upstream's answer breaks the rules of HTTP: ${what}.`);
+}
+
+export function brokenOff(): Error {
+  return withCode("EBROKENOFF", "The connection ended before the answer did.");
+}
+
+export function withCode(code: string, message: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(message), { code });
+}
 
 const reasons: Record<string, string> = {
+  EBADANSWER: "its answer breaks the rules of HTTP",
+  EBADREQUEST: "its address or its key has characters that HTTP does not allow",
+  EBROKENOFF: "the connection broke off",
   EAI_AGAIN: "its host name could not be looked up",
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was reset",
@@ -28,9 +37,6 @@ const reasons: Record<string, string> = {
   ENOTFOUND: "its host name was not found",
   EPRIVATEADDRESS: "its address is private, and such addresses are refused unless the gateway allows them",
   ETIMEDOUT: "it took too long to connect",
-  UND_ERR_CONNECT_TIMEOUT: "it took too long to connect",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer was shorter or longer than announced",
-  UND_ERR_SOCKET: "the connection broke off",
 };
 
 function codeOf(error: Error): string {

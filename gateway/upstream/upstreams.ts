@@ -1,13 +1,16 @@
-import { buildConnector, Pool } from "undici";
 import { GatewayError } from "../errors.ts";
 import type { Endpoint } from "../providers/provider.ts";
-import { type AddressGuard, privateAddressError } from "./address-guard.ts";
+import type { AddressGuard } from "./address-guard.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { Dialler } from "./dialler.ts";
+import type { HttpLimits } from "./http-limits.ts";
 import { NetworkCall } from "./network-call.ts";
+import { formatRequest, formatSharedHead } from "./request-head.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
 type UpstreamsOptions = {
   guard: AddressGuard;
-  connectionsMax: number;
+  limits: HttpLimits;
   /** Milliseconds since 1970. */
   now: () => number;
 };
@@ -15,13 +18,17 @@ type UpstreamsOptions = {
 /** The connections to upstreams: one pool for each origin. Redirects are never followed, nothing is sent twice. */
 export class Upstreams {
   readonly #guard: AddressGuard;
-  readonly #connectionsMax: number;
+  readonly #limits: HttpLimits;
   readonly #now: () => number;
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, ConnectionPool>();
+  /** Not asked for new calls any more, but not empty. */
+  readonly #retired = new Set<ConnectionPool>();
+  readonly #sharedHeads = new WeakMap<Endpoint, string>();
+  #isClosed = false;
 
-  constructor({ guard, connectionsMax, now }: UpstreamsOptions) {
+  constructor({ guard, limits, now }: UpstreamsOptions) {
     this.#guard = guard;
-    this.#connectionsMax = connectionsMax;
+    this.#limits = limits;
     this.#now = now;
   }
 
@@ -34,7 +41,7 @@ export class Upstreams {
   ): UpstreamCall {
     const call = new NetworkCall(events, timeouts);
     if (endpoint.sign) void this.#callSigned(endpoint, endpoint.sign, body, timeouts, call);
-    else this.#dispatch(endpoint, endpoint.headers, body, timeouts, call);
+    else this.#send(endpoint, [], body, timeouts, call);
     return call;
   }
 
@@ -46,8 +53,9 @@ export class Upstreams {
     call: NetworkCall,
   ): Promise<void> {
     try {
-      const signature = await sign({ method: methodFor(body), body, date: new Date(this.#now()) });
-      this.#dispatch(endpoint, [...endpoint.headers, ...signature], body, timeouts, call);
+      const method = body === null ? "GET" : "POST";
+      const signature = await sign({ method, body, date: new Date(this.#now()) });
+      this.#send(endpoint, signature, body, timeouts, call);
     } catch (cause) {
       call.fail(
         new GatewayError("internal_error", "The request to the model's provider could not be signed.", {
@@ -57,63 +65,58 @@ export class Upstreams {
     }
   }
 
-  #dispatch(
-    { origin, path }: Endpoint,
-    headers: string[],
+  #send(
+    endpoint: Endpoint,
+    signature: string[],
     body: Buffer | null,
     timeouts: UpstreamTimeouts,
     call: NetworkCall,
   ): void {
     if (call.isOver) return;
-    const pool = this.#poolOf(origin, timeouts.connectTimeoutMs);
-    pool.dispatch({ path, method: methodFor(body), headers, body }, call);
+    try {
+      if (this.#isClosed) throw new Error("The gateway is stopping.");
+      const request = formatRequest(this.#sharedHeadOf(endpoint), signature, body);
+      this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).begin(call, request);
+    } catch (cause) {
+      // Not at once: whoever starts a call must hold it before the first event.
+      queueMicrotask(() => call.onFailure(cause as Error));
+    }
   }
 
   /** Lets go of the connections to every origin that is not listed, once the calls under way have ended. */
   keepOnly(origins: ReadonlySet<string>): void {
+    for (const pool of this.#retired) if (pool.isEmpty) this.#retired.delete(pool);
     for (const [name, pool] of this.#pools) {
       if (origins.has(name.slice(name.indexOf(" ") + 1))) continue;
       this.#pools.delete(name);
-      void pool.close();
+      pool.retire();
+      this.#retired.add(pool);
     }
   }
 
   /** Ends every connection, and with it every call under way. */
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    this.#isClosed = true;
+    for (const pool of [...this.#pools.values(), ...this.#retired]) pool.close();
     this.#pools.clear();
+    this.#retired.clear();
   }
 
-  #poolOf(origin: string, connectTimeoutMs: number): Pool {
+  #sharedHeadOf(endpoint: Endpoint): string {
+    const existing = this.#sharedHeads.get(endpoint);
+    if (existing !== undefined) return existing;
+    const head = formatSharedHead(endpoint);
+    this.#sharedHeads.set(endpoint, head);
+    return head;
+  }
+
+  #poolOf(origin: string, connectTimeoutMs: number): ConnectionPool {
     const name = `${connectTimeoutMs} ${origin}`;
     const existing = this.#pools.get(name);
     if (existing) return existing;
-    const pool = new Pool(origin, {
-      connections: this.#connectionsMax,
-      connect: guardedConnector(this.#guard, connectTimeoutMs),
-      // NetworkCall keeps the time.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: 20_000,
-      allowH2: false,
-    });
+    const dialler = new Dialler({ origin, guard: this.#guard, connectTimeoutMs });
+    const pool = new ConnectionPool(dialler, this.#limits);
     this.#pools.set(name, pool);
     return pool;
   }
-}
-
-function methodFor(body: Buffer | null): "GET" | "POST" {
-  return body === null ? "GET" : "POST";
-}
-
-function guardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
-  const open = buildConnector({ timeout: timeoutMs });
-  const openPublic = buildConnector({ timeout: timeoutMs, lookup: guard.lookupPublic });
-  return (options, callback) => {
-    const port = options.port || (options.protocol === "https:" ? "443" : "80");
-    if (guard.allowsPrivate(options.hostname, port)) return open(options, callback);
-    // `lookup` is not called for literals, so they are judged here.
-    if (guard.refusesLiteral(options.hostname)) return callback(privateAddressError(), null);
-    return openPublic(options, callback);
-  };
 }

@@ -1,20 +1,21 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { isIPv4 } from "node:net";
 
 /**
  * An X.509 certificate (RFC 5280), signed by `issuer`, or by itself as an authority. Written out here because Node cannot
  * make any, and not every machine has openssl.
  */
-export function makeCertificate({ name, hosts = [], issuer }: CertificateOptions): Certificate {
+export function makeCertificate({ name, hosts = [], issuer, days = 1 }: CertificateOptions): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const extensions = issuer
-    ? [extension("551d11", sequence(...hosts.map((host) => tag(0x82, Buffer.from(host)))))]
+    ? [extension("551d11", sequence(...hosts.map(alternativeName)))]
     : [extension("551d13", sequence(tag(0x01, Buffer.from([0xff]))), true)];
   const certified = sequence(
     tag(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     ecdsaWithSha256,
     distinguishedName(issuer?.name ?? name),
-    sequence(time(-1), time(1)),
+    sequence(time(-2), time(days)),
     distinguishedName(name),
     publicKey.export({ type: "spki", format: "der" }),
     tag(0xa3, sequence(...extensions)),
@@ -24,7 +25,13 @@ export function makeCertificate({ name, hosts = [], issuer }: CertificateOptions
   return { name, key: toPem(privateKey), certificate: toPem(signed) };
 }
 
-type CertificateOptions = { name: string; hosts?: string[]; issuer?: Certificate };
+type CertificateOptions = {
+  name: string;
+  hosts?: string[];
+  issuer?: Certificate;
+  /** Valid for so long; where negative, until so long ago. */
+  days?: number;
+};
 
 /** In PEM. */
 export type Certificate = { name: string; key: string; certificate: string };
@@ -51,6 +58,10 @@ const ecdsaWithSha256 = sequence(objectId("2a8648ce3d040302"));
 
 function distinguishedName(name: string): Buffer {
   return sequence(tag(0x31, sequence(objectId("550403"), tag(0x0c, Buffer.from(name)))));
+}
+
+function alternativeName(host: string): Buffer {
+  return isIPv4(host) ? tag(0x87, Buffer.from(host.split(".").map(Number))) : tag(0x82, Buffer.from(host));
 }
 
 function extension(id: string, value: Buffer, isCritical = false): Buffer {

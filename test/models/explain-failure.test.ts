@@ -2,7 +2,7 @@ import test from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
 import { explainFailure } from "../../gateway/models/explain-failure.ts";
 
-/** As an upstream call fails: with an error of ours about undici's, about Node's. */
+/** As an upstream call fails: with an error of ours about another one. */
 function failure(code: string): GatewayError {
   const cause = Object.assign(new Error(code), { code });
   return new GatewayError("upstream_error", "The call failed.", {
@@ -15,7 +15,7 @@ for (const [code, words] of [
   ["EAI_AGAIN", /could not be looked up/],
   ["ECONNREFUSED", /api\.example\.com:443 was refused: nothing listens there/],
   ["EPRIVATEADDRESS", /add api\.example\.com:443 to UPSTREAM_PRIVATE_HOSTS/],
-  ["UND_ERR_CONNECT_TIMEOUT", /took too long to connect to api\.example\.com:443/],
+  ["ETIMEDOUT", /took too long to connect to api\.example\.com:443/],
   ["ECONNRESET", /broke off the connection/],
   ["CERT_HAS_EXPIRED", /certificate of api\.example\.com has expired/],
   ["ERR_TLS_CERT_ALTNAME_INVALID", /is for another host/],
@@ -25,7 +25,8 @@ for (const [code, words] of [
   ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", /is not trusted/],
   ["ERR_SSL_WRONG_VERSION_NUMBER", /does not speak TLS\. Is it http:\/\/\?/],
   ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", /A TLS connection .* failed/],
-  ["HPE_INVALID_CONSTANT", /does not speak HTTP/],
+  ["EBROKENOFF", /broke off the connection/],
+  ["EBADANSWER", /does not speak HTTP/],
 ] as const) {
   test(`${code} is explained`, (t) => {
     t.regex(explainFailure(failure(code), "https://api.example.com"), words);

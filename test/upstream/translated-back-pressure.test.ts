@@ -25,14 +25,13 @@ const sharedGateway = shareGateway();
 
 // The gateway's own ends of its connections, by the port at the other end. They count what it took in and what it got rid
 // of, whatever the system keeps in its buffers.
-const dialled = new Map<number | undefined, Socket>();
+const dialled = new Set<Socket>();
 const accepted = new Map<number | undefined, Socket>();
 
 test.before(() => {
   const { port } = new URL(sharedGateway().url);
-  subscribe("undici:client:connected", (message) => {
-    const { socket } = message as { socket: Socket };
-    dialled.set(socket.localPort, socket);
+  subscribe("net.client.socket", (message) => {
+    dialled.add((message as { socket: Socket }).socket);
   });
   subscribe("http.server.request.start", (message) => {
     const { socket } = message as { socket: Socket };
@@ -161,7 +160,7 @@ async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pie
       response.pause();
       response.removeAllListeners("data");
       const [, poured] = [...responses].find(([turns]) => turns.includes(prompt)) ?? [];
-      const from = dialled.get(poured?.socket?.remotePort);
+      const from = [...dialled].find(({ localPort }) => localPort === poured?.socket?.remotePort);
       const to = accepted.get(chat.request.socket?.localPort);
       if (!poured || !from || !to) throw new Error("The stream was not seen to pass.");
       return { chat, response, poured, from, to };

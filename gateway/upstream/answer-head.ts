@@ -1,0 +1,113 @@
+import type { HttpLimits } from "./http-limits.ts";
+import { isToken } from "./is-token.ts";
+import type { UpstreamHeaders } from "./upstream-call.ts";
+import { brokenRule } from "./upstream-failure.ts";
+
+/** What an answer says before its body. */
+export type AnswerHead = {
+  status: number;
+  /** Names in lower case. */
+  headers: UpstreamHeaders;
+  /** What ends the body: so many bytes, its last chunk, or the end of the connection. */
+  end: number | "chunked" | "close";
+  /** How long the connection may lie idle after this answer; 0 where it must not be used again. */
+  keepAliveMs: number;
+};
+
+/**
+ * Strict, because whoever reads a length otherwise than the upstream takes a piece of one answer for the next.
+ * @param text from the status line on, without the empty line at the end; one character a byte
+ * https://www.rfc-editor.org/rfc/rfc9112.html#section-6.3
+ */
+export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
+  if (forbidden.test(text)) throw brokenRule("a head has a control character");
+  const [statusLine = "", ...lines] = text.split("\r\n");
+  const [, minorVersion, digits] = statusLineForm.exec(statusLine) ?? [];
+  if (digits === undefined) throw brokenRule("a status line is none");
+  const status = Number(digits);
+  if (status === 101) throw brokenRule("it changes to another protocol");
+  if (lines.length > limits.upstreamHeadFieldsMax) throw brokenRule("a head has too many fields");
+  const headers = parseFields(lines);
+  const isOld = minorVersion === "0";
+  const announced = announcedEnd(headers, isOld);
+  const hasNoBody = status === 204 || status === 304;
+  // Who announces a body where none can be may send it, too.
+  const isLast = hasNoBody ? announced !== 0 && announced !== "close" : announced === "close";
+  return {
+    status,
+    headers,
+    end: hasNoBody ? 0 : announced,
+    keepAliveMs: isLast ? 0 : keepAliveMs(headers, isOld, limits.upstreamKeepAliveTimeoutMs),
+  };
+}
+
+/** Whether the beginning of a head, with no empty line in it yet, can still become one. */
+export function canBecomeHead(text: string): boolean {
+  return !/(?<!\r)\n/.test(text) && text.startsWith(version.slice(0, text.length));
+}
+
+function parseFields(lines: string[]): UpstreamHeaders {
+  // Any name may come, `__proto__` too.
+  const headers: UpstreamHeaders = Object.create(null);
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    if (!isToken(name)) throw brokenRule("a line of a head is no field");
+    const value = trimSpace(line, colon + 1);
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else if (typeof before === "string") headers[name] = [before, value];
+    else before.push(value);
+  }
+  return headers;
+}
+
+/** From there to the end, without spaces and tabs around. `trim` would take more than HTTP allows. */
+function trimSpace(line: string, from: number): string {
+  let [start, end] = [from, line.length];
+  while (isSpace(line.charCodeAt(start))) start++;
+  while (end > start && isSpace(line.charCodeAt(end - 1))) end--;
+  return line.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+function announcedEnd(headers: UpstreamHeaders, isOld: boolean): AnswerHead["end"] {
+  const encoding = headers["transfer-encoding"];
+  const length = headers["content-length"];
+  if (encoding !== undefined) {
+    if (length !== undefined || isOld) throw brokenRule("it is chunked, and it should not be");
+    if (String(encoding).toLowerCase() !== "chunked") throw brokenRule("its transfer-encoding is unknown");
+    return "chunked";
+  }
+  if (length === undefined) return "close";
+  const [, digits] = lengthForm.exec(String(length)) ?? [];
+  if (digits === undefined) throw brokenRule("its content-length is none");
+  return Number(digits);
+}
+
+function keepAliveMs(headers: UpstreamHeaders, isOld: boolean, msMax: number): number {
+  const { connection } = headers;
+  if (isOld || connection !== undefined) {
+    const options = String(connection)
+      .toLowerCase()
+      .split(/[ \t]*,[ \t]*/);
+    if (options.includes("close") || (isOld && !options.includes("keep-alive"))) return 0;
+  }
+  const [, seconds] = /(?:^|[,; \t])timeout=(\d{1,6})/i.exec(String(headers["keep-alive"] ?? "")) ?? [];
+  if (seconds === undefined) return msMax;
+  return Math.min(Math.max(Number(seconds) * 1000 - marginMs, 0), msMax);
+}
+
+const version = "HTTP/1.";
+// Some servers leave out the space after the code, where no words follow.
+const statusLineForm = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
+// oxlint-disable-next-line no-control-regex
+const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+/** Told several times it must be the same, to the letter. */
+const lengthForm = /^(\d{1,15})(?:[ \t]*,[ \t]*\1)*$/;
+
+/** An upstream's clock runs before ours by the time that its answer took. */
+const marginMs = 2_000;

@@ -1,0 +1,124 @@
+import { type AnswerHead, canBecomeHead, parseAnswerHead } from "./answer-head.ts";
+import { ChunkDecoder } from "./chunk-decoder.ts";
+import type { HttpLimits } from "./http-limits.ts";
+import { brokenOff, brokenRule } from "./upstream-failure.ts";
+
+/** Reads one answer from the bytes of a connection, however they are cut. */
+export class AnswerReader {
+  readonly #limits: HttpLimits;
+  #head: AnswerHead | null = null;
+  #isHeadTaken = false;
+  /** What has come of a head that is not whole. */
+  #kept = noBytes;
+  /** What came of provisional heads before it. */
+  #skippedBytes = 0;
+  #left = 0;
+  #chunks: ChunkDecoder | null = null;
+  #isComplete = false;
+  #hasSurplus = false;
+  #problem: Error | null = null;
+
+  constructor(limits: HttpLimits) {
+    this.#limits = limits;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Why it cannot become complete any more. */
+  get problem(): Error | null {
+    return this.#problem;
+  }
+
+  /** How long the connection may lie idle after it; 0 where it must not be used again. */
+  get keepAliveMs(): number {
+    return this.#hasSurplus ? 0 : (this.#head?.keepAliveMs ?? 0);
+  }
+
+  /** The head, once: when it has come. */
+  takeHead(): AnswerHead | null {
+    if (this.#isHeadTaken || this.#head === null) return null;
+    this.#isHeadTaken = true;
+    return this.#head;
+  }
+
+  /** Returns what belongs to the body, as a copy; may be empty. */
+  push(bytes: Buffer): Buffer {
+    const pieces: Buffer[] = [];
+    try {
+      this.#read(bytes, pieces);
+    } catch (error) {
+      this.#problem = error as Error;
+    }
+    return pieces.length === 0 ? noBytes : Buffer.concat(pieces);
+  }
+
+  /** The connection has ended. */
+  end(): void {
+    if (this.#head?.end === "close") this.#isComplete = true;
+    else this.#problem = brokenOff();
+  }
+
+  #read(arrived: Buffer, pieces: Buffer[]): void {
+    let bytes = arrived;
+    let at = 0;
+    if (this.#head === null) {
+      if (this.#kept.length > 0) bytes = Buffer.concat([this.#kept, arrived]);
+      at = this.#readHeads(bytes);
+    }
+    if (this.#head !== null && !this.#isComplete) at = this.#readBody(bytes, at, pieces);
+    this.#hasSurplus = at < bytes.length;
+  }
+
+  /** Returns where the body begins, if the head is whole. */
+  #readHeads(bytes: Buffer): number {
+    let at = 0;
+    for (;;) {
+      const end = bytes.indexOf(emptyLine, at);
+      if (end === -1) return this.#keep(bytes.subarray(at));
+      this.#skippedBytes += end - at;
+      if (this.#skippedBytes > this.#limits.upstreamHeadBytesMax) throw tooLong();
+      const head = parseAnswerHead(bytes.toString("latin1", at, end), this.#limits);
+      at = end + emptyLine.length;
+      if (head.status >= 200) return this.#beginBody(head, at);
+    }
+  }
+
+  #keep(rest: Buffer): number {
+    // The last three bytes may be the beginning of its end.
+    const bytesMax = this.#limits.upstreamHeadBytesMax + emptyLine.length - 1;
+    if (this.#skippedBytes + rest.length > bytesMax) throw tooLong();
+    if (!canBecomeHead(rest.toString("latin1"))) throw brokenRule("it does not begin like an answer");
+    this.#kept = Buffer.from(rest);
+    return Infinity;
+  }
+
+  #beginBody(head: AnswerHead, at: number): number {
+    this.#head = head;
+    this.#kept = noBytes;
+    if (head.end === "chunked") this.#chunks = new ChunkDecoder();
+    else this.#left = head.end === "close" ? Infinity : head.end;
+    return at;
+  }
+
+  #readBody(bytes: Buffer, from: number, pieces: Buffer[]): number {
+    if (this.#chunks !== null) {
+      const at = this.#chunks.decode(bytes, from, pieces);
+      this.#isComplete = this.#chunks.isDone;
+      return at;
+    }
+    const to = Math.min(from + this.#left, bytes.length);
+    if (to > from) pieces.push(bytes.subarray(from, to));
+    this.#left -= to - from;
+    this.#isComplete = this.#left === 0;
+    return to;
+  }
+}
+
+function tooLong(): Error {
+  return brokenRule("its head is too long");
+}
+
+const noBytes: Buffer = Buffer.alloc(0);
+const emptyLine = Buffer.from("\r\n\r\n");

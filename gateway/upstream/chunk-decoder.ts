@@ -1,0 +1,127 @@
+import { isToken } from "./is-token.ts";
+import { brokenRule } from "./upstream-failure.ts";
+
+/**
+ * Takes the data out of a chunked body, however its bytes are cut. Extensions and trailers are skipped.
+ * https://www.rfc-editor.org/rfc/rfc9112.html#section-7.1
+ */
+export class ChunkDecoder {
+  #place: Place = "size";
+  /** The size that is being read, then how much of the chunk has still to come. */
+  #left = 0;
+  #digits = 0;
+  #skipped = 0;
+
+  /** Whether the body has come to its end. */
+  get isDone(): boolean {
+    return this.#place === "done";
+  }
+
+  /** Adds the data to `pieces`, and returns where it stopped: at the end of the body or of the bytes. */
+  decode(bytes: Buffer, from: number, pieces: Buffer[]): number {
+    let at = from;
+    while (at < bytes.length && this.#place !== "done") {
+      if (this.#place !== "data") {
+        this.#place = this.#step(this.#place, bytes[at++] as number);
+        continue;
+      }
+      const end = Math.min(at + this.#left, bytes.length);
+      pieces.push(bytes.subarray(at, end));
+      this.#left -= end - at;
+      at = end;
+      if (this.#left === 0) this.#place = "data CR";
+    }
+    return at;
+  }
+
+  #step(place: Place, byte: number): Place {
+    switch (place) {
+      case "size":
+        return this.#readSize(byte);
+      case "extension":
+        return byte === cr ? "size LF" : this.#skip(place, byte);
+      case "size LF":
+        expect(byte, lf);
+        this.#digits = 0;
+        this.#skipped = 0;
+        return this.#left === 0 ? "trailer" : "data";
+      case "data CR":
+        expect(byte, cr);
+        return "data LF";
+      case "data LF":
+        expect(byte, lf);
+        return "size";
+      case "trailer":
+        return byte === cr ? "last LF" : this.#skipName(byte);
+      case "trailer name":
+        return byte === colon ? "trailer value" : this.#skipName(byte);
+      case "trailer value":
+        return byte === cr ? "trailer LF" : this.#skip(place, byte);
+      case "trailer LF":
+        expect(byte, lf);
+        return "trailer";
+      default:
+        expect(byte, lf);
+        return "done";
+    }
+  }
+
+  #readSize(byte: number): Place {
+    const digit = hexDigit(byte);
+    if (digit !== -1 && this.#digits < sizeDigitsMax) {
+      this.#digits++;
+      this.#left = this.#left * 16 + digit;
+      return "size";
+    }
+    if (this.#digits > 0 && byte === cr) return "size LF";
+    if (this.#digits > 0 && byte === semicolon) return "extension";
+    throw brokenRule("the size of a chunk is none");
+  }
+
+  #skipName(byte: number): Place {
+    if (!isToken(String.fromCharCode(byte))) throw brokenRule("a trailer is no field");
+    return this.#skip("trailer name", byte);
+  }
+
+  #skip(place: Place, byte: number): Place {
+    const isControl = (byte < 0x20 && byte !== tab) || byte === 0x7f;
+    if (isControl || ++this.#skipped > skippedBytesMax)
+      throw brokenRule("what surrounds a chunk is too much");
+    return place;
+  }
+}
+
+/** What is expected next. */
+type Place =
+  | "size"
+  | "extension"
+  | "size LF"
+  | "data"
+  | "data CR"
+  | "data LF"
+  | "trailer"
+  | "trailer name"
+  | "trailer value"
+  | "trailer LF"
+  | "last LF"
+  | "done";
+
+function expect(byte: number, expected: number): void {
+  if (byte !== expected) throw brokenRule("a chunk does not end where it should");
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+const tab = 0x09;
+const lf = 0x0a;
+const cr = 0x0d;
+const colon = 0x3a;
+const semicolon = 0x3b;
+/** Sizes below 2^48, which a number holds exactly. */
+const sizeDigitsMax = 12;
+/** Of one chunk's extensions, or of all trailers. */
+const skippedBytesMax = 16 * 1024;

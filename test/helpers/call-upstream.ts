@@ -1,0 +1,93 @@
+import type { ExecutionContext } from "ava";
+import { limitVariables } from "../../gateway/limit-variables.ts";
+import { AddressGuard } from "../../gateway/upstream/address-guard.ts";
+import type { HttpLimits } from "../../gateway/upstream/http-limits.ts";
+import type {
+  UpstreamCall,
+  UpstreamHeaders,
+  UpstreamTimeouts,
+} from "../../gateway/upstream/upstream-call.ts";
+import { Upstreams } from "../../gateway/upstream/upstreams.ts";
+import type { Endpoint } from "../../gateway/providers/provider.ts";
+
+/** Connections of a test's own, to anywhere. They end with the test. */
+export function createUpstreams(
+  t: Pick<ExecutionContext, "teardown">,
+  { guard = new AddressGuard(["*"]), ...limits }: Partial<HttpLimits> & { guard?: AddressGuard } = {},
+): Upstreams {
+  const upstreams = new Upstreams({ guard, limits: { ...defaultHttpLimits, ...limits }, now: Date.now });
+  t.teardown(() => upstreams.close());
+  return upstreams;
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  upstreamConnectionsMax: 100,
+  upstreamQueuedCallsMax: limitVariables.upstreamQueuedCallsMax.value,
+  upstreamKeepAliveTimeoutMs: limitVariables.upstreamKeepAliveTimeoutMs.value,
+  upstreamHeadBytesMax: limitVariables.upstreamHeadBytesMax.value,
+  upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
+};
+
+/** Makes a call and notes what it is told; a POST request unless the body is null. */
+export function callUpstream(
+  upstreams: Upstreams,
+  url: string,
+  { body = "{}", timeouts = {}, onData = () => {}, ...endpoint }: CallOptions = {},
+): ObservedCall {
+  const { origin, pathname, search } = new URL(url);
+  const chunks: Buffer[] = [];
+  const told: Outcome = { status: 0, headers: {}, body: "", error: null, cause: null, wasSent: true };
+  const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
+  const finish = (ending: Partial<Outcome>) => {
+    resolve({ ...told, body: Buffer.concat(chunks).toString("latin1"), ...ending });
+  };
+  const call = upstreams.call(
+    { origin, path: pathname + search, headers: [], secret: null, ...endpoint },
+    body === null ? null : Buffer.from(body),
+    { ...patience, ...timeouts },
+    {
+      onHeaders: (status, headers) => Object.assign(told, { status, headers }),
+      onData(bytes) {
+        chunks.push(bytes);
+        onData(bytes, call);
+      },
+      onEnd: () => finish({}),
+      onError({ code, message, cause }, wasSent) {
+        finish({ error: `${code}: ${message}`, cause: (cause as { code?: string })?.code ?? null, wasSent });
+      },
+    },
+  );
+  return { call, outcome };
+}
+
+type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "sign">> & {
+  body?: string | null;
+  timeouts?: Partial<UpstreamTimeouts>;
+  onData?: (bytes: Buffer, call: UpstreamCall) => void;
+};
+
+export type ObservedCall = {
+  call: UpstreamCall;
+  /** How it ended. A call that is aborted does not end. */
+  outcome: Promise<Outcome>;
+};
+
+/** What a call was told. */
+export type Outcome = {
+  status: number;
+  headers: UpstreamHeaders;
+  /** One character a byte. */
+  body: string;
+  /** The code and the message; null after a regular end. */
+  error: string | null;
+  /** The code of what is behind the error. */
+  cause: string | null;
+  wasSent: boolean;
+};
+
+const patience = {
+  connectTimeoutMs: 10_000,
+  firstByteTimeoutMs: 20_000,
+  idleTimeoutMs: 20_000,
+  totalTimeoutMs: 30_000,
+};
