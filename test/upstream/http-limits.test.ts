@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
+import test from "ava";
+import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { createRawUpstream } from "../helpers/raw-upstream.ts";
+
+const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
+
+test("no more requests wait for a connection than may, and those that may not are told at once", async (t) => {
+  const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1, upstreamQueuedCallsMax: 2 });
+  const answers: (() => void)[] = [];
+  const { url, connections } = await createRawUpstream(t, ({ socket }) => {
+    answers.push(() => socket.write(hello));
+  });
+  const served = [callUpstream(upstreams, url)];
+  await eventually(() => answers.length === 1);
+  served.push(callUpstream(upstreams, url), callUpstream(upstreams, url));
+  const refused = await callUpstream(upstreams, url).outcome;
+  t.regex(refused.error ?? "", /^service_unavailable: Too many requests wait/);
+  t.false(refused.wasSent);
+
+  for (let index = 0; index < 3; index++) {
+    await eventually(() => answers.length === index + 1);
+    answers[index]?.();
+    t.like(await served[index]?.outcome, { error: null, body: "hello" });
+  }
+  t.like(connections, { length: 1 });
+  const late = callUpstream(upstreams, url);
+  await eventually(() => answers.length === 4);
+  answers[3]?.();
+  t.like(await late.outcome, { error: null });
+});
+
+test("a connection lies idle no longer than it may", async (t) => {
+  const upstreams = createUpstreams(t, { upstreamKeepAliveTimeoutMs: 200 });
+  const { url, connections } = await createRawUpstream(t, ({ socket }) => socket.write(hello));
+  await callUpstream(upstreams, url).outcome;
+  await callUpstream(upstreams, url).outcome;
+  t.is(connections.length, 1);
+  await eventually(() => connections[0]?.isClosed);
+});
+
+test("a head, and provisional ones before it, are no longer than they may be", async (t) => {
+  const upstreams = createUpstreams(t, { upstreamHeadBytesMax: 100 });
+  const { url } = await createRawUpstream(t, ({ socket }, request) => {
+    const [, bytes = "0"] = /\/(\d+)/.exec(request) ?? [];
+    const early = "HTTP/1.1 103 X";
+    const rest = hello.indexOf("\r\n\r\n") + "\r\nx: ".length + early.length;
+    socket.write(
+      `${early}\r\n\r\n${hello.replace("\r\n", `\r\nx: ${"y".repeat(Number(bytes) - rest)}\r\n`)}`,
+    );
+  });
+  t.like(await callUpstream(upstreams, `${url}/100`).outcome, { error: null, body: "hello" });
+  t.like(await callUpstream(upstreams, `${url}/101`).outcome, { cause: "EBADANSWER" });
+});
+
+test("connections that were let go of while they had calls are closed with the others", async (t) => {
+  const upstreams = createUpstreams(t);
+  const { url, connections } = await createRawUpstream(t, () => {});
+  const { outcome } = callUpstream(upstreams, url);
+  await eventually(() => connections[0]?.requests.length === 1);
+  upstreams.keepOnly(new Set());
+  t.false(connections[0]?.isClosed);
+  await upstreams.close();
+  t.like(await outcome, { wasSent: true });
+  await eventually(() => connections[0]?.isClosed);
+});
+
+test("a call that is paused before its answer comes takes nothing of it until it goes on", async (t) => {
+  const upstreams = createUpstreams(t);
+  const { url, connections } = await createRawUpstream(t, ({ socket }) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${32 * 1024 * 1024}\r\n\r\n`);
+    socket.write("x".repeat(32 * 1024 * 1024));
+  });
+  let received = 0;
+  const { call, outcome } = callUpstream(upstreams, url, { onData: (bytes) => (received += bytes.length) });
+  call.pause();
+  const connection = await eventually(() => connections[0]?.requests.length === 1 && connections[0]);
+  await eventually(() => connection.socket.writableNeedDrain);
+  const { bytesWritten, writableLength } = connection.socket;
+  t.true(bytesWritten - writableLength < 24 * 1024 * 1024);
+  t.true(received <= 64 * 1024);
+  call.resume();
+  t.is((await outcome).body.length, 32 * 1024 * 1024);
+});
+
+test("an idle connection does not keep the process alive, and a call does", async (t) => {
+  const { url } = await createRawUpstream(t, ({ socket }) => void setTimeout(() => socket.write(hello), 200));
+  const helper = path.join(import.meta.dirname, "../helpers/call-upstream.ts");
+  const program = `
+    const { callUpstream, createUpstreams } = await import(${JSON.stringify(helper)});
+    const upstreams = createUpstreams({ teardown() {} });
+    void callUpstream(upstreams, "${url}").outcome.then(({ body }) => console.log(body));`;
+  const startedAt = performance.now();
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+  t.is(stdout.trim(), "hello");
+  // An idle connection is kept for 20 s.
+  t.true(performance.now() - startedAt < 15_000);
+});
