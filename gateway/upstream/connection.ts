@@ -34,7 +34,11 @@ export class Connection implements CallHolder {
     this.#socket = dialler
       .dial(
         () => this.#open(),
-        (bytes) => this.#take(bytes),
+        (bytes) => {
+          this.#take(bytes);
+          // Node begins to read after the socket is open, even if it was paused by then.
+          return !this.#isPaused;
+        },
       )
       .on("end", () => this.#end())
       .on("error", (error) => this.close(error))

@@ -37,29 +37,29 @@ export class Dialler {
 
   /**
    * @param onOpen requests may be written from now on
-   * @param onBytes their memory is used again afterwards
+   * @param onBytes their memory is used again afterwards; returns whether more may come now
    */
-  dial(onOpen: () => void, onBytes: (bytes: Buffer) => void): Socket {
+  dial(onOpen: () => void, onBytes: (bytes: Buffer) => boolean): Socket {
     const onread = {
       buffer: this.#readBuffer,
-      callback: (length: number) => {
-        onBytes(this.#readBuffer.subarray(0, length));
-        return true;
-      },
+      callback: (length: number) => onBytes(this.#readBuffer.subarray(0, length)),
     };
     const socket = this.#connect(onread);
     const timer = setTimeout(() => socket.destroy(connectTimeout()), this.#connectTimeoutMs);
-    return socket
-      .on("data", onBytes)
-      .setNoDelay(true)
-      .setKeepAlive(true, 60_000)
-      .once(this.#isSecure ? "secureConnect" : "connect", () => {
-        clearTimeout(timer);
-        // What keeps the process alive is a call, not the connection that may have one.
-        socket.unref();
-        onOpen();
-      })
-      .once("close", () => clearTimeout(timer));
+    return (
+      socket
+        // What pretends to be a socket, as nock does, knows nothing of `onread`.
+        .on("data", onBytes)
+        .setNoDelay(true)
+        .setKeepAlive(true, 60_000)
+        .once(this.#isSecure ? "secureConnect" : "connect", () => {
+          clearTimeout(timer);
+          // What keeps the process alive is a call, not the connection that may have one.
+          socket.unref();
+          onOpen();
+        })
+        .once("close", () => clearTimeout(timer))
+    );
   }
 
   #connect(onread: OnReadOpts): Socket {

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import test from "ava";
 import { callUpstream, createUpstreams } from "../helpers/call-upstream.ts";
@@ -64,7 +65,7 @@ test("connections that were let go of while they had calls are closed with the o
   upstreams.keepOnly(new Set());
   t.false(connections[0]?.isClosed);
   await upstreams.close();
-  t.like(await outcome, { wasSent: true });
+  t.regex((await outcome).error ?? "", /^upstream_error: /);
   await eventually(() => connections[0]?.isClosed);
 });
 
@@ -78,10 +79,9 @@ test("a call that is paused before its answer comes takes nothing of it until it
   const { call, outcome } = callUpstream(upstreams, url, { onData: (bytes) => (received += bytes.length) });
   call.pause();
   const connection = await eventually(() => connections[0]?.requests.length === 1 && connections[0]);
-  await eventually(() => connection.socket.writableNeedDrain);
-  const { bytesWritten, writableLength } = connection.socket;
-  t.true(bytesWritten - writableLength < 24 * 1024 * 1024);
+  await wait(100);
   t.true(received <= 64 * 1024);
+  t.true(connection.socket.writableLength > 0);
   call.resume();
   t.is((await outcome).body.length, 32 * 1024 * 1024);
 });
