@@ -13,6 +13,8 @@ export class AnswerReader {
   /** What came of provisional heads before it. */
   #skippedBytes = 0;
   #left = 0;
+  /** What has come of the body just now. */
+  #body = noBytes;
   #chunks: ChunkDecoder | null = null;
   #isComplete = false;
   #hasSurplus = false;
@@ -45,13 +47,13 @@ export class AnswerReader {
 
   /** Returns what belongs to the body, as a copy; may be empty. */
   push(bytes: Buffer): Buffer {
-    const pieces: Buffer[] = [];
+    this.#body = noBytes;
     try {
-      this.#read(bytes, pieces);
+      this.#read(bytes);
     } catch (error) {
       this.#problem = error as Error;
     }
-    return pieces.length === 0 ? noBytes : Buffer.concat(pieces);
+    return this.#body;
   }
 
   /** The connection has ended. */
@@ -60,14 +62,14 @@ export class AnswerReader {
     else this.#problem = brokenOff();
   }
 
-  #read(arrived: Buffer, pieces: Buffer[]): void {
+  #read(arrived: Buffer): void {
     let bytes = arrived;
     let at = 0;
     if (this.#head === null) {
       if (this.#kept.length > 0) bytes = Buffer.concat([this.#kept, arrived]);
       at = this.#readHeads(bytes);
     }
-    if (this.#head !== null && !this.#isComplete) at = this.#readBody(bytes, at, pieces);
+    if (this.#head !== null && !this.#isComplete) at = this.#readBody(bytes, at);
     this.#hasSurplus = at < bytes.length;
   }
 
@@ -102,17 +104,25 @@ export class AnswerReader {
     return at;
   }
 
-  #readBody(bytes: Buffer, from: number, pieces: Buffer[]): number {
-    if (this.#chunks !== null) {
-      const at = this.#chunks.decode(bytes, from, pieces);
-      this.#isComplete = this.#chunks.isDone;
-      return at;
-    }
+  #readBody(bytes: Buffer, from: number): number {
+    if (this.#chunks !== null) return this.#readChunks(this.#chunks, bytes, from);
     const to = Math.min(from + this.#left, bytes.length);
-    if (to > from) pieces.push(bytes.subarray(from, to));
+    if (to > from) this.#body = Buffer.from(bytes.subarray(from, to));
     this.#left -= to - from;
     this.#isComplete = this.#left === 0;
     return to;
+  }
+
+  #readChunks(chunks: ChunkDecoder, bytes: Buffer, from: number): number {
+    const target = Buffer.allocUnsafe(bytes.length - from);
+    try {
+      const at = chunks.decode(bytes, from, target);
+      this.#isComplete = chunks.isDone;
+      return at;
+    } finally {
+      // What came before a chunk that is none is told as well.
+      this.#body = target.subarray(0, chunks.length);
+    }
   }
 }
 

@@ -11,22 +11,29 @@ export class ChunkDecoder {
   #left = 0;
   #digits = 0;
   #skipped = 0;
+  #length = 0;
 
   /** Whether the body has come to its end. */
   get isDone(): boolean {
     return this.#place === "done";
   }
 
-  /** Adds the data to `pieces`, and returns where it stopped: at the end of the body or of the bytes. */
-  decode(bytes: Buffer, from: number, pieces: Buffer[]): number {
+  /** How much data there was in what was decoded last. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Copies the data to `target`, and returns where it stopped: at the end of the body or of the bytes. */
+  decode(bytes: Buffer, from: number, target: Buffer): number {
     let at = from;
+    this.#length = 0;
     while (at < bytes.length && this.#place !== "done") {
       if (this.#place !== "data") {
         this.#place = this.#step(this.#place, bytes[at++] as number);
         continue;
       }
       const end = Math.min(at + this.#left, bytes.length);
-      pieces.push(bytes.subarray(at, end));
+      this.#length += bytes.copy(target, this.#length, at, end);
       this.#left -= end - at;
       at = end;
       if (this.#left === 0) this.#place = "data CR";
