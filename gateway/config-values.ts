@@ -84,6 +84,22 @@ export const privateHosts = z
     "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
   );
 
+export const valkeyUrl = z
+  .string()
+  .refine(
+    (url) =>
+      /^(redis|valkey)s?:\/\/[^/?#\s]+(\/\d{0,3})?$/.test(url) && URL.canParse(url) && isDecodable(url),
+    "is not redis://user:password@host:6379/0, nor rediss:// for TLS; special characters in the password must be percent-encoded",
+  );
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== "";
+  } catch {
+    return false;
+  }
+}
+
 function isHostAndPort(text: string): boolean {
   const port = /^(?:\[[0-9a-f:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(text)?.[1];
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;

@@ -9,6 +9,7 @@ import {
   masterKeys,
   port,
   privateHosts,
+  valkeyUrl,
   webhookSecret,
 } from "./config-values.ts";
 import { countWorkers, workersProblem, workersSetting } from "./count-workers.ts";
@@ -44,6 +45,8 @@ export type Config = Readonly<{
   jwtSecrets: string[] | null;
   /** Who is told of budgets that are nearly spent. */
   limitWebhook: { url: string; secret: string } | null;
+  /** Where processes count limits together; null = each for itself, and they tell one another through the database. */
+  valkeyUrl: string | null;
   administrator: { email: string; password: string } | null;
   /** `host:port` of private upstreams that may be called, or `*` for all of them. */
   upstreamPrivateHosts: string[];
@@ -95,6 +98,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       data.LIMIT_WEBHOOK_URL !== undefined && data.LIMIT_WEBHOOK_SECRET !== undefined
         ? { url: data.LIMIT_WEBHOOK_URL, secret: data.LIMIT_WEBHOOK_SECRET }
         : null,
+    valkeyUrl: data.VALKEY_URL ?? null,
     upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
     environmentKeys: new EnvironmentKeys(given),
     syncUsage: data.USAGE_SYNC === undefined ? data.NODE_ENV === "production" : data.USAGE_SYNC === "on",
@@ -157,6 +161,7 @@ const variables = z
       .optional(),
     LIMIT_WEBHOOK_URL: httpUrl.optional(),
     LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
+    VALKEY_URL: valkeyUrl.optional(),
     UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
     USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
     NODE_ENV: z.string().optional(),

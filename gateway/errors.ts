@@ -10,6 +10,8 @@ export class GatewayError extends Error {
   /** The part of the request that is wrong, such as `messages[0].role`. */
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
+  /** Whether the same request can never succeed, though the code says that others may. */
+  readonly isFinal: boolean;
   /** The revision that the thing has now, where somebody wanted to change an older one. */
   readonly currentRevision: number | null;
   /** What the upstream said, where the error is its own to report. */
@@ -20,6 +22,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.param = details.param ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+    this.isFinal = details.isFinal ?? false;
     this.currentRevision = details.currentRevision ?? null;
     this.upstream = details.upstream ?? null;
   }
@@ -72,6 +75,7 @@ type GatewayErrorDetails = {
   cause?: unknown;
   param?: string | null;
   retryAfterSeconds?: number;
+  isFinal?: boolean;
   currentRevision?: number;
   upstream?: UpstreamErrorDetails;
 };

@@ -39,6 +39,7 @@ export const limitVariables = {
   queueWaitMsMax: { variable: "QUEUE_WAIT_MS_MAX", value: 5_000 },
   limitExchangeIntervalMs: { variable: "LIMIT_EXCHANGE_INTERVAL_MS", value: 250 },
   budgetRefreshIntervalMs: { variable: "BUDGET_REFRESH_INTERVAL_MS", value: 1_000 },
+  valkeyTimeoutMs: { variable: "VALKEY_TIMEOUT_MS", value: 250 },
   kmsTimeoutMs: { variable: "KMS_TIMEOUT_MS", value: 5_000 },
   kmsRetryIntervalMsMax: { variable: "KMS_RETRY_INTERVAL_MS_MAX", value: 30_000 },
   databaseConnectionsMax: { variable: "DATABASE_CONNECTIONS_MAX", value: 10 },

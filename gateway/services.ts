@@ -95,7 +95,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       createName: () => createId("spl", runtime),
       shipped: (records) => budgets.shipped(records),
     });
-    const { budgets, limiter, keyUsage, closeLimits, exchangeLimits } = startLimits({
+    const { budgets, limiter, keyUsage, closeLimits, exchangeLimits } = await startLimits({
       ...{ config, database, runtime, recorder },
     });
     closers.push(

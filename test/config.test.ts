@@ -24,6 +24,7 @@ test("an empty environment gives the defaults", (t) => {
     jwtSecrets: null,
     administrator: null,
     limitWebhook: null,
+    valkeyUrl: null,
     upstreamPrivateHosts: [],
     environmentKeys: new EnvironmentKeys({}),
     syncUsage: false,

@@ -2,22 +2,24 @@ import { spawnSync } from "node:child_process";
 import { provideChromium } from "./helpers/chromium-program.ts";
 import { provideMariadb } from "./helpers/mariadb-programs.ts";
 import { type MariadbServer, startMariadb } from "./helpers/mariadb-server.ts";
+import { provideValkey } from "./helpers/valkey-server.ts";
 import { provideShells } from "./setup/shells.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
  * What `npm test` runs: ava with the arguments given, one MariaDB beside it for the tests that need MySQL, a built console
- * and a Chromium for those of the console.
+ * and a Chromium for those of the console, and a Valkey that each of its tests starts.
  * The last line is for programs: `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
   const mysql = await provideMysql();
   const browserFailed = provideBrowser();
   provideShells(console.log);
+  const valkeyFailed = provideValkey(console.log) === undefined ? failedUnderCi() : 0;
   const config = new URL("helpers/ava-config.ts", import.meta.url);
   const counts = await runAva(config, parameters, { TEST_MYSQL_URL: mysql.url });
   await mysql.stop();
-  reportCounts({ ...counts, failed: counts.failed + mysql.failed + browserFailed });
+  reportCounts({ ...counts, failed: counts.failed + mysql.failed + browserFailed + valkeyFailed });
 }
 
 /** A server given by TEST_MYSQL_URL is used as it is; otherwise one is started. */

@@ -176,8 +176,8 @@ export class Exchange {
   }
 
   #sendError(error: GatewayError): void {
-    // A client that tries again what was tried again here already would multiply it.
-    const shouldRetry = this.#attempts > 1 ? ["x-should-retry", "false"] : [];
+    // A client that tries again what was tried again here already would multiply it, and what is final would stay so.
+    const shouldRetry = this.#attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
     this.reply.fail(error, [...shouldRetry, ...(this.admission?.headers() ?? [])]);
   }
 

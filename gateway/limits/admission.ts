@@ -1,6 +1,7 @@
 import type { UsageRecord } from "../usage/record-format.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { Scope } from "./scope.ts";
+import type { ExactPlace, ScopeUse } from "./valkey/valkey-limits.ts";
 
 type AdmissionOptions = {
   scopes: readonly Scope[];
@@ -17,14 +18,27 @@ export class Admission {
   #startedIn = 0;
   #estimate = 0;
   #isTaken = false;
+  #isOver = false;
+  #exact: ExactPlace | null = null;
+  /** What Valkey said is used of each scope; null where it was not asked. */
+  exactUse: ScopeUse[] | null = null;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
   }
 
-  /** @param estimate how many tokens the request is thought to have */
-  take(estimate: number): void {
+  /** Whether the client has left while it was decided whether it is let in. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /**
+   * @param estimate how many tokens the request is thought to have
+   * @param exact what was counted for it in Valkey, too
+   */
+  take(estimate: number, exact: ExactPlace | null = null): void {
     this.#isTaken = true;
+    this.#exact = exact;
     this.#estimate = estimate;
     this.#startedIn = this.#second();
     for (const { meter } of this.#options.scopes) meter.addRequest(this.#startedIn, estimate);
@@ -32,13 +46,16 @@ export class Admission {
 
   /** The request is over; nothing has been used by one that was refused. */
   end(record: UsageRecord): void {
+    this.#isOver = true;
     if (!this.#isTaken) return;
     this.#isTaken = false;
-    const tokens = (record.inputTokens ?? 0) + (record.outputTokens ?? 0);
+    const more = (record.inputTokens ?? 0) + (record.outputTokens ?? 0) - this.#estimate;
     for (const { meter } of this.#options.scopes) {
       meter.concurrent--;
-      meter.correctTokens(this.#second(), this.#startedIn, tokens - this.#estimate);
+      meter.correctTokens(this.#second(), this.#startedIn, more);
     }
+    this.#exact?.end(more);
+    for (const use of this.exactUse ?? []) use.tokens += more;
     if (record.cost !== null) this.#options.spend(record);
     this.#options.leave();
   }
@@ -46,7 +63,7 @@ export class Admission {
   /** `x-ratelimit-*`, as it is now. */
   headers(): string[] {
     const { scopes, now } = this.#options;
-    return scopes.length === 0 ? [] : rateLimitHeaders(scopes, now());
+    return scopes.length === 0 ? [] : rateLimitHeaders(scopes, now(), this.exactUse);
   }
 
   #second(): number {

@@ -5,7 +5,8 @@ import { Admission } from "./admission.ts";
 import { FairQueue, type Place } from "./fair-queue.ts";
 import type { EnforcedLimits } from "./key-limits.ts";
 import { Meter } from "./meter.ts";
-import { checkScope, type Scope } from "./scope.ts";
+import { checkScope, checkSize, type Scope } from "./scope.ts";
+import type { ExactPlace, ValkeyLimits } from "./valkey/valkey-limits.ts";
 
 /** What a limiter has to know of a key. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
@@ -22,19 +23,25 @@ type LimiterOptions = {
   now: () => number;
   limits: Limits;
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
+  /** Every meter, by what it counts; whoever makes the limiter may want to look at them. */
+  meters?: Map<string, Meter>;
+  /** Counts for all processes together; null = each counts here. */
+  exact?: Pick<ValkeyLimits, "isThere" | "knowsAll" | "take"> | null;
 };
 
 /**
  * Lets a request in, or throws why not: `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
- * `insufficient_quota`, or `service_unavailable` beyond the process's capacity. All from memory. A request that is refused uses nothing of any limit.
+ * `insufficient_quota`, or `service_unavailable` beyond the process's capacity. All from memory, unless Valkey counts: then the
+ * answer comes later, and `fail` has what would be thrown. A request that is refused uses nothing of any limit.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
-  readonly #meters = new Map<string, Meter>();
+  readonly #meters: Map<string, Meter>;
   readonly #queue: FairQueue;
 
   constructor(options: LimiterOptions) {
     this.#options = options;
+    this.#meters = options.meters ?? new Map();
     this.#queue = new FairQueue(options.limits);
   }
 
@@ -57,10 +64,39 @@ export class Limiter {
     asking.admission = admission;
     const estimate = estimateTokens(asking.bodyBytes);
     budgets.check(key);
-    for (const scope of scopes) checkScope(scope, estimate, now());
-    this.#queue.check(key.id);
-    admission.take(estimate);
+    for (const scope of scopes) checkSize(scope, estimate);
+    const counting = { asking, admission, scopes, estimate, place };
+    const { exact } = this.#options;
+    if (exact?.isThere && scopes.length > 0) {
+      this.#queue.check(key.id);
+      void this.#countExactly(exact, counting);
+    } else this.#count(counting);
+  }
+
+  #count({ admission, scopes, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
+    // Valkey's word counts, once it knows of all.
+    if (!exactPlace || !this.#options.exact?.knowsAll) {
+      for (const scope of scopes) checkScope(scope, estimate, this.#options.now());
+    }
+    this.#queue.check(place.keyId);
+    admission.take(estimate, exactPlace);
     this.#queue.enter(place);
+  }
+
+  async #countExactly(exact: Pick<ValkeyLimits, "take">, counting: Counting): Promise<void> {
+    const { asking, admission, scopes, estimate } = counting;
+    const answer = await exact.take(scopes, estimate);
+    const exactPlace = answer && "undo" in answer ? answer : null;
+    // The client has left meanwhile.
+    if (admission.isOver) return exactPlace?.undo();
+    admission.exactUse = answer && answer.used;
+    if (answer && "error" in answer) return asking.fail(answer.error);
+    try {
+      this.#count(counting, exactPlace);
+    } catch (error) {
+      exactPlace?.undo();
+      asking.fail(toGatewayError(error));
+    }
   }
 
   /** What a key that has limits uses now, as far as this process knows. */
@@ -110,14 +146,28 @@ export class Limiter {
     return scopes;
   }
 
-  #addScope(scopes: Scope[], id: string, subject: string, limits: Omit<Scope, "meter" | "subject">): void {
+  #addScope(
+    scopes: Scope[],
+    id: string,
+    subject: string,
+    limits: Omit<Scope, "id" | "meter" | "subject">,
+  ): void {
     const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
     if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
     let meter = this.#meters.get(id);
     if (!meter) this.#meters.set(id, (meter = new Meter()));
-    scopes.push({ meter, subject, requestsPerMinute, tokensPerMinute, concurrentRequests });
+    scopes.push({ id, meter, subject, requestsPerMinute, tokensPerMinute, concurrentRequests });
   }
 }
+
+/** A request about which it is not decided yet. */
+type Counting = {
+  asking: Asking;
+  admission: Admission;
+  scopes: readonly Scope[];
+  estimate: number;
+  place: Place;
+};
 
 /** Whoever waited has nobody above to catch what it throws. */
 function startSafely(asking: Asking, start: () => void): void {

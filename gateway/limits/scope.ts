@@ -3,45 +3,61 @@ import type { Meter } from "./meter.ts";
 
 /** How much of something may be used, and how much is; 0 = as much as anybody likes. */
 export type Scope = {
+  /** What is limited: a key, by its id, a person, or the gateway. */
+  id: string;
   meter: Meter;
-  /** What is limited, in words. */
+  /** The same in words. */
   subject: string;
   requestsPerMinute: number;
   tokensPerMinute: number;
   concurrentRequests: number;
 };
 
+/** Which of a scope's limits a request would pass. */
+export type LimitKind = "concurrent" | "requests" | "tokens";
+
 /** Throws the error of the limit that a request would pass. */
 export function checkScope(scope: Scope, tokens: number, now: number): void {
-  const { meter, subject, requestsPerMinute, tokensPerMinute, concurrentRequests } = scope;
+  const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = scope;
   if (concurrentRequests > 0 && meter.concurrent >= concurrentRequests) {
-    const message = `Rate limit reached for ${subject}: ${concurrentRequests} requests at the same time. Try again when one of them is over.`;
-    throw new GatewayError("concurrency_limit_exceeded", message, { retryAfterSeconds: 1 });
+    throw refusalOf(scope, "concurrent", { tokens, usedTokens: 0, waitMs: 0 });
   }
   const second = Math.floor(now / 1000);
+  const refuse = (kind: LimitKind, freeAtSecond: number, usedTokens = 0) =>
+    refusalOf(scope, kind, { tokens, usedTokens, waitMs: freeAtSecond * 1000 - now });
   if (requestsPerMinute > 0 && meter.requests.used(second) >= requestsPerMinute) {
-    const freeAt = meter.requests.freeAt(second, requestsPerMinute - 1);
-    throw reached("rate_limit_exceeded", `${subject}: ${requestsPerMinute} requests per minute`, freeAt, now);
+    throw refuse("requests", meter.requests.freeAt(second, requestsPerMinute - 1));
   }
   if (tokensPerMinute === 0) return;
-  if (tokens > tokensPerMinute) {
-    const message = `The request is too large for ${subject}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Send less.`;
-    throw new GatewayError("token_limit_exceeded", message);
-  }
   const used = meter.tokens.used(second);
   if (used + tokens <= tokensPerMinute && used < tokensPerMinute) return;
-  const freeAt = meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1));
-  const limit = `${subject}: ${tokensPerMinute} tokens per minute, of which ${Math.round(used)} are used and about ${tokens} are asked for`;
-  throw reached("token_limit_exceeded", limit, freeAt, now);
+  throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
 }
 
-function reached(
-  code: "rate_limit_exceeded" | "token_limit_exceeded",
-  limit: string,
-  freeAtSecond: number,
-  now: number,
+/** Throws for a request that has more tokens than may ever be used in a minute: no wait helps. */
+export function checkSize({ subject, tokensPerMinute }: Scope, tokens: number): void {
+  if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
+  const message = `The request is too large for ${subject}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
+  throw new GatewayError("token_limit_exceeded", message, { isFinal: true });
+}
+
+/** @param waitMs when there will be room, as far as that is known now */
+export function refusalOf(
+  { subject, requestsPerMinute, tokensPerMinute, concurrentRequests }: Scope,
+  kind: LimitKind,
+  { tokens, usedTokens, waitMs }: { tokens: number; usedTokens: number; waitMs: number },
 ): GatewayError {
-  const retryAfterSeconds = Math.max(1, Math.ceil((freeAtSecond * 1000 - now) / 1000));
-  const message = `Rate limit reached for ${limit}. Try again in ${retryAfterSeconds} s.`;
-  return new GatewayError(code, message, { retryAfterSeconds });
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const reached = `Rate limit reached for ${subject}:`;
+  const again = `Try again in ${retryAfterSeconds} s.`;
+  if (kind === "concurrent") {
+    const message = `${reached} ${concurrentRequests} requests at the same time. Try again when one of them is over.`;
+    return new GatewayError("concurrency_limit_exceeded", message, { retryAfterSeconds });
+  }
+  if (kind === "requests") {
+    const message = `${reached} ${requestsPerMinute} requests per minute. ${again}`;
+    return new GatewayError("rate_limit_exceeded", message, { retryAfterSeconds });
+  }
+  const message = `${reached} ${tokensPerMinute} tokens per minute, of which ${Math.round(usedTokens)} are used and about ${tokens} are asked for. ${again}`;
+  return new GatewayError("token_limit_exceeded", message, { retryAfterSeconds });
 }

@@ -7,8 +7,10 @@ import { BudgetWarnings } from "./budget-warnings.ts";
 import { Budgets } from "./budgets.ts";
 import { KeyUsageReader } from "./key-usage.ts";
 import { Limiter } from "./limiter.ts";
+import type { Meter } from "./meter.ts";
 import { PeriodicTask } from "./periodic-task.ts";
 import { ShareExchange } from "./share-exchange.ts";
+import { ValkeyLimits } from "./valkey/valkey-limits.ts";
 import { Webhook } from "./webhook.ts";
 
 type StartLimitsOptions = {
@@ -19,7 +21,7 @@ type StartLimitsOptions = {
 };
 
 /** Everything that keeps limits, and what keeps it up to date. */
-export function startLimits({ config, database, runtime, recorder }: StartLimitsOptions) {
+export async function startLimits({ config, database, runtime, recorder }: StartLimitsOptions) {
   const { limits } = config;
   const { now, log } = runtime;
   const { limitWebhook } = config;
@@ -30,7 +32,15 @@ export function startLimits({ config, database, runtime, recorder }: StartLimits
     readUndisturbed: (read) => recorder.readUndisturbed(read),
     warn: (warning) => warnings.add(warning),
   });
-  const limiter = new Limiter({ now, limits, budgets });
+  const meters = new Map<string, Meter>();
+  const valkey =
+    config.valkeyUrl === null
+      ? null
+      : new ValkeyLimits({
+          ...{ url: config.valkeyUrl, timeoutMs: limits.valkeyTimeoutMs, log, meters },
+          createSessionName: () => createId("prc", runtime),
+        });
+  const limiter = new Limiter({ now, limits, budgets, meters, exact: valkey });
   const refresh = new PeriodicTask({
     run: () => budgets.refresh(),
     intervalMs: limits.budgetRefreshIntervalMs,
@@ -56,6 +66,7 @@ export function startLimits({ config, database, runtime, recorder }: StartLimits
   });
   const sweep = setInterval(() => limiter.sweep(), sweepIntervalMs).unref();
   const closeLimits = async () => {
+    valkey?.close();
     clearInterval(sweep);
     await refresh.close();
     await exchanging.run();
@@ -64,6 +75,7 @@ export function startLimits({ config, database, runtime, recorder }: StartLimits
     await warning.close();
   };
   const keyUsage = new KeyUsageReader({ database, now, limits, limiter, budgets });
+  await valkey?.attempted();
   return { budgets, limiter, keyUsage, closeLimits, exchangeLimits: () => exchanging.run() };
 }
 

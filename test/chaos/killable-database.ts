@@ -6,7 +6,7 @@ import type { ExecutionContext } from "ava";
 import mysql from "mysql2/promise";
 import { provideMariadb } from "../helpers/mariadb-programs.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { freePort } from "./stage.ts";
+import { freePort } from "../helpers/free-port.ts";
 
 /** A MariaDB of a test's own, to be killed, frozen and started again on what it has. */
 export type KillableDatabase = {

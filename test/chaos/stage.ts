@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ExecutionContext } from "ava";
+import { freePort } from "../helpers/free-port.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
@@ -66,14 +65,4 @@ export async function setStage(t: ExecutionContext, options: StageOptions): Prom
     },
     records: () => recordedRequests(ownDatabaseUrl),
   };
-}
-
-/** A port that was free a moment ago: a gateway that is killed comes back to the same one. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  if (address === null || typeof address === "string") throw new Error("The probe has no port");
-  return address.port;
 }

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "./free-port.ts";
 import type { MariadbPrograms } from "./mariadb-programs.ts";
 
 /**
@@ -51,13 +51,3 @@ export type MariadbServer = { url: string; port: number; stop(): Promise<void> }
 type MariadbOptions = { folder?: string; port?: number; parameters?: string[] };
 
 const startTimeoutMs = 60_000;
-
-/** A port that was free a moment ago: MariaDB cannot choose one itself. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  if (address === null || typeof address === "string") throw new Error("The probe has no port");
-  return address.port;
-}

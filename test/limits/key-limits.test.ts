@@ -1,3 +1,4 @@
+import Anthropic from "@anthropic-ai/sdk";
 import test from "ava";
 import OpenAI from "openai";
 import { assertError } from "../helpers/assert-error.ts";
@@ -69,6 +70,28 @@ test.serial("the openai SDK's own retry succeeds after retry-after", async (t) =
   t.deepEqual(statuses, [200, 200, 429, 200]);
 });
 
+test.serial("the openai SDK does not send again what is too large, nor the anthropic one", async (t) => {
+  const { gateway, model, keyWith } = shared();
+  const key = await keyWith({ tokensPerMinute: 10 });
+  const [content, statuses] = ["far too many words ".repeat(20), [] as number[]];
+  const counting: typeof fetch = async (...request) => {
+    const response = await fetch(...request);
+    statuses.push(response.status);
+    return response;
+  };
+  const options = { apiKey: key.value, maxRetries: 3, fetch: counting };
+  const openai = new OpenAI({ ...options, baseURL: `${gateway.url}/v1` });
+  const messages = [{ role: "user" as const, content }];
+  await t.throwsAsync(openai.chat.completions.create({ model: model.slug, messages }), {
+    message: /too large for this API key/,
+  });
+  const anthropic = new Anthropic({ ...options, baseURL: gateway.url });
+  await t.throwsAsync(anthropic.messages.create({ model: model.slug, max_tokens: 9, messages }), {
+    message: /too large for this API key/,
+  });
+  t.deepEqual(statuses, [429, 429]);
+});
+
 test.serial("tokens per minute: estimated before, put right after", async (t) => {
   const { gateway, upstream, model, keyWith } = shared();
   const prompt = "some words that make a body of a hundred bytes and more, which is some thirty tokens";
@@ -87,8 +110,9 @@ test.serial("tokens per minute: estimated before, put right after", async (t) =>
 
   const tooLarge = await postChat(gateway, key.value, chatBody(model.slug, prompt.repeat(5)));
   const error = { status: 429, type: "tokens", param: null, code: "rate_limit_exceeded" };
-  t.regex(assertError(t, tooLarge, error), /too large for this API key/);
+  t.regex(assertError(t, tooLarge, error), /too large for this API key.*Trying again will not help/);
   t.is(tooLarge.headers.get("retry-after"), null, "no wait helps");
+  t.is(tooLarge.headers.get("x-should-retry"), "false");
 
   for (let request = 0; request < 5; request++)
     await postChat(gateway, key.value, chatBody(model.slug, prompt));

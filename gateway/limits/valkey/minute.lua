@@ -1,0 +1,58 @@
+-- The minute of sliding-minute.ts, in a hash that all processes share: `at` is its current second, `r` and `t` are the requests
+-- and tokens in it, and `r0` … `r59`, `t0` … `t59` those of its seconds. Stands before the scripts that use it.
+
+local minuteSeconds = 60
+
+-- Milliseconds since 1970: what is said, or the server's clock, which is the same for every process.
+local function clock(said)
+  if said ~= '' then return tonumber(said) end
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- Time that runs backwards stands still, for all scopes of a request.
+local function currentSecond(now, minutes)
+  local second = math.floor(now / 1000)
+  for _, minute in ipairs(minutes) do
+    second = math.max(second, tonumber(redis.call('HGET', minute, 'at') or 0))
+  end
+  return second
+end
+
+local function amounts(minute, kind, from, to)
+  local fields = {}
+  for second = from, to do fields[#fields + 1] = kind .. (second % minuteSeconds) end
+  return redis.call('HMGET', minute, unpack(fields)), fields
+end
+
+-- Takes out what is over a minute old.
+local function advance(minute, second)
+  local at = tonumber(redis.call('HGET', minute, 'at') or second)
+  if second > at then
+    for _, kind in ipairs({ 'r', 't' }) do
+      local gone, fields = amounts(minute, kind, math.max(at + 1, second - minuteSeconds + 1), second)
+      local sum = 0
+      for index = 1, #fields do sum = sum + tonumber(gone[index] or 0) end
+      if sum ~= 0 then redis.call('HINCRBY', minute, kind, -sum) end
+      redis.call('HDEL', minute, unpack(fields))
+    end
+  end
+  redis.call('HSET', minute, 'at', second)
+  redis.call('EXPIRE', minute, 2 * minuteSeconds)
+end
+
+local function add(minute, kind, second, amount)
+  redis.call('HINCRBY', minute, kind, amount)
+  redis.call('HINCRBY', minute, kind .. (second % minuteSeconds), amount)
+end
+
+-- The first second in which at most `most` of `used` is left if nothing is added.
+local function freeAt(minute, kind, second, used, most)
+  local each = amounts(minute, kind, second - minuteSeconds + 1, second)
+  local index = 0
+  while used > most and index < minuteSeconds do
+    index = index + 1
+    used = used - tonumber(each[index] or 0)
+  end
+  return second + index
+end

@@ -1,0 +1,139 @@
+import { Redis } from "ioredis";
+import type { Log } from "../../log.ts";
+
+type ValkeyConnectionOptions = {
+  url: string;
+  /** How long a command may take. */
+  timeoutMs: number;
+  log: Log;
+  /** The first thing that is said on a new connection. */
+  greet: (client: Redis) => Promise<unknown>;
+  /** The greeting was answered: from now on it may be asked. What is sent here comes before all else. */
+  came: () => void;
+};
+
+/**
+ * A connection to Valkey or Redis that never keeps anybody waiting: what is not answered in time is answered with null, and so
+ * is everything from then on, until a new connection works. https://valkey.io/topics/protocol
+ */
+export class ValkeyConnection {
+  readonly #options: ValkeyConnectionOptions;
+  readonly #client: Redis;
+  /** In the order in which they were sent, which is the order of the answers. */
+  readonly #asked = new Set<Asked>();
+  #isThere: boolean | null = null;
+  #watch: NodeJS.Timeout | undefined;
+  readonly #start: NodeJS.Timeout;
+  #firstAttemptOver = () => {};
+  readonly #firstAttempt = new Promise<void>((resolve) => (this.#firstAttemptOver = resolve));
+
+  constructor(options: ValkeyConnectionOptions) {
+    this.#options = options;
+    const { url, timeoutMs } = options;
+    const startMs = Math.max(timeoutMs, connectTimeoutMs);
+    // The client knows Valkey by its elder's name.
+    this.#client = new Redis(url.replace(/^valkey/, "redis"), {
+      connectTimeout: startMs,
+      retryStrategy: () => reconnectWaitMs,
+      // Nothing waits for a connection, and nothing is asked twice: it may have been done the first time.
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectionName: "model-gateway",
+    });
+    this.#client.on("ready", () => void this.#greet());
+    this.#client.on("error", (error: Error) => this.#lose(error.message));
+    this.#client.on("close", () => this.#lose("the connection was closed"));
+    this.#start = setTimeout(() => this.#isThere ?? this.#lose(`no answer in ${startMs} ms`), startMs);
+  }
+
+  get isThere(): boolean {
+    return this.#isThere === true;
+  }
+
+  /** Waits until it is there, or is not. */
+  async attempted(): Promise<void> {
+    await this.#firstAttempt;
+  }
+
+  /** Null when there is no answer. */
+  ask<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
+    if (this.#isThere !== true) return Promise.resolve(null);
+    return this.#send(send);
+  }
+
+  /** Whatever it counted is not to be relied on: takes up a new connection. */
+  giveUp(reason: string): void {
+    this.#lose(reason);
+  }
+
+  close(): void {
+    this.#isThere = null;
+    this.#settleAll();
+    clearTimeout(this.#watch);
+    clearTimeout(this.#start);
+    this.#client.removeAllListeners();
+    this.#client.on("error", () => {});
+    this.#client.disconnect();
+  }
+
+  #send<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
+    return new Promise((resolve) => {
+      const asked = { at: performance.now(), noAnswer: () => resolve(null) };
+      this.#asked.add(asked);
+      this.#watch ??= setTimeout(() => this.#look(), this.#options.timeoutMs);
+      send(this.#client).then(
+        (answer) => {
+          if (this.#asked.delete(asked)) resolve(answer);
+        },
+        (error: Error) => {
+          if (this.#asked.has(asked)) this.#lose(error.message);
+        },
+      );
+    });
+  }
+
+  async #greet(): Promise<void> {
+    const { greet, came, log } = this.#options;
+    if ((await this.#send((client) => greet(client))) === null) return;
+    if (this.#isThere === false) log.info("Valkey is back: limits are counted there again");
+    this.#isThere = true;
+    came();
+    this.#firstAttemptOver();
+  }
+
+  /** A timer comes before what has arrived meanwhile is read: Valkey is not to blame for a process that stood still. */
+  #look(): void {
+    setImmediate(() => {
+      this.#watch = undefined;
+      const [oldest] = this.#asked;
+      if (!oldest) return;
+      const leftMs = oldest.at + this.#options.timeoutMs - performance.now();
+      if (leftMs > 0) this.#watch = setTimeout(() => this.#look(), leftMs);
+      else this.#lose(`no answer in ${this.#options.timeoutMs} ms`);
+    });
+  }
+
+  #lose(reason: string): void {
+    const { log } = this.#options;
+    const isConnected = this.#client.status === "ready";
+    if (this.#isThere !== false) {
+      log.warn({ reason }, "Valkey is away: each process keeps limits as it would without it");
+    }
+    this.#isThere = false;
+    this.#settleAll();
+    this.#firstAttemptOver();
+    if (isConnected) this.#client.disconnect(true);
+  }
+
+  #settleAll(): void {
+    const asked = [...this.#asked];
+    this.#asked.clear();
+    for (const { noAnswer } of asked) noAnswer();
+  }
+}
+
+type Asked = { at: number; noAnswer: () => void };
+
+const reconnectWaitMs = 500;
+const connectTimeoutMs = 1_000;

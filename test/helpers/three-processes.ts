@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import type { ExecutionContext } from "ava";
+import { eventually } from "./eventually.ts";
+import { startGatewayProcess } from "./gateway-process.ts";
+import { chatBody, postChat } from "./post-chat.ts";
+import { createTestDatabase } from "./test-database.ts";
+import { createConsoleClient } from "./test-gateway.ts";
+import { createTestFolder } from "./test-folder.ts";
+
+/** Three gateways in processes of their own on one MySQL, and a key with limits that all of them know. */
+export async function startThreeProcesses(
+  t: ExecutionContext,
+  { limits, environment }: { limits: { requestsPerMinute: number }; environment?: Record<string, string> },
+) {
+  const admin = { email: "ada@example.com", password: randomBytes(12).toString("hex") };
+  const databaseUrl = await createTestDatabase(t, "mysql");
+  const start = async () => {
+    const gateway = startGatewayProcess(t, {
+      PORT: "0",
+      DATA_DIR: await createTestFolder(t),
+      DATABASE_URL: databaseUrl,
+      JWT_SECRET: admin.password.repeat(2),
+      MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+      ADMIN_EMAIL: admin.email,
+      ADMIN_PASSWORD: admin.password,
+      ...environment,
+    });
+    return { url: await gateway.listening(), log: gateway.stderr };
+  };
+  // The first one makes the tables and the administrator.
+  const first = await start();
+  const gateways = [first, ...(await Promise.all([start(), start()]))];
+  const session = await createConsoleClient(first.url).auth.signIn.mutate(admin);
+  const { keys } = createConsoleClient(first.url, session.accessToken);
+  const { key, value } = await keys.create.mutate({ name: "Shared", models: ["demo/echo"], limits });
+  for (const gateway of gateways) {
+    const headers = { authorization: `Bearer ${value}` };
+    await eventually(async () => (await fetch(`${gateway.url}/v1/models`, { headers })).status === 200);
+  }
+  const ask = (gateway: { url: string }) => postChat(gateway, value, chatBody("demo/echo", "x"));
+  return {
+    gateways,
+    usage: () => keys.usage.query({ id: key.id }),
+    /** Asks every process as often, as fast as `together` clients of each can; the statuses. */
+    async ask(timesEach: number, together: number): Promise<number[]> {
+      const statuses: number[] = [];
+      const clientOf = async (gateway: { url: string }) => {
+        for (let asked = 0; asked < timesEach / together; asked++) statuses.push((await ask(gateway)).status);
+      };
+      await Promise.all(
+        gateways.flatMap((gateway) => Array.from({ length: together }, () => clientOf(gateway))),
+      );
+      return statuses;
+    },
+  };
+}

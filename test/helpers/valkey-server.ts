@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { ExecutionContext } from "ava";
+import { freePort } from "./free-port.ts";
+import { createTestFolder } from "./test-folder.ts";
+import { findProgram, installPackages } from "./system-packages.ts";
+
+/** The program of a Valkey or Redis server, installed where that is missing and can be done; undefined after saying why not. */
+export function provideValkey(say: (line: string) => void): string | undefined {
+  const present = findValkey();
+  if (present !== undefined) return present;
+  const problem = installPackages("Redis", ["redis-server"], say);
+  const installed = findValkey();
+  if (installed === undefined) {
+    say(`${problem ?? "apt-get installed Redis, but no server."} The tests with Valkey are skipped.`);
+  }
+  return installed;
+}
+
+/** For tests with a server: `if (valkeyProgram) test(…)`. `npm test` has installed it if it could. */
+export const valkeyProgram = findValkey();
+
+/** A Valkey of the test's own, on a free port, with nothing in it. It ends with the test. */
+export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...parameters: string[]) {
+  if (valkeyProgram === undefined) throw new Error("There is no Valkey here: ask valkeyProgram first");
+  const program = valkeyProgram;
+  const folder = await createTestFolder(t);
+  const port = await freePort();
+  let group: ChildProcess | undefined;
+  const signal = (name: NodeJS.Signals) => group?.pid !== undefined && process.kill(-group.pid, name);
+  const stop = async () => {
+    if (!group || group.exitCode !== null || group.signalCode !== null) return;
+    const exited = once(group, "exit");
+    signal("SIGKILL");
+    await exited;
+  };
+  const start = async () => {
+    const options = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
+    // The shell ends the server when this process dies, however it does: see mariadb-server.sh.
+    group = spawn(
+      "sh",
+      ["-c", '"$@" & cat >/dev/null; kill -9 0', "sh", program, ...options, ...parameters],
+      {
+        stdio: ["pipe", "pipe", "ignore"],
+        detached: true,
+      },
+    );
+    const { stdout } = group;
+    if (!stdout) throw new Error("Valkey has no standard output");
+    const said: string[] = [];
+    for await (const line of createInterface({ input: stdout })) {
+      said.push(line);
+      if (!line.includes("Ready to accept connections")) continue;
+      stdout.resume();
+      return;
+    }
+    throw new Error(`Valkey did not start:\n${said.slice(-10).join("\n")}`);
+  };
+  t.teardown(stop);
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    ...{ start, stop },
+    /** It is there, but says nothing any more until it is woken. */
+    freeze: () => signal("SIGSTOP"),
+    wake: () => signal("SIGCONT"),
+  };
+}
+
+function findValkey(): string | undefined {
+  return findProgram("valkey-server", "redis-server");
+}

@@ -1,0 +1,154 @@
+import test from "ava";
+import { assertError } from "../helpers/assert-error.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { problemsOf } from "../helpers/problems-of.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
+import { addModel } from "../helpers/add-model.ts";
+import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
+
+const password = "p4ss-of-valkey";
+const limited = { status: 429, type: "requests", param: null, code: "rate_limit_exceeded" };
+
+async function keyWith(gateway: TestGateway, limits: object): Promise<string> {
+  const { value } = await gateway.admin.keys.create.mutate({ name: "K", models: ["demo/echo"], limits });
+  return value;
+}
+
+const ask = (gateway: TestGateway, value: string) => postChat(gateway, value, chatBody("demo/echo", "x"));
+const linesWith = ({ log }: TestGateway, text: string) => log.filter((line) => line.includes(text));
+
+if (valkeyProgram) {
+  test("Valkey goes away and comes back: limits are kept, nobody waits, and each change is one line in the log", async (t) => {
+    const valkey = await startValkey(t, "--requirepass", password);
+    const url = valkey.url.replace("//", `//default:${password}@`);
+    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: url } });
+    const value = await keyWith(gateway, { requestsPerMinute: 6 });
+    const first = await ask(gateway, value);
+    t.is(first.status, 200);
+    t.is(first.headers.get("x-ratelimit-remaining-requests"), "5");
+    t.is((await ask(gateway, value)).status, 200);
+
+    await valkey.stop();
+    t.is((await ask(gateway, value)).status, 200);
+    t.is((await ask(gateway, value)).status, 200);
+    t.is(linesWith(gateway, "Valkey is away").length, 1);
+
+    await valkey.start();
+    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    t.is((await ask(gateway, value)).status, 200);
+    t.is((await ask(gateway, value)).status, 200);
+    t.regex(assertError(t, await ask(gateway, value), limited), /6 requests per minute/);
+    t.is(linesWith(gateway, "Valkey is away").length, 1);
+    t.false(gateway.log.some((line) => line.includes(password)));
+  });
+
+  test("a Valkey that says nothing any more costs one request its timeout, and the others nothing", async (t) => {
+    const valkey = await startValkey(t);
+    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
+    const value = await keyWith(gateway, { requestsPerMinute: 3, concurrentRequests: 100 });
+    t.is((await ask(gateway, value)).status, 200);
+    valkey.freeze();
+    const startedAt = performance.now();
+    const statuses = (await Promise.all([1, 2, 3, 4].map(() => ask(gateway, value)))).map(
+      ({ status }) => status,
+    );
+    t.deepEqual(statuses.toSorted(), [200, 200, 429, 429]);
+    t.regex(linesWith(gateway, "Valkey is away").join(), /no answer in 250 ms|closed/);
+    t.true(performance.now() - startedAt < 5_000);
+    const again = performance.now();
+    t.is((await ask(gateway, value)).status, 429);
+    t.log(
+      `with Valkey frozen: ${(again - startedAt).toFixed(0)} ms, then ${(performance.now() - again).toFixed(0)} ms`,
+    );
+    valkey.wake();
+    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    t.is((await ask(gateway, value)).status, 429, "what was let through meanwhile counts");
+  });
+
+  test("who was under way when Valkey came back is under way", async (t) => {
+    const valkey = await startValkey(t);
+    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
+    const upstream = await createPromptedUpstream(t);
+    const held: (() => void)[] = [];
+    upstream.scripts.set("hold on", async (response) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      sendCompletion(response);
+    });
+    const model = await addModel(t, gateway, upstream);
+    const wish = { name: "K", models: [model.slug], limits: { concurrentRequests: 2 } };
+    const { value } = await gateway.admin.keys.create.mutate(wish);
+    const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
+    const holding = [hold(), hold()];
+    await eventually(() => held.length === 2);
+    await valkey.stop();
+    await valkey.start();
+    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    assertError(t, await hold(), limited);
+    held[0]?.();
+    await holding[0];
+    const third = hold();
+    await eventually(() => held.length === 3);
+    assertError(t, await hold(), limited);
+    for (const release of held) release();
+    t.deepEqual(
+      (await Promise.all([...holding, third])).map(({ status }) => status),
+      [200, 200, 200],
+    );
+  });
+
+  test("a client that leaves before Valkey has answered has used nothing", async (t) => {
+    const valkey = await startValkey(t);
+    const environment = { VALKEY_URL: valkey.url, VALKEY_TIMEOUT_MS: "20000" };
+    const gateway = await startTestGateway(t, { environment });
+    const value = await keyWith(gateway, { requestsPerMinute: 2, concurrentRequests: 1 });
+    valkey.freeze();
+    const leaving = new AbortController();
+    const left = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${value}` },
+      body: JSON.stringify(chatBody("demo/echo", "x")),
+      signal: leaving.signal,
+    });
+    await eventually(() => gateway.services.openExchanges.count().requests === 1);
+    leaving.abort();
+    await t.throwsAsync(left);
+    await eventually(() => gateway.services.openExchanges.count().requests === 0);
+    valkey.wake();
+    t.is((await ask(gateway, value)).headers.get("x-ratelimit-remaining-requests"), "1");
+    t.is((await ask(gateway, value)).status, 200);
+    t.is((await ask(gateway, value)).status, 429);
+  });
+}
+
+test("a gateway starts and serves without the Valkey it was told of", async (t) => {
+  const VALKEY_URL = `redis://default:${password}@127.0.0.1:1`;
+  const gateway = await startTestGateway(t, { environment: { VALKEY_URL } });
+  const value = await keyWith(gateway, { requestsPerMinute: 1 });
+  t.is((await ask(gateway, value)).status, 200);
+  assertError(t, await ask(gateway, value), limited);
+  t.is(linesWith(gateway, "Valkey is away").length, 1);
+  t.false(gateway.log.some((line) => line.includes(password)));
+});
+
+for (const url of [
+  "http://a",
+  "redis://",
+  "redis://a/b",
+  "redis://:p%zz@a",
+  "redis://a?db=1",
+  "a:6379",
+  "redis:/a",
+]) {
+  test(`"${url}" is no address of a Valkey`, (t) => {
+    t.regex(problemsOf({ VALKEY_URL: url }).join(), /^VALKEY_URL: is not redis:/);
+  });
+}
+
+for (const url of ["redis://a", "rediss://u:p%2F@a:6380/1", "valkey://a:1", "valkeys://[::1]:6379/0"]) {
+  test(`"${url}" is one`, (t) => {
+    t.deepEqual(problemsOf({ VALKEY_URL: url }), []);
+  });
+}

@@ -1,0 +1,146 @@
+import test, { type ExecutionContext } from "ava";
+import fc from "fast-check";
+import { Redis } from "ioredis";
+import { createLog } from "../../gateway/log.ts";
+import { Meter } from "../../gateway/limits/meter.ts";
+import type { Scope } from "../../gateway/limits/scope.ts";
+import { ValkeyLimits } from "../../gateway/limits/valkey/valkey-limits.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
+
+const owner = sharedByFile();
+const clock = { now: Date.UTC(2026, 11, 1) };
+let url = "";
+let sessions = 0;
+
+if (valkeyProgram) {
+  test.serial.before(async () => {
+    ({ url } = await startValkey(owner));
+  });
+
+  test.serial(
+    "in Valkey, too, never more than the limit in any sixty seconds, and none refused below it",
+    async (t) => {
+      const processes = [await connect(t), await connect(t), await connect(t)];
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(steps, fc.integer({ min: 1, max: 12 }), async (list, requestsPerMinute) => {
+          const scope = scopeOf(`key_${run++}`, { requestsPerMinute });
+          const through: number[] = [];
+          const inMinute = (second: number) =>
+            through.filter((at) => at > second - 60 && at <= second).length;
+          for (const { waitMs, process } of list) {
+            const second = Math.floor((clock.now += waitMs) / 1000);
+            const answer = await processes[process]?.take([scope], 1);
+            if (!answer) return t.fail();
+            if ("undo" in answer) {
+              t.true(inMinute(second) < requestsPerMinute, "let through above the limit");
+              through.push(second);
+              t.is(answer.used[0]?.requests, inMinute(second));
+              continue;
+            }
+            t.is(inMinute(second), requestsPerMinute, "refused below the limit");
+            const { retryAfterSeconds } = answer.error;
+            t.true(inMinute(Math.floor(clock.now / 1000) + (retryAfterSeconds ?? 0)) < requestsPerMinute);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    },
+  );
+
+  test.serial(
+    "tokens are put right after: given back where they were taken, and used where they are missing",
+    async (t) => {
+      const [one, other] = [await connect(t), await connect(t)];
+      const scope = scopeOf("key_tokens", { tokensPerMinute: 100 });
+      const first = await one.take([scope], 60);
+      const second = await other.take([scope], 40);
+      if (!first || !second || !("undo" in first) || !("undo" in second)) return t.fail();
+      const refused = await other.take([scope], 1);
+      t.regex(refused && "error" in refused ? refused.error.message : "", /of which 100 are used/);
+      clock.now += 59_000;
+      first.end(-50);
+      second.end(5);
+      // What each sends arrives in its order, but not what both do.
+      await other.take([scopeOf("key_else", {})], 0);
+      t.deepEqual((await one.take([scope], 1))?.used, [{ requests: 3, tokens: 56 }]);
+      clock.now += 1_000;
+      t.deepEqual(
+        (await one.take([scope], 1))?.used,
+        [{ requests: 2, tokens: 7 }],
+        "what was missing is new",
+      );
+    },
+  );
+
+  test.serial("a request that one of its scopes refuses is counted in none", async (t) => {
+    const one = await connect(t);
+    const [key, person] = [scopeOf("key_wide", {}), scopeOf("usr_narrow", { requestsPerMinute: 1 })];
+    t.truthy(await one.take([key, person], 1));
+    const refused = await one.take([key, person], 1);
+    t.deepEqual(refused?.used, [
+      { requests: 1, tokens: 1 },
+      { requests: 1, tokens: 1 },
+    ]);
+    const again = await one.take([key], 1);
+    t.deepEqual(again?.used, [{ requests: 2, tokens: 2 }]);
+    if (again && "undo" in again) again.undo();
+    t.deepEqual((await one.take([key], 1))?.used, [{ requests: 2, tokens: 2 }]);
+  });
+
+  test.serial(
+    "requests at the same time are counted over all processes, and those of one that died are not",
+    async (t) => {
+      const [one, other] = [await connect(t), await connect(t)];
+      const scope = scopeOf("key_open", { concurrentRequests: 3 });
+      const isIn = async (process: ValkeyLimits) => {
+        const answer = await process.take([scope], 0);
+        return answer && "undo" in answer ? answer : null;
+      };
+      const places = [await isIn(one), await isIn(other), await isIn(other)];
+      t.true(places.every(Boolean));
+      t.is(await isIn(one), null);
+      places[1]?.end(0);
+      t.truthy(await isIn(one));
+      t.is(await isIn(one), null);
+      // A dead process's session is not prolonged any more.
+      const client = new Redis(url);
+      const [, dead = ""] = Object.keys(
+        await client.hgetall("{model-gateway}:under-way:key_open"),
+      ).toSorted();
+      await client.del(`{model-gateway}:session:${dead}`);
+      t.truthy(await isIn(one));
+      t.deepEqual(await client.hgetall("{model-gateway}:under-way:key_open"), {
+        [`session_${sessions - 1}`]: "3",
+      });
+      const ttl = await client.ttl("{model-gateway}:minute:key_open");
+      t.true(ttl > 60 && ttl <= 120, "it goes away by itself");
+      client.disconnect();
+    },
+  );
+}
+
+const steps = fc.array(
+  fc.record({
+    waitMs: fc.oneof(fc.nat(300), fc.nat(5_000), fc.nat(100_000)),
+    process: fc.nat(2),
+  }),
+  { minLength: 1, maxLength: 60 },
+);
+
+async function connect(t: ExecutionContext): Promise<ValkeyLimits> {
+  const limits = new ValkeyLimits({
+    ...{ url, timeoutMs: 20_000, log: createLog("silent", { write() {} }), meters: new Map() },
+    createSessionName: () => `session_${++sessions}`,
+    now: () => clock.now,
+  });
+  t.teardown(() => limits.close());
+  await limits.attempted();
+  return limits;
+}
+
+function scopeOf(id: string, limits: Partial<Scope>): Scope {
+  const none = { requestsPerMinute: 0, tokensPerMinute: 0, concurrentRequests: 0 };
+  return { ...none, id, meter: new Meter(), subject: "this API key", ...limits };
+}
