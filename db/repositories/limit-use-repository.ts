@@ -32,6 +32,15 @@ export class LimitUseRepository {
     }));
   }
 
+  /** How many processes but this one have used anything since. */
+  async countOthers(processId: string, from: number): Promise<number> {
+    const [row] = await readRaw(this.#manager, {
+      sql: `SELECT COUNT(DISTINCT process_id) AS others FROM limit_uses WHERE second >= ? AND process_id <> ?`,
+      parameters: [from, processId],
+    });
+    return Number(row?.["others"] ?? 0);
+  }
+
   async deleteBefore(second: number): Promise<void> {
     await this.#manager.delete(LimitUse, { second: LessThan(second) });
   }

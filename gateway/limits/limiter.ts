@@ -25,6 +25,8 @@ type LimiterOptions = {
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
   /** Every meter, by what it counts; whoever makes the limiter may want to look at them. */
   meters?: Map<string, Meter>;
+  /** How many processes divide the limits among them now: see `ShareExchange`. */
+  sharedBy?: () => number;
   /** Counts for all processes together; null = each counts here. */
   exact?: Pick<ValkeyLimits, "isThere" | "knowsAll" | "take"> | null;
 };
@@ -76,7 +78,8 @@ export class Limiter {
   #count({ admission, scopes, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
     // Valkey's word counts, once it knows of all.
     if (!exactPlace || !this.#options.exact?.knowsAll) {
-      for (const scope of scopes) checkScope(scope, estimate, this.#options.now());
+      const { now, sharedBy } = this.#options;
+      for (const scope of scopes) checkScope(scope, estimate, now(), sharedBy?.());
     }
     this.#queue.check(place.keyId);
     admission.take(estimate, exactPlace);

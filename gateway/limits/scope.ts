@@ -16,8 +16,11 @@ export type Scope = {
 /** Which of a scope's limits a request would pass. */
 export type LimitKind = "concurrent" | "requests" | "tokens";
 
-/** Throws the error of the limit that a request would pass. */
-export function checkScope(scope: Scope, tokens: number, now: number): void {
+/**
+ * Throws the error of the limit that a request would pass.
+ * @param sharedBy how many processes divide the limits per minute among them, because none knows what the others do
+ */
+export function checkScope(scope: Scope, tokens: number, now: number, sharedBy = 1): void {
   const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = scope;
   if (concurrentRequests > 0 && meter.concurrent >= concurrentRequests) {
     throw refusalOf(scope, "concurrent", { tokens, usedTokens: 0, waitMs: 0 });
@@ -28,9 +31,16 @@ export function checkScope(scope: Scope, tokens: number, now: number): void {
   if (requestsPerMinute > 0 && meter.requests.used(second) >= requestsPerMinute) {
     throw refuse("requests", meter.requests.freeAt(second, requestsPerMinute - 1));
   }
+  if (sharedBy > 1 && requestsPerMinute > 0) {
+    if (meter.requests.ownUsed(second) >= requestsPerMinute / sharedBy) throw refuse("requests", second + 1);
+  }
   if (tokensPerMinute === 0) return;
   const used = meter.tokens.used(second);
-  if (used + tokens <= tokensPerMinute && used < tokensPerMinute) return;
+  if (used + tokens <= tokensPerMinute && used < tokensPerMinute) {
+    const isWithinShare = sharedBy === 1 || meter.tokens.ownUsed(second) < tokensPerMinute / sharedBy;
+    if (isWithinShare) return;
+    throw refuse("tokens", second + 1, used);
+  }
   throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
 }
 

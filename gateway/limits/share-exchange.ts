@@ -8,6 +8,8 @@ type ShareExchangeOptions = {
   now: () => number;
   processId: string;
   meters: ReadonlyMap<string, Meter>;
+  /** How often it is run. */
+  intervalMs: number;
 };
 
 /**
@@ -18,6 +20,10 @@ export class ShareExchange {
   readonly #options: ShareExchangeOptions;
   /** What others have said of all its minute. */
   readonly #heard = new WeakSet<Meter>();
+  /** Other processes that used anything in the minute before they were last counted. */
+  #others = 0;
+  #countedIn = 0;
+  #heardAt = Number.POSITIVE_INFINITY;
   #readFrom = 0;
   #nextPruneAt = 0;
 
@@ -25,12 +31,27 @@ export class ShareExchange {
     this.#options = options;
   }
 
+  /**
+   * How many processes a limit has to be divided among: one, while it is known what the others do. A process that has not
+   * heard of them for two intervals keeps to its share, whatever the reason: a database that is slow or away, a machine
+   * that has more to do than it can.
+   */
+  get sharedBy(): number {
+    const { now, intervalMs } = this.#options;
+    return now() - this.#heardAt > 2 * intervalMs ? this.#others + 1 : 1;
+  }
+
   async run(): Promise<void> {
     const { meters, now } = this.#options;
-    if (meters.size === 0) return;
+    const startedAt = now();
+    if (meters.size === 0) {
+      this.#heardAt = startedAt;
+      return;
+    }
     const second = Math.floor(now() / 1000);
     await this.#tell(second);
     await this.#hear(second);
+    this.#heardAt = startedAt;
     if (second < this.#nextPruneAt) return;
     this.#nextPruneAt = second + secondsPerMinute;
     await this.#options.database.write(({ limitUses }) =>
@@ -65,6 +86,12 @@ export class ShareExchange {
     const { meters, processId, database } = this.#options;
     const fresh = [...meters].filter(([, meter]) => !this.#heard.has(meter)).slice(0, freshMax);
     const freshIds = fresh.map(([id]) => id);
+    // Once a second is enough.
+    if (second > this.#countedIn) {
+      const since = second - secondsPerMinute + 1;
+      this.#others = await database.read(({ limitUses }) => limitUses.countOthers(processId, since));
+      this.#countedIn = second;
+    }
     const uses = await database.read(async ({ limitUses }) => [
       ...(await limitUses.ofOthers(processId, this.#readFrom)),
       ...(await limitUses.ofOthers(processId, second - secondsPerMinute + 1, freshIds)),

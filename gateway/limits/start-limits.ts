@@ -40,17 +40,18 @@ export async function startLimits({ config, database, runtime, recorder }: Start
           ...{ url: config.valkeyUrl, timeoutMs: limits.valkeyTimeoutMs, log, meters },
           createSessionName: () => createId("prc", runtime),
         });
-  const limiter = new Limiter({ now, limits, budgets, meters, exact: valkey });
+  const exchange = new ShareExchange({
+    ...{ database, now },
+    processId: createId("prc", runtime),
+    ...{ meters, intervalMs: limits.limitExchangeIntervalMs },
+  });
+  const sharedBy = () => exchange.sharedBy;
+  const limiter = new Limiter({ now, limits, budgets, meters, sharedBy, exact: valkey });
   const refresh = new PeriodicTask({
     run: () => budgets.refresh(),
     intervalMs: limits.budgetRefreshIntervalMs,
     log,
     failure: "cannot read what keys have spent; this process's own counts go on",
-  });
-  const exchange = new ShareExchange({
-    ...{ database, now },
-    processId: createId("prc", runtime),
-    meters: limiter.meters,
   });
   const exchanging = new PeriodicTask({
     run: () => exchange.run(),

@@ -32,7 +32,7 @@ export async function startThreeProcesses(
   const gateways = [first, ...(await Promise.all([start(), start()]))];
   const session = await createConsoleClient(first.url).auth.signIn.mutate(admin);
   const { keys } = createConsoleClient(first.url, session.accessToken);
-  const { key, value } = await keys.create.mutate({ name: "Shared", models: ["demo/echo"], limits });
+  const { value } = await keys.create.mutate({ name: "Shared", models: ["demo/echo"], limits });
   for (const gateway of gateways) {
     const headers = { authorization: `Bearer ${value}` };
     await eventually(async () => (await fetch(`${gateway.url}/v1/models`, { headers })).status === 200);
@@ -40,17 +40,19 @@ export async function startThreeProcesses(
   const ask = (gateway: { url: string }) => postChat(gateway, value, chatBody("demo/echo", "x"));
   return {
     gateways,
-    usage: () => keys.usage.query({ id: key.id }),
-    /** Asks every process as often, as fast as `together` clients of each can; the statuses. */
-    async ask(timesEach: number, together: number): Promise<number[]> {
-      const statuses: number[] = [];
+    /** Asks every process as often, as fast as `together` clients of each can. */
+    async ask(timesEach: number, together: number): Promise<{ status: number; at: number }[]> {
+      const answers: { status: number; at: number }[] = [];
       const clientOf = async (gateway: { url: string }) => {
-        for (let asked = 0; asked < timesEach / together; asked++) statuses.push((await ask(gateway)).status);
+        for (let asked = 0; asked < timesEach / together; asked++) {
+          const { status } = await ask(gateway);
+          answers.push({ status, at: performance.now() });
+        }
       };
       await Promise.all(
         gateways.flatMap((gateway) => Array.from({ length: together }, () => clientOf(gateway))),
       );
-      return statuses;
+      return answers;
     },
   };
 }

@@ -1,5 +1,6 @@
 import test from "ava";
 import type { GatewayError } from "../../gateway/errors.ts";
+import type { LimitedKey, Limiter } from "../../gateway/limits/limiter.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { limitedKey } from "../helpers/limited-key.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -27,13 +28,8 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
     const through: number[] = [];
     for (let sent = 0; sent < 6_000; sent++, now += 10) {
       const { services } = gateways[sent % 3] ?? one;
-      try {
-        services.limiter.admit({ key, bodyBytes: 1, admission: null, fail() {} }, () => {});
-        through.push(now);
-      } catch (error) {
-        t.is((error as GatewayError).code, "rate_limit_exceeded");
-        t.true(inMinute(through, now) >= requestsPerMinute, "refused below the limit");
-      }
+      if (isAdmitted(services.limiter, key)) through.push(now);
+      else t.true(inMinute(through, now) >= requestsPerMinute, "refused below the limit");
       if (now % intervalMs === 0) {
         for (const gateway of gateways) await gateway.services.exchangeLimits();
       }
@@ -48,7 +44,29 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
     for (const { services } of gateways) {
       t.is(services.limiter.statusOf(key).requestsInMinute, inMinute(through, now), "each knows of all");
     }
+
+    // Now none hears of the others any more, for so long that the minute is over, too.
+    now += 2_000_001_000;
+    const alone = gateways.map(({ services }) => {
+      let admitted = 0;
+      for (let sent = 0; sent < 1_000; sent++) if (isAdmitted(services.limiter, key)) admitted++;
+      return admitted;
+    });
+    t.deepEqual(alone, [200, 200, 200], "each keeps to its share");
+    // All have told when each hears.
+    for (const gateway of [...gateways, ...gateways]) await gateway.services.exchangeLimits();
+    t.false(isAdmitted(one.services.limiter, key));
   });
+}
+
+function isAdmitted(limiter: Limiter, key: LimitedKey): boolean {
+  try {
+    limiter.admit({ key, bodyBytes: 1, admission: null, fail() {} }, () => {});
+    return true;
+  } catch (error) {
+    if ((error as GatewayError).code !== "rate_limit_exceeded") throw error;
+    return false;
+  }
 }
 
 function inMinute(times: number[], now: number): number {
