@@ -21,7 +21,7 @@ type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Ser
  */
 export function createApp(options: AppOptions): RequestListener {
   const application = createApplication(options);
-  const v1 = createV1Router(options.services);
+  const v1 = createV1Router({ ...options.services, trustedProxies: options.trustedProxies });
   return (request, response) => {
     // The types know routers only within applications.
     v1(request as Request, response as Response, () => application(request, response));

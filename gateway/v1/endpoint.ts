@@ -8,6 +8,7 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
+import { clientAddressOf, type TrustedProxies } from "../trusted-proxies.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { HttpReply } from "./http-reply.ts";
@@ -67,15 +68,21 @@ export function plainEndpoint(
 }
 
 /** The key of a request that comes from where the key may be used. */
-export async function keyOf(options: AuthenticateKeyOptions, request: IncomingMessage): Promise<KnownKey> {
+export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
   const key = await knownKeyOf(options, request);
-  checkAddress(key, request);
+  checkAddress(options, key, request);
   return key;
 }
 
+export type KeyOptions = AuthenticateKeyOptions & { trustedProxies: TrustedProxies };
+
 /** Throws `address_not_allowed`, in the words for a key that does not count. */
-export function checkAddress({ limits }: KnownKey, { socket }: IncomingMessage): void {
-  if (!limits?.addressRanges || limits.addressRanges.has(socket.remoteAddress ?? "")) return;
+export function checkAddress(
+  { trustedProxies }: Pick<KeyOptions, "trustedProxies">,
+  { limits }: KnownKey,
+  request: IncomingMessage,
+): void {
+  if (!limits?.addressRanges || limits.addressRanges.has(clientAddressOf(request, trustedProxies))) return;
   throw new GatewayError("address_not_allowed", invalidApiKey().message);
 }
 

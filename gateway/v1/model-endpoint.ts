@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
-import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
 import type { CompleteOptions } from "../completions/complete-options.ts";
 import { Exchange } from "../completions/exchange.ts";
 import type { OpenExchanges } from "../completions/open-exchanges.ts";
@@ -8,10 +7,10 @@ import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
-import { checkAddress, endpoint, knownKeyOf, logOurTrouble } from "./endpoint.ts";
+import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } from "./endpoint.ts";
 import { ClientGoneError, readBody } from "./read-body.ts";
 
-export type ModelEndpointOptions = AuthenticateKeyOptions &
+export type ModelEndpointOptions = KeyOptions &
   CompleteOptions & {
     recorder: UsageRecorder;
     openExchanges: OpenExchanges;
@@ -51,7 +50,7 @@ export function modelEndpoint(
         if (!response.writableFinished) exchange.cancel();
       });
       try {
-        checkAddress(key, request);
+        checkAddress(options, key, request);
         const body = await readBody(request, limits.requestBodyBytesMax);
         exchange.noteReceived(body.length);
         if (!exchange.isOver) run(options, exchange, body, request.headers);

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
-import type { AuthenticateKeyOptions } from "../auth/authenticate-key.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
 import type { Catalogue, CatalogueModel } from "../models/catalogue.ts";
 import { listModels, resolveRoute } from "../models/resolve-route.ts";
 import { parseSlug } from "../models/slug.ts";
-import { type EndpointOptions, keyOf, plainEndpoint } from "./endpoint.ts";
+import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./endpoint.ts";
 
-export type ModelsOptions = AuthenticateKeyOptions & EndpointOptions & { catalogue: Catalogue };
+export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
 
 /** `GET /v1/models`: the models the key may use; in Anthropic's form, in pages, for clients that say they speak it. */
 export function modelList(options: ModelsOptions): RequestHandler {

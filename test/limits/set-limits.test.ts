@@ -4,7 +4,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { shareLimits } from "../helpers/share-limits.ts";
-import { usageOf } from "../helpers/test-gateway.ts";
+import { startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const shared = shareLimits();
 
@@ -26,6 +26,30 @@ test.serial(
     t.like((await usageOf(gateway, key.id))[0], { httpStatus: 401, errorCode: "address_not_allowed" });
     await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { addressRanges: ["127.0.0.0/8"] } });
     t.is((await postChat(gateway, key.value, chatBody(model.slug, prompt))).status, 200);
+  },
+);
+
+test.serial(
+  "behind trusted proxies a client's address is what they say, and nobody else's word counts",
+  async (t) => {
+    const gateway = await startTestGateway(t, { environment: { TRUSTED_PROXIES: "1" } });
+    const { value } = await gateway.admin.keys.create.mutate({
+      name: "Office",
+      models: ["demo/echo"],
+      limits: { addressRanges: ["10.0.0.0/8"] },
+    });
+    const statusOf = async (forwardedFor: string) => {
+      const headers = { authorization: `Bearer ${value}`, "x-forwarded-for": forwardedFor };
+      const body = JSON.stringify(chatBody("demo/echo", "x"));
+      const asked = await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", headers, body });
+      const listed = await fetch(`${gateway.url}/v1/models`, { headers });
+      t.is(listed.status, asked.status);
+      return asked.status;
+    };
+    t.is(await statusOf("10.1.2.3"), 200);
+    t.is(await statusOf("192.0.2.1"), 401);
+    t.is(await statusOf("10.1.2.3, 192.0.2.1"), 401, "the client's own word");
+    t.is(await statusOf("192.0.2.1, 10.1.2.3"), 200);
   },
 );
 
