@@ -107,7 +107,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const openExchanges = new OpenExchanges();
     const catalogue = new Catalogue({ database, secretBox, limits, log });
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
-    const keys = new KeyService({ database, runtime, changeFeed, audit });
+    const keys = new KeyService({ database, runtime, changeFeed, audit, limits });
     const models = new ModelService({ database, runtime, changeFeed, audit, catalogue });
     const credentials = new CredentialService({ database, runtime, changeFeed, audit, secretBox });
     const providers = new ProviderService({

@@ -3,22 +3,16 @@ import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import type { AuditAction } from "../audit/audit-actions.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
-import { differences } from "../audit/differences.ts";
 import { listSome } from "../audit/list-some.ts";
 import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import {
-  changeLimits,
-  type KeyLimitChanges,
-  limitNames,
-  noLimitColumns,
-  toKeyLimits,
-} from "../limits/key-limits.ts";
+import { type KeyLimitChanges, noLimitColumns } from "../limits/key-limits.ts";
 import type { Runtime } from "../runtime.ts";
 import { type ApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
+import { editLimits, type KeyDefaults, type LimitEdit } from "./edit-limits.ts";
 import { findKey, type KeyFilter, toKeyFilter } from "./find-key.ts";
 import { modelIds } from "./model-ids.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
@@ -43,7 +37,13 @@ export type NewKey = {
   ownerId?: string | undefined;
 };
 
-type KeyServiceOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed; audit: AuditLog };
+type KeyServiceOptions = {
+  database: Database;
+  runtime: Runtime;
+  changeFeed: ChangeFeed;
+  audit: AuditLog;
+  limits: KeyDefaults;
+};
 
 /** Everything people do with API keys. A member's own keys are all the keys there are for that member. */
 export class KeyService {
@@ -51,12 +51,14 @@ export class KeyService {
   readonly #runtime: Runtime;
   readonly #changeFeed: ChangeFeed;
   readonly #audit: AuditLog;
+  readonly #limits: KeyDefaults;
 
-  constructor({ database, runtime, changeFeed, audit }: KeyServiceOptions) {
+  constructor({ database, runtime, changeFeed, audit, limits }: KeyServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#changeFeed = changeFeed;
     this.#audit = audit;
+    this.#limits = limits;
   }
 
   /** Newest first. */
@@ -87,14 +89,16 @@ export class KeyService {
 
   async create(author: Author, wish: NewKey): Promise<NewApiKey> {
     const { name, models = [], expiresAt = null, limits = {}, ownerId } = wish;
-    if (expiresAt !== null && expiresAt.getTime() <= this.#runtime.now()) {
-      throw new GatewayError("invalid_value", "The expiry is in the past.", { param: "expiresAt" });
-    }
+    const { columns } = this.#editLimits(
+      author,
+      { ...noLimitColumns, expiresAt: null },
+      { expiresAt, limits },
+    );
     if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
       const message = "Only an administrator may make keys for others.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
-    const { key, value, row } = this.#newKey(name, ownerId ?? author.id, expiresAt, limits);
+    const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);
     const created = await this.#database.write(async (repositories) => {
       await checkOwner(repositories, ownerId);
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
@@ -111,7 +115,7 @@ export class KeyService {
 
   /** The key of the first start, which belongs to nobody yet. Part of a larger transaction. */
   async createFirst({ apiKeys }: Repositories, name: string, modelId: string): Promise<string> {
-    const { key, value, row } = this.#newKey(name, null, null, {});
+    const { key, value, row } = this.#newKey(name, null, { ...noLimitColumns, expiresAt: null });
     await apiKeys.insert(key, row, [modelId]);
     return value;
   }
@@ -137,12 +141,13 @@ export class KeyService {
     );
   }
 
-  setLimits(author: Author, id: string, limits: KeyLimitChanges, revision?: number): Promise<ApiKey> {
+  /** Limits, and the key's end. */
+  setLimits(author: Author, id: string, edit: LimitEdit, revision?: number): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setLimits" } as const;
     return this.#change(change, async ({ apiKeys }, { key }) => {
-      const columns = changeLimits(key, limits);
+      const { columns, details } = this.#editLimits(author, key, edit);
       await apiKeys.update(id, columns);
-      return differences(toKeyLimits(key), toKeyLimits(columns), limitNames);
+      return details;
     });
   }
 
@@ -211,20 +216,16 @@ export class KeyService {
     return key;
   }
 
-  #newKey(name: string, ownerId: string | null, expiresAt: Date | null, limits: KeyLimitChanges) {
+  #editLimits(author: Author, before: Parameters<typeof editLimits>[1], edit: LimitEdit) {
+    return editLimits({ author, now: this.#runtime.now(), limits: this.#limits }, before, edit);
+  }
+
+  #newKey(name: string, ownerId: string | null, columns: ReturnType<typeof editLimits>["columns"]) {
     const value = generateKeyValue(this.#runtime);
     const id = createId("key", this.#runtime);
     const createdAt = new Date(this.#runtime.now());
     const start = { status: "active", lastUsedAt: null, revision: 1 } as const;
-    const key = {
-      id,
-      name,
-      ownerId,
-      expiresAt,
-      createdAt,
-      ...start,
-      ...changeLimits(noLimitColumns, limits),
-    };
+    const key = { id, name, ownerId, createdAt, ...start, ...columns };
     return { key, value, row: this.#valueRow(id, value) };
   }
 

@@ -55,11 +55,11 @@ export const keysRouter = router({
       ctx.services.keys.setModels(ctx.person, input.id, input.models, input.revision),
     ),
 
-  /** What is not said stays as it is; null takes a limit away. */
+  /** What is not said stays as it is; null takes a limit, or the end, away. Only administrators loosen limits. */
   setLimits: procedure
-    .input(z.strictObject({ id, limits: keyLimits, revision }))
-    .mutation(({ ctx, input }) =>
-      ctx.services.keys.setLimits(ctx.person, input.id, input.limits, input.revision),
+    .input(z.strictObject({ id, limits: keyLimits.optional(), expiresAt: moment.nullish(), revision }))
+    .mutation(({ ctx, input: { id: keyId, revision: seen, ...edit } }) =>
+      ctx.services.keys.setLimits(ctx.person, keyId, edit, seen),
     ),
 
   activate: procedure

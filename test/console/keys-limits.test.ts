@@ -3,6 +3,7 @@ import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -31,4 +32,21 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   await page.getByText("$0.00 of $1.50 spent").waitFor();
   t.is(await page.getByLabel("Allowed addresses").inputValue(), "127.0.0.1\n::1");
   t.deepEqual((await gateway.admin.keys.get.query({ id: key.id })).limits.budgetsUsd.day, 1.5);
+});
+
+browserTest("a key's end is changed on its page, and taken away", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
+  const expiresAt = async () => (await gateway.admin.keys.get.query({ id })).expiresAt;
+  await page.getByLabel("Works until the end of").fill("2020-01-31");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("The expiry is in the past.").waitFor();
+  await page.getByLabel("Works until the end of").fill("2099-01-31");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("The limits are saved.").waitFor();
+  t.regex((await expiresAt()) ?? "", /^2099-0(1-31|2-01)T/);
+  await page.getByLabel("Works until the end of").fill("");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await eventually(async () => (await expiresAt()) === null);
 });

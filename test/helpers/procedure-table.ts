@@ -55,6 +55,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "keys.setLimits": {
     access: "members",
     input: { id: "", limits: { requestsPerMinute: 1, budgetsUsd: {} } },
+    optional: ["limits"],
   },
   "keys.deactivate": { access: "members", input: { id: "" } },
   "keys.activate": { access: "members", input: { id: "" } },

@@ -32,6 +32,22 @@ for (const kind of databaseKinds) {
     t.is(await statusWith(second), 401);
   });
 
+  test(`${kind}: a key that has expired works again with a later end`, async (t) => {
+    const { clock, admin, statusWith } = await startWithClock(t, kind);
+    const at = (time: number) => new Date(time).toISOString();
+    const wish = { name: "K", models: ["demo/echo"], expiresAt: at(clock.now + 1_000) };
+    const { key, value } = await admin.keys.create.mutate(wish);
+    t.is(await statusWith(value), 200);
+    clock.now += 1_000;
+    t.is(await statusWith(value), 401);
+    await admin.keys.setLimits.mutate({ id: key.id, limits: { requestsPerMinute: 9 } });
+    t.is(await statusWith(value), 401);
+    await admin.keys.setLimits.mutate({ id: key.id, expiresAt: at(clock.now + 1_000) });
+    t.is(await statusWith(value), 200);
+    clock.now += 1_000;
+    t.is(await statusWith(value), 401);
+  });
+
   test(`${kind}: a rotation without overlap ends the old value at once`, async (t) => {
     const { clock, admin, gateway, statusWith } = await startWithClock(t, kind);
     const { id, value: first } = await createKey(gateway);
