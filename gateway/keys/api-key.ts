@@ -18,6 +18,9 @@ export type ApiKey = {
   revision: number;
 };
 
+/** With how much of a budget is spent, once that is 80 or 100 percent. */
+export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
+
 export function toApiKey({ key, values, models, owner }: ApiKeyDetails): ApiKey {
   // After a rotation the old value counts for a while too, but only the new one without an end.
   const current = values.find((value) => value.validUntil === null) ?? values[0];

@@ -8,10 +8,12 @@ import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
+import { budgetMarks } from "../limits/budget-marks.ts";
 import { type KeyLimitChanges, noLimitColumns } from "../limits/key-limits.ts";
 import type { Runtime } from "../runtime.ts";
-import { type ApiKey, toApiKey } from "./api-key.ts";
+import { type ApiKey, type ListedApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
+import { checkOwner } from "./check-owner.ts";
 import { editLimits, type KeyDefaults, type LimitEdit } from "./edit-limits.ts";
 import { findKey, type KeyFilter, toKeyFilter } from "./find-key.ts";
 import { modelIds } from "./model-ids.ts";
@@ -62,13 +64,21 @@ export class KeyService {
   }
 
   /** Newest first. */
-  async list(person: Person, query: KeyListQuery): Promise<{ items: ApiKey[]; nextCursor: string | null }> {
+  async list(
+    person: Person,
+    query: KeyListQuery,
+  ): Promise<{ items: ListedApiKey[]; nextCursor: string | null }> {
     const { status, cursor: beforeId, limit = keysPerPage } = query;
-    const found = await this.#database.read(async (repositories) => {
+    const { found, marks } = await this.#database.read(async (repositories) => {
       const filter = await toKeyFilter(repositories, person, query);
-      return filter ? repositories.apiKeys.list({ ...filter, status, beforeId, limit: limit + 1 }) : [];
+      const some = { status, beforeId, limit: limit + 1 };
+      const found = filter ? await repositories.apiKeys.list({ ...filter, ...some }) : [];
+      const rows = found.map(({ key }) => key);
+      return { found, marks: await budgetMarks(repositories, rows, this.#runtime.now()) };
     });
-    const items = found.slice(0, limit).map(toApiKey);
+    const items = found
+      .slice(0, limit)
+      .map((each) => ({ ...toApiKey(each), budgetSpentPercent: marks.get(each.key.id) ?? null }));
     return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
@@ -238,8 +248,3 @@ export class KeyService {
 type KeyChange = { author: Author; id: string; revision?: number | undefined; action: AuditAction };
 
 const keysPerPage = 50;
-
-async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
-  if (ownerId === undefined || (await users.find(ownerId))) return;
-  throw new GatewayError("invalid_value", "There is no person with this id.", { param: "ownerId" });
-}

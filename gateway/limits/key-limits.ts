@@ -62,7 +62,7 @@ export const noLimitColumns: LimitColumns = {
 
 export function toKeyLimits(columns: LimitColumns): KeyLimits {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
-  const { day, week, month, total } = budgetsOf(columns);
+  const { day, week, month, total } = toBudgets(columns);
   return {
     ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
     budgetsUsd: { day: toUsd(day), week: toUsd(week), month: toUsd(month), total: toUsd(total) },
@@ -75,7 +75,7 @@ export function changeLimits(
   columns: LimitColumns,
   { budgetsUsd = {}, ...changes }: KeyLimitChanges,
 ): LimitColumns {
-  const budgets = { ...budgetsOf(columns) };
+  const budgets = { ...toBudgets(columns) };
   for (const period of budgetPeriods) {
     const usd = budgetsUsd[period];
     if (usd !== undefined) budgets[period] = usd === null ? null : Math.round(usd * nanoPerDollar);
@@ -98,7 +98,7 @@ export function changeLimits(
 /** Null for a key that has no limits of its own. */
 export function enforcedLimits(columns: LimitColumns): EnforcedLimits | null {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
-  const budgets = budgetsOf(columns);
+  const budgets = toBudgets(columns);
   const hasBudget = budgetPeriods.some((period) => budgets[period] !== null);
   if (!hasBudget && !addressRanges && !requestsPerMinute && !tokensPerMinute && !concurrentRequests) {
     return null;
@@ -114,7 +114,8 @@ export function toUsd(nanoDollars: number | null): number | null {
   return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
 }
 
-function budgetsOf({ dayBudget, weekBudget, monthBudget, totalBudget }: LimitColumns): Budgets {
+/** Nano-dollars. */
+export function toBudgets({ dayBudget, weekBudget, monthBudget, totalBudget }: LimitColumns): Budgets {
   return { day: dayBudget, week: weekBudget, month: monthBudget, total: totalBudget };
 }
 
