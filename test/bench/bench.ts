@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import type { BareProxy } from "./bare-proxy.ts";
 import { type BenchmarkCase, dialectCases, openAiCases, vendorCases } from "./cases.ts";
+import { compareLimits } from "./compare-limits.ts";
 import { compareWorkers } from "./compare-workers.ts";
 import type { GatewayProcess, RecordCounts } from "./gateway-process.ts";
 import type { LoadGenerator } from "./load-generator.ts";
@@ -25,9 +26,9 @@ async function bench(profileFolder: string | undefined): Promise<void> {
   try {
     const upstreamPort = await upstream.ask("start");
     const { url, setUpToken } = await gateway.ask("start", upstreamPort);
-    const key = await setUpGateway(url, setUpToken, upstreamPort);
+    const keys = await setUpGateway(url, setUpToken, upstreamPort);
     const ports = { bare: await bareProxy.ask("start", upstreamPort), gateway: Number(new URL(url).port) };
-    const runner = new RoundRunner({ load, bare: bareProxy, gateway, ports, key });
+    const runner = new RoundRunner({ load, bare: bareProxy, gateway, ports, keys });
 
     const measure = async (benchmarkCase: BenchmarkCase): Promise<Result> => {
       const { name, rounds } = benchmarkCase;
@@ -51,13 +52,15 @@ async function bench(profileFolder: string | undefined): Promise<void> {
       }
       for (const benchmarkCase of cases) results.push(await measure(benchmarkCase));
     }
+    const [shortest] = openAiCases;
+    const costOfLimits = shortest ? await compareLimits(runner, shortest) : "";
 
     const sent = runner.sentToGateway;
     checkRecords(await gateway.ask("stopAndCount"), sent);
     console.log(`${machineFacts()}\n\n${formatResults(results)}`);
     console.log(`\n${sent.toLocaleString("en")} requests through the gateway, each with its usage record.`);
-    const [benchmarkCase] = openAiCases;
-    if (benchmarkCase) console.log(await compareWorkers({ load, upstreamPort, benchmarkCase }));
+    console.log(costOfLimits);
+    if (shortest) console.log(await compareWorkers({ load, upstreamPort, benchmarkCase: shortest }));
   } finally {
     await Promise.all([load.stop(), gateway.stop(), bareProxy.stop(), upstream.stop()]);
   }

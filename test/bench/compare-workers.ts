@@ -66,7 +66,7 @@ async function startWorkers(
   });
   const url = await gateway.listening();
   const token = /set-up\?token=(\S+)/.exec(gateway.stdout())?.[1] ?? "";
-  const key = await setUpGateway(url, token, upstreamPort);
+  const { free: key } = await setUpGateway(url, token, upstreamPort);
   const { slug, stream, clientPath, requestsPerRound: count } = benchmarkCase;
   // Every worker has heard of the model when none of many connections says that there is none.
   await eventually(async () => {

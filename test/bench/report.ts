@@ -45,11 +45,11 @@ function formatRounds(rounds: Round[], stream: boolean): string[] {
   ];
 }
 
-function best(rounds: Round[]): number {
+export function best(rounds: Round[]): number {
   return Math.min(...rounds.map((round) => round.cpuUsPerRequest));
 }
 
-function median(rounds: Round[]): number {
+export function median(rounds: Round[]): number {
   const sorted = rounds.map((round) => round.cpuUsPerRequest).toSorted((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

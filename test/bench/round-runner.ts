@@ -12,9 +12,11 @@ type RoundRunnerOptions = {
   bare: MeasuredProcess<BareProxy>;
   gateway: MeasuredProcess<GatewayProcess>;
   ports: Record<Proxy, number>;
-  /** A key for the gateway. */
-  key: string;
+  /** Keys for the gateway: one without limits, and one with all kinds of them, which it never reaches. */
+  keys: BenchKeys;
 };
+
+export type BenchKeys = { free: string; limited: string };
 
 type Proxy = "bare" | "gateway";
 
@@ -53,10 +55,10 @@ export class RoundRunner {
     return both;
   }
 
-  async run(proxy: Proxy, benchmarkCase: BenchmarkCase): Promise<Round> {
+  async run(proxy: Proxy, benchmarkCase: BenchmarkCase, key: keyof BenchKeys = "free"): Promise<Round> {
     const { load, ports } = this.#options;
     const { requestsPerRound: count, body } = benchmarkCase;
-    const request = this.#requestOf(proxy, benchmarkCase);
+    const request = this.#requestOf(proxy, benchmarkCase, key);
     const expected = body[proxy] ?? this.#answerBytes.get(benchmarkCase) ?? 0;
     const cpuBefore = await this.#cpuOf(proxy);
     const options = { port: ports[proxy], request, expected, count, timeoutMs: roundTimeoutMs };
@@ -71,10 +73,14 @@ export class RoundRunner {
     return proxy === "bare" ? bare.ask("cpu") : gateway.ask("cpu");
   }
 
-  #requestOf(proxy: Proxy, { slug, stream, clientPath, upstreamPath }: BenchmarkCase): string {
-    const { ports, key } = this.#options;
+  #requestOf(
+    proxy: Proxy,
+    { slug, stream, clientPath, upstreamPath }: BenchmarkCase,
+    key: keyof BenchKeys = "free",
+  ): string {
+    const { ports, keys } = this.#options;
     const path = proxy === "bare" ? upstreamPath : clientPath;
-    return chatRequest({ host: `127.0.0.1:${ports[proxy]}`, path, key, model: slug, stream });
+    return chatRequest({ host: `127.0.0.1:${ports[proxy]}`, path, key: keys[key], model: slug, stream });
   }
 }
 

@@ -1,9 +1,14 @@
 import { createTRPCClient, httpLink } from "@trpc/client";
 import type { AppRouter } from "../../gateway/trpc/app-router.ts";
+import type { BenchKeys } from "./round-runner.ts";
 import { cannedUpstreams } from "./canned-upstreams.ts";
 
-/** Makes each canned upstream a provider with one priced model, and returns the value of a key for all of them. */
-export async function setUpGateway(url: string, setUpToken: string, upstreamPort: number): Promise<string> {
+/** Makes each canned upstream a provider with one priced model, and returns the values of keys for all of them. */
+export async function setUpGateway(
+  url: string,
+  setUpToken: string,
+  upstreamPort: number,
+): Promise<BenchKeys> {
   const { accessToken } = await createConsoleClient(url).auth.setUp.mutate({
     token: setUpToken,
     name: "Ada",
@@ -22,8 +27,14 @@ export async function setUpGateway(url: string, setUpToken: string, upstreamPort
     await admin.models.create.mutate({ slug, providerId: provider.id, upstreamModel: model, prices });
   }
   const models = cannedUpstreams.map(({ slug }) => slug);
-  const { value } = await admin.keys.create.mutate({ name: "Benchmark", models });
-  return value;
+  const free = await admin.keys.create.mutate({ name: "Benchmark", models });
+  const most = 2 ** 31 - 1;
+  const limits = {
+    ...{ requestsPerMinute: most, tokensPerMinute: most, concurrentRequests: most },
+    budgetsUsd: { day: 1e6, month: 1e6 },
+  };
+  const limited = await admin.keys.create.mutate({ name: "Limited", models, limits });
+  return { free: free.value, limited: limited.value };
 }
 
 function createConsoleClient(url: string, headers: Record<string, string> = {}) {
