@@ -42,9 +42,10 @@ export class SlidingMinute {
   /** The first second, from now on, in which `used` is at most `most` if nothing is added. */
   freeAt(second: number, most: number): number {
     this.#advance(second);
-    let left = this.#sum;
-    let at = this.#second - secondsPerMinute;
-    while (left > most && at < this.#second) left -= this.#at(++at);
+    // From the newest back, where what decides mostly is.
+    let kept = 0;
+    let at = this.#second;
+    while (at > this.#second - secondsPerMinute && kept + this.#at(at) <= most) kept += this.#at(at--);
     return Math.max(this.#second, at + secondsPerMinute);
   }
 
