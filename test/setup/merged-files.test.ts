@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import test from "ava";
 import type { ToolId } from "../../console/src/lib/setup/tool-setups.ts";
@@ -90,12 +90,16 @@ test("an older setup of ours gives way, and undo goes back step by step", async 
   }
 });
 
-test("what was changed after the setup is kept when it is taken back", async (t) => {
-  const { home, run } = await homeWith(t, { [settingsPath]: "{}" });
-  await run("dash", claudeCode.command);
+test("what was changed after the setup is kept when it is taken back, in the same second, too", async (t) => {
+  const { home, folder, environment, run } = await homeWith(t, { [settingsPath]: "{}" });
+  const clock = path.join(folder, "clock");
+  await mkdir(clock);
+  await writeFile(path.join(clock, "date"), "#!/bin/sh\necho 20261121222647\n", { mode: 0o755 });
+  const stopped = { PATH: `${clock}:${environment["PATH"]}` };
+  await run("dash", claudeCode.command, stopped);
   const file = path.join(home, settingsPath);
   await writeFile(file, '{"mine":true}');
-  const { stdout } = await run("dash", claudeCode.undo);
+  const { stdout } = await run("dash", claudeCode.undo, stopped);
   const copy = /as it was until now it is (\S+)\.\n/.exec(stdout)?.[1] ?? "";
   t.is(await readFile(copy, "utf8"), '{"mine":true}');
   t.is(await readFile(file, "utf8"), "{}");

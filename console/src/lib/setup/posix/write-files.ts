@@ -75,8 +75,10 @@ put_back() {
     return
   fi
   if [ -f "$1" ] && [ "$(cksum <"$1")" != "$3" ]; then
-    cp -p "$1" "$1.bak-$now" || { failed=1; return; }
-    echo "$1 was changed since then: as it was until now it is $1.bak-$now."
+    copy=$1.bak-$now
+    while [ -e "$copy" ]; do copy=$copy-2; done
+    cp -p "$1" "$copy" || { failed=1; return; }
+    echo "$1 was changed since then: as it was until now it is $copy."
   fi
   if [ -n "$2" ]; then mv -f "$2" "$1"; else rm -f "$1"; fi || { failed=1; return; }
   if [ -n "$2" ]; then echo "put back $1"; else echo "removed $1"; fi
