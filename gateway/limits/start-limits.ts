@@ -10,7 +10,6 @@ import { Limiter } from "./limiter.ts";
 import type { Meter } from "./meter.ts";
 import { PeriodicTask } from "./periodic-task.ts";
 import { ShareExchange } from "./share-exchange.ts";
-import { ValkeyLimits } from "./valkey/valkey-limits.ts";
 import { Webhook } from "./webhook.ts";
 
 type StartLimitsOptions = {
@@ -36,7 +35,8 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const valkey =
     config.valkeyUrl === null
       ? null
-      : new ValkeyLimits({
+      : // What it takes to speak to Valkey is loaded by nobody else.
+        new (await import("./valkey/valkey-limits.ts")).ValkeyLimits({
           ...{ url: config.valkeyUrl, timeoutMs: limits.valkeyTimeoutMs, log, meters },
           createSessionName: () => createId("prc", runtime),
         });

@@ -11,7 +11,11 @@ export async function assertAccessible(t: ExecutionContext<unknown>, page: Page)
   const size = page.viewportSize();
   for (const theme of ["dark", "light"] as const) {
     await html.evaluate((element, dark) => element.classList.toggle("dark", dark), theme === "dark");
-    const { violations } = await new AxeBuilder({ page }).analyze();
+    // Without a blank page for every run, which is for frames of other origins: there are none.
+    const axe = new AxeBuilder({ page }).setLegacyMode();
+    // Of all that axe looks at, a theme changes the colours only.
+    if (theme === "dark") axe.withRules(["color-contrast", "link-in-text-block"]);
+    const { violations } = await axe.analyze();
     const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`));
     t.deepEqual(found, [], `${page.url()} in ${theme}`);
   }

@@ -14,7 +14,7 @@ export async function runAva(
 ): Promise<TestCounts> {
   const entry = fileURLToPath(new URL("cli.js", import.meta.resolve("ava")));
   const ava = fork(entry, ["--config", fileURLToPath(config), ...parameters], {
-    env: { ...process.env, ...environment },
+    env: { NODE_COMPILE_CACHE: fileURLToPath(compileCache), ...process.env, ...environment },
   });
   // Told to stop, this process lets ava say which tests were running, and still reports.
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => ava.kill("SIGINT"));
@@ -29,6 +29,8 @@ export async function runAva(
   console.error(code === 0 ? "No test ran." : `ava ended with ${signal ?? `exit code ${code}`}.`);
   return { ...counts, failed: 1 };
 }
+
+const compileCache = new URL("../../node_modules/.cache/compile", import.meta.url);
 
 /** Says it to programs in the last line, `N passed, N failed[, N skipped]`, and in the exit code. */
 export function reportCounts({ passed, failed, skipped, slowest }: TestCounts): void {

@@ -22,6 +22,8 @@ export async function startTestGateway(
     UPSTREAM_PRIVATE_HOSTS: "*",
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",
+    // The machine may be busy with other tests.
+    DATABASE_TIMEOUT_MS: "20000",
     ...options.environment,
   };
   const log: string[] = [];

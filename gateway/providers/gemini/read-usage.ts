@@ -5,11 +5,12 @@ import { type ChatUsage, isObject } from "../../wire/chat-completion.ts";
  * tools of the prompt; what came from a cache is. https://ai.google.dev/api/generate-content#UsageMetadata
  */
 export function readUsage(metadata: unknown): ChatUsage | null {
-  // Some events have metadata without any count; a prompt is never empty.
-  if (!isObject(metadata) || countIn(metadata, "promptTokenCount") === 0) return null;
+  if (!isObject(metadata)) return null;
   const promptTokens = countIn(metadata, "promptTokenCount") + countIn(metadata, "toolUsePromptTokenCount");
   const reasoningTokens = countIn(metadata, "thoughtsTokenCount");
   const completionTokens = countIn(metadata, "candidatesTokenCount") + reasoningTokens;
+  // Some events have metadata without any count.
+  if (promptTokens + completionTokens === 0) return null;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
