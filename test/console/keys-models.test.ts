@@ -11,7 +11,9 @@ browserTest("models are connected and taken away, and leaving asks before that i
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 40);
   const { id } = await createKey(gateway, ["demo/echo"]);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  // By way of the list, so that there is a page to go back to.
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByRole("link", { name: "Test key" }).click();
   await page.getByRole("button", { name: "Edit models" }).click();
   await page.getByRole("searchbox", { name: "Search models" }).fill("many 4");
   await assertAccessible(t, page);

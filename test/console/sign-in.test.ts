@@ -42,6 +42,14 @@ browserTest("signing out ends it in every tab", async (t) => {
 
 browserTest("an address from elsewhere is no destination", async (t) => {
   const gateway = await startTestGateway(t);
-  const page = await openSignedIn(t, { browser: browser(), gateway, path: "//example.com/x" });
+  const page = await openConsole(t, {
+    browser: browser(),
+    gateway,
+    path: "/sign-in?to=%2F%2Fexample.com%2Fx",
+  });
+  await page.getByLabel("E-mail").fill(administrator.email);
+  await page.getByLabel("Password").fill(administrator.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL((url) => url.pathname !== "/sign-in");
   t.is(new URL(page.url()).origin, gateway.url);
 });
