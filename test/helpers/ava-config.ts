@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
@@ -12,8 +11,6 @@ export default {
   ...manifest.ava,
   // Processes, because threads neither fill nor use the compile cache, which saves a file half of what it takes to load it.
   workerThreads: false,
-  // Many wait for a browser, a database or another process most of the time.
-  concurrency: Math.ceil(1.5 * availableParallelism()),
   nonSemVerExperiments: { observeRunsFromConfig: true },
   async observeRun({ events }: ObservedRun): Promise<void> {
     // Whoever wants the counts is gone: nobody reads the rest either. Listening alone must not keep ava alive.

@@ -19,7 +19,7 @@ export async function openDatabaseAt(
   url: string,
   limits: Partial<DatabaseLimits> = {},
 ): Promise<Database> {
-  const all = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000, ...limits };
+  const all = { connectionsMax: 10, connectTimeoutMs: 20_000, operationTimeoutMs: 20_000, ...limits };
   const database = await Database.open(url, all);
   t.teardown(() => database.close());
   await database.migrate();

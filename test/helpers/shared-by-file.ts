@@ -21,9 +21,7 @@ export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {
   let gateway: TestGateway | undefined;
   const owner = sharedByFile();
   test.serial.before(async () => {
-    // The files of a test run share a machine: a database that is only slow must not count as one that is away.
-    const environment = { DATABASE_TIMEOUT_MS: "20000", ...options.environment };
-    gateway = await startTestGateway(owner, { ...options, environment });
+    gateway = await startTestGateway(owner, options);
   });
   return () => {
     if (gateway === undefined) throw new Error("The gateway has not been started: is this inside of a test?");
