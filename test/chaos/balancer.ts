@@ -51,7 +51,8 @@ export async function startBalancer(t: Pick<ExecutionContext, "teardown">): Prom
   };
 }
 
-const lookIntervalMs = 50;
+/** Seldom enough that a machine which stops without a word is asked for a while. */
+const lookIntervalMs = 800;
 
 export type Balancer = {
   url: string;

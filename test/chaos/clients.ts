@@ -27,7 +27,8 @@ export function startClients(options: ClientsOptions): { ledger: Ledger; stop():
   const stopping = new AbortController();
   const ask = async (client: number) => {
     for (let asked = client; !stopping.signal.aborted; asked++) {
-      if (!(await askOnce(options, options.onlyStreams === true || asked % 2 === 0, ledger))) await wait(100);
+      const stream = options.onlyStreams === true || asked % 2 === 0;
+      if (!(await askOnce(options, { stream, anew: client % 2 === 1 }, ledger))) await wait(100);
     }
   };
   const all = Promise.all(Array.from({ length: options.count }, (_, client) => ask(client)));
@@ -43,13 +44,18 @@ export function startClients(options: ClientsOptions): { ledger: Ledger; stop():
 
 async function askOnce(
   { url, key, model }: ClientsOptions,
-  stream: boolean,
+  /** `anew`: over a connection of its own, as clients do that keep none. */
+  { stream, anew }: { stream: boolean; anew: boolean },
   ledger: Ledger,
 ): Promise<boolean> {
   try {
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        connection: anew ? "close" : "keep-alive",
+      },
       body: JSON.stringify(chatBody(model, "Hello", { stream })),
     });
     const text = await response.text();
