@@ -32,6 +32,8 @@ export class Exchange {
   /** What the upstream has reported. */
   usage: TokenUsage | null = null;
   isStream = false;
+  /** Among those under way. */
+  place = -1;
   readonly #options: ExchangeOptions;
   readonly #startedAt = performance.now();
   #route: Route | null = null;

@@ -7,40 +7,47 @@ type OpenExchange = {
   key: KnownKey;
   readonly route: Route | null;
   readonly isStream: boolean;
+  /** Where it stands in the list; the list's own. */
+  place: number;
   fail(error: GatewayError): void;
   interrupt(error: GatewayError): void;
 };
 
-/** The requests under way, by key: to cut those of a key that has been stopped, and to know when the gateway may exit. */
+/**
+ * The requests under way: to cut those of a key that has been stopped, and to know when the gateway may exit. In a list, in
+ * whose gaps the last one moves. A `Set` through which all requests pass would be rehashed all the time, and V8's tables lead
+ * from each to its successor: one that has grown old keeps all later ones, and every request that was in one, until the next
+ * full garbage collection.
+ */
 export class OpenExchanges {
-  readonly #byKey = new Map<string, Set<OpenExchange>>();
+  readonly #open: OpenExchange[] = [];
   #onEmpty: (() => void) | null = null;
 
   add(exchange: OpenExchange): void {
-    const open = this.#byKey.get(exchange.key.id);
-    if (open) open.add(exchange);
-    else this.#byKey.set(exchange.key.id, new Set([exchange]));
+    exchange.place = this.#open.push(exchange) - 1;
   }
 
   remove(exchange: OpenExchange): void {
-    const open = this.#byKey.get(exchange.key.id);
-    open?.delete(exchange);
-    if (open?.size === 0) this.#byKey.delete(exchange.key.id);
-    if (this.#byKey.size === 0) this.#onEmpty?.();
+    const last = this.#open.pop();
+    if (last && last !== exchange) {
+      last.place = exchange.place;
+      this.#open[last.place] = last;
+    }
+    if (this.#open.length === 0) this.#onEmpty?.();
   }
 
   count(): { requests: number; streams: number } {
-    const open = [...this.#byKey.values()].flatMap((exchanges) => [...exchanges]);
-    return { requests: open.length, streams: open.filter(({ isStream }) => isStream).length };
+    const streams = this.#open.reduce((sum, { isStream }) => sum + (isStream ? 1 : 0), 0);
+    return { requests: this.#open.length, streams };
   }
 
   keyIds(): string[] {
-    return [...this.#byKey.keys()];
+    return [...new Set(this.#open.map(({ key }) => key.id))];
   }
 
   /** The hashes of the values with which the key's open requests came. */
   hashesOf(keyId: string): Set<string> {
-    return new Set([...(this.#byKey.get(keyId) ?? [])].map((exchange) => exchange.key.hash));
+    return new Set(this.#open.flatMap(({ key }) => (key.id === keyId ? key.hash : [])));
   }
 
   /**
@@ -48,8 +55,8 @@ export class OpenExchanges {
    * `error`; the others, some of which may not have named their model yet, go on with the key as it is.
    */
   update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void {
-    for (const exchange of this.#byKey.get(keyId) ?? []) {
-      if (exchange.key.hash !== hash) continue;
+    const told = this.#open.filter((exchange) => exchange.key.id === keyId && exchange.key.hash === hash);
+    for (const exchange of told) {
       if (key === null || (exchange.route && !key.modelIds.has(exchange.route.id))) exchange.fail(error);
       else exchange.key = key;
     }
@@ -57,13 +64,12 @@ export class OpenExchanges {
 
   /** Resolves when no request is under way; after `timeoutMs` those that are left are ended with `error`. */
   async drain(timeoutMs: number, error: GatewayError): Promise<void> {
-    if (this.#byKey.size === 0) return;
+    if (this.#open.length === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
       timer = setTimeout(() => {
-        for (const open of [...this.#byKey.values()])
-          for (const exchange of [...open]) exchange.interrupt(error);
+        for (const exchange of [...this.#open]) exchange.interrupt(error);
       }, timeoutMs);
     });
     clearTimeout(timer);

@@ -3,15 +3,14 @@ import { decodeRecord, encodeRecord, type UsageRecord } from "./record-format.ts
 
 /** A request whose upstream is called. */
 export type StartedRequest = {
-  /** As its record is to be if nothing more is ever heard of it. */
-  toRecord: () => UsageRecord;
+  /** As its record is to be if nothing more is ever heard of it; null when it is over. */
+  toRecord: (() => UsageRecord) | null;
   slot: number | null;
-  isOver: boolean;
 };
 
 /**
  * The requests under way, in a file of slots: so that of those whose process dies it is known that they were. A request is
- * written down when it is not over after a moment, which none is that a model has worked on; so it costs the quick ones
+ * written down when it is not over after a moment or two, which none is that a model has worked on; so it costs the quick ones
  * nothing, and the others not on their way. What is left in a slot after the request's end does no harm: its own record is
  * there by then, and the first with an id is the one that counts.
  */
@@ -19,47 +18,51 @@ export class StartedRequests {
   readonly #path: string;
   readonly #buffer = Buffer.allocUnsafeSlow(slotBytes);
   #file: number | null = null;
-  #unwritten: StartedRequest[] = [];
+  /** Those of this moment, and those of the one before: they are due when it ends. */
+  #recent: StartedRequest[] = [];
+  #due: StartedRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** The one that was let go last is taken first, so that few are ever used. */
   readonly #free: number[] = [];
-  readonly #ended = new Set<number>();
-  #count = 0;
+  /** By slot, whether what stands in it is of a request that has ended. */
+  readonly #ended: boolean[] = [];
 
   constructor(path: string) {
     this.#path = path;
   }
 
   add(toRecord: () => UsageRecord): StartedRequest {
-    const request = { toRecord, slot: null, isOver: false };
+    const request = { toRecord, slot: null };
     this.update(request);
     return request;
   }
 
   /** Its record is to be another one than before. */
   update(request: StartedRequest): void {
-    if (this.#unwritten.push(request) > 1) return;
-    this.#timer = setTimeout(() => this.#write(), momentMs).unref();
+    this.#recent.push(request);
+    this.#timer ??= setTimeout(() => this.#write(), momentMs).unref();
   }
 
   /** The request is over, and its record is safe. */
   end(request: StartedRequest): void {
-    request.isOver = true;
+    // Whoever still waits to be written must not keep what has ended.
+    request.toRecord = null;
     if (request.slot === null) return;
     this.#free.push(request.slot);
-    this.#ended.add(request.slot);
+    this.#ended[request.slot] = true;
   }
 
   /** Forgets the requests that have ended: some day their records will be deleted, and they must not come back then. */
   clearEnded(): void {
     try {
-      for (const slot of this.#ended) {
+      for (const [slot, hasEnded] of this.#ended.entries()) {
+        if (!hasEnded) continue;
         if (this.#file !== null) writeSync(this.#file, nothing, 0, nothing.length, slot * slotBytes);
-        this.#ended.delete(slot);
+        this.#ended[slot] = false;
       }
     } catch {
       // Only a slot that the full disk never had cannot be cleared either.
-      this.#ended.clear();
+      this.#ended.fill(false);
     }
   }
 
@@ -70,17 +73,22 @@ export class StartedRequests {
   }
 
   #write(): void {
-    const requests = this.#unwritten;
-    this.#unwritten = [];
-    for (const request of requests) if (!request.isOver) this.#writeOne(request);
+    this.#timer = undefined;
+    const requests = this.#due;
+    this.#due = this.#recent;
+    this.#recent = [];
+    if (this.#due.length > 0) this.#timer = setTimeout(() => this.#write(), momentMs).unref();
+    for (const request of requests) {
+      if (request.toRecord) this.#writeOne(request, request.toRecord());
+    }
   }
 
-  #writeOne(request: StartedRequest): void {
-    const slot = (request.slot ??= this.#free.pop() ?? this.#count++);
-    this.#ended.delete(slot);
+  #writeOne(request: StartedRequest, record: UsageRecord): void {
+    const slot = (request.slot ??= this.#free.pop() ?? this.#ended.length);
+    this.#ended[slot] = false;
     try {
       this.#file ??= openSync(this.#path, "w", 0o600);
-      const length = encodeRecord(this.#buffer, request.toRecord());
+      const length = encodeRecord(this.#buffer, record);
       writeSync(this.#file, this.#buffer, 0, length, slot * slotBytes);
     } catch {
       // A disk that is full must not keep a request from being made.
@@ -98,7 +106,7 @@ export function decodeStarted(bytes: Buffer): UsageRecord[] {
   return records;
 }
 
-const momentMs = 20;
+const momentMs = 10;
 /** What the file system gives at once, and more than any of these records takes. */
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);

@@ -148,7 +148,12 @@ suite("it says who it is, whom it runs as, what it runs, and where its data are"
   t.is(config.User, "1000:1000");
   t.is(config.WorkingDir, "/app");
   t.is(config.StopSignal, "SIGTERM");
-  t.deepEqual(config.Cmd, ["node", "--max-semi-space-size=16", "gateway/main.ts"]);
+  t.deepEqual(config.Cmd, [
+    "node",
+    "--max-semi-space-size=16",
+    "--no-allocation-site-pretenuring",
+    "gateway/main.ts",
+  ]);
   t.deepEqual(Object.keys(config.Volumes), ["/data"]);
   t.is(config.Labels["org.opencontainers.image.title"], "Model Gateway");
 });

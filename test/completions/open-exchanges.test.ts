@@ -1,0 +1,71 @@
+import test from "ava";
+import { OpenExchanges } from "../../gateway/completions/open-exchanges.ts";
+import { GatewayError } from "../../gateway/errors.ts";
+import type { KnownKey } from "../../gateway/keys/key-cache.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+
+test("whatever comes and goes, it knows exactly those that are under way, and of each key its own", (t) => {
+  const random = seededRandom(7);
+  const open = new OpenExchanges();
+  const expected = new Set<FakeExchange>();
+  for (let step = 0; step < 2_000; step++) {
+    const under = [...expected];
+    // More come than go at first, and more go than come later.
+    if (random.chance(step < 1_000 ? 0.6 : 0.4) || under.length === 0) {
+      const exchange = new FakeExchange(open, keyOf(random.upTo(3)), random.chance(0.5));
+      open.add(exchange);
+      expected.add(exchange);
+    } else {
+      const leaving = under[random.upTo(under.length - 1)];
+      if (leaving) open.remove(leaving);
+      if (leaving) expected.delete(leaving);
+    }
+    const streams = [...expected].filter(({ isStream }) => isStream).length;
+    t.deepEqual(open.count(), { requests: expected.size, streams });
+    t.deepEqual(open.keyIds().toSorted(), [...new Set([...expected].map(({ key }) => key.id))].toSorted());
+  }
+});
+
+test("those of a key that has been stopped are ended, though each leaves the list while it is gone through", (t) => {
+  const open = new OpenExchanges();
+  const exchanges = Array.from({ length: 9 }, (_, index) => new FakeExchange(open, keyOf(index % 3), false));
+  for (const exchange of exchanges) open.add(exchange);
+  open.update("key_1", "hash_1", null, new GatewayError("invalid_api_key", "It has been stopped."));
+  t.deepEqual(
+    exchanges.map(({ hasFailed }) => hasFailed),
+    exchanges.map(({ key }) => key.id === "key_1"),
+  );
+  t.is(open.count().requests, 6);
+  t.deepEqual(open.hashesOf("key_1"), new Set());
+  t.deepEqual(open.hashesOf("key_2"), new Set(["hash_2"]));
+});
+
+class FakeExchange {
+  place = -1;
+  readonly route = null;
+  hasFailed = false;
+  readonly #open: OpenExchanges;
+  key: KnownKey;
+  readonly isStream: boolean;
+
+  constructor(open: OpenExchanges, key: KnownKey, isStream: boolean) {
+    this.#open = open;
+    this.key = key;
+    this.isStream = isStream;
+  }
+
+  fail(): void {
+    this.hasFailed = true;
+    this.#open.remove(this);
+  }
+
+  interrupt(): void {
+    this.fail();
+  }
+}
+
+function keyOf(number: number): KnownKey {
+  const [id, hash] = [`key_${number}`, `hash_${number}`];
+  const names = { id, hash, name: id, ownerId: null };
+  return { ...names, isActive: true, validUntil: null, modelIds: new Set(), limits: null };
+}
