@@ -15,25 +15,37 @@ export function rateLimitHeaders(
 ): string[] {
   const headers: string[] = [];
   const second = Math.floor(now / 1000);
+  // Mostly the same for both.
+  let resetAt = -1;
+  let resetIn = "";
   for (const kind of kinds) {
     let least: { limit: number; left: number; minute: SlidingMinute } | null = null;
-    for (const [index, scope] of scopes.entries()) {
-      const limit = kind === "requests" ? scope.requestsPerMinute : scope.tokensPerMinute;
-      if (limit === 0) continue;
+    for (let index = 0; index < scopes.length; index++) {
+      const scope = scopes[index];
+      const limit = kind === "requests" ? scope?.requestsPerMinute : scope?.tokensPerMinute;
+      if (!scope || !limit) continue;
       const minute = scope.meter[kind];
       const used = exactUse?.[index]?.[kind] ?? minute.used(second);
       const left = Math.max(0, Math.floor(limit - used));
       if (least === null || left < least.left) least = { limit, left, minute };
     }
     if (least === null) continue;
+    const { limit, remaining, reset } = names[kind];
     const fullAt = least.minute.freeAt(second, 0);
-    headers.push(
-      ...[`x-ratelimit-limit-${kind}`, String(least.limit)],
-      ...[`x-ratelimit-remaining-${kind}`, String(least.left)],
-      ...[`x-ratelimit-reset-${kind}`, formatDuration(Math.max(0, fullAt * 1000 - now))],
-    );
+    if (fullAt !== resetAt) resetIn = formatDuration(Math.max(0, fullAt * 1000 - now));
+    resetAt = fullAt;
+    headers.push(limit, String(least.limit), remaining, String(least.left), reset, resetIn);
   }
   return headers;
 }
 
 const kinds = ["requests", "tokens"] as const;
+const names = { requests: namesOf("requests"), tokens: namesOf("tokens") };
+
+function namesOf(kind: string) {
+  return {
+    limit: `x-ratelimit-limit-${kind}`,
+    remaining: `x-ratelimit-remaining-${kind}`,
+    reset: `x-ratelimit-reset-${kind}`,
+  };
+}

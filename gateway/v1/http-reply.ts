@@ -101,8 +101,12 @@ export class HttpReply implements Reply {
     if (bytes.length > systemBufferBytes || this.#response.writableNeedDrain) {
       this.#response.setTimeout(this.#stallTimeoutMs, () => this.abandon());
     }
-    this.#response.end(bytes);
+    // As text in which each character is a byte, Node joins it to the head instead of sending two pieces.
+    if (bytes.length <= joinedBytesMax) this.#response.end(bytes.toString("latin1"), "latin1");
+    else this.#response.end(bytes);
   }
 }
 
 const systemBufferBytes = 64 * 1024;
+/** Up to here a copy costs less than a second piece. */
+const joinedBytesMax = 8 * 1024;

@@ -45,11 +45,11 @@ function formatRounds(rounds: Round[], stream: boolean): string[] {
   ];
 }
 
-export function best(rounds: Round[]): number {
+function best(rounds: Round[]): number {
   return Math.min(...rounds.map((round) => round.cpuUsPerRequest));
 }
 
-export function median(rounds: Round[]): number {
+function median(rounds: Round[]): number {
   const sorted = rounds.map((round) => round.cpuUsPerRequest).toSorted((left, right) => left - right);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
