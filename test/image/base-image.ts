@@ -39,6 +39,7 @@ export function fillBaseImage(folder: string): void {
   copyProgram(folder, process.execPath, "/usr/local/bin/node");
   for (const name of ["sh", "env", "mkdir", "rm", "find"])
     copyProgram(folder, findProgram(name) ?? name, `/bin/${name}`);
+  copyCLibrary(folder);
   mkdirSync(path.join(folder, "usr/bin"), { recursive: true });
   symlinkSync("/bin/env", path.join(folder, "usr/bin/env"));
   const npm = realpathSync(findProgram("npm") ?? "npm");
@@ -58,13 +59,28 @@ export function npmVolumes(): string[] {
 
 /** A program with the libraries that it is linked with. */
 function copyProgram(folder: string, program: string, target: string): void {
-  const listed = execFileSync("ldd", [program], { encoding: "utf8" });
-  const libraries = listed.matchAll(/(?:=> )?(\/\S+) \(0x/g);
-  for (const [from, to] of [[program, target], ...Array.from(libraries, ([, file = ""]) => [file, file])]) {
-    const destination = path.join(folder, to ?? "");
-    mkdirSync(path.dirname(destination), { recursive: true });
-    copyFileSync(realpathSync(from ?? ""), destination);
+  copyInto(folder, program, target);
+  for (const file of librariesOf(program)) copyInto(folder, file);
+}
+
+/** The parts of the C library that Node does not need, and packages with native code may. */
+function copyCLibrary(folder: string): void {
+  const libc = librariesOf(process.execPath).find((file) => path.basename(file) === "libc.so.6") ?? "";
+  for (const name of ["libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libutil.so.1"]) {
+    const file = path.join(path.dirname(libc), name);
+    if (existsSync(file)) copyInto(folder, file);
   }
+}
+
+function librariesOf(program: string): string[] {
+  const listed = execFileSync("ldd", [program], { encoding: "utf8" });
+  return Array.from(listed.matchAll(/(?:=> )?(\/\S+) \(0x/g), ([, file = ""]) => file);
+}
+
+function copyInto(folder: string, file: string, target = file): void {
+  const destination = path.join(folder, target);
+  mkdirSync(path.dirname(destination), { recursive: true });
+  copyFileSync(realpathSync(file), destination);
 }
 
 /** The name of the base in the Dockerfile. */
