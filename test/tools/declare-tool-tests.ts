@@ -1,14 +1,14 @@
 import test from "ava";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { codingTools } from "./coding-tools.ts";
+import type { CodingTool } from "./coding-tool.ts";
 import { shareToolUpstreams } from "./share-tool-upstreams.ts";
 import { tryTool } from "./try-tool.ts";
 
-const prepare = shareToolUpstreams(shareGateway());
-// Those that npm does not give here, by `npm run test:tools`, which tries to install them all first.
-const refused = new Set(process.env.TEST_TOOLS_REFUSED?.split(","));
-
-for (const tool of codingTools) {
+/** What is tried with each tool, in a file of its own so that two tools are tried at a time. */
+export function declareToolTests(tool: CodingTool): void {
+  const prepare = shareToolUpstreams(shareGateway());
+  // Those that npm does not give here, by `npm run test:tools`, which tries to install them all first.
+  const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));
   const declare = refused.has(tool.name) ? test.skip : test.serial;
   for (const upstream of tool.upstreams) {
     const title = `${tool.name} ${tool.version} on ${upstream.provider} (${upstream.form.kind})`;

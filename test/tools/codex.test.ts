@@ -1,0 +1,4 @@
+import { declareToolTests } from "./declare-tool-tests.ts";
+import { codex } from "./codex.ts";
+
+declareToolTests(codex);

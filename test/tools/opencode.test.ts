@@ -1,0 +1,4 @@
+import { declareToolTests } from "./declare-tool-tests.ts";
+import { openCode } from "./opencode.ts";
+
+declareToolTests(openCode);

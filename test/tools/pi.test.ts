@@ -1,0 +1,4 @@
+import { declareToolTests } from "./declare-tool-tests.ts";
+import { pi } from "./pi.ts";
+
+declareToolTests(pi);
