@@ -20,10 +20,22 @@ export type RawRow = Record<string, unknown>;
 
 /** A value as both databases take it, in TypeORM's form: moments as text in UTC, truth as a number. */
 export function toRaw(value: unknown): unknown {
-  if (value instanceof Date) return value.toISOString().replace("T", " ").slice(0, -1);
   if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "object" && value instanceof Date) return momentText(value);
   return value ?? null;
 }
+
+/** Many rows in a row are of one second, and to write a date takes as long as all other columns do. */
+function momentText(moment: Date): string {
+  const ms = moment.getTime();
+  const second = Math.floor(ms / 1_000);
+  if (second !== latest.second) {
+    latest = { second, text: new Date(second * 1_000).toISOString().replace("T", " ").slice(0, -4) };
+  }
+  return latest.text + String(ms - second * 1_000).padStart(3, "0");
+}
+
+let latest = { second: NaN, text: "" };
 
 /** A row as `SELECT *` gives it, in the entity's form: TypeORM's own way costs several times as much. */
 export function fromRaw<Row extends ObjectLiteral>({ columns }: EntityMetadata, raw: RawRow): Row {

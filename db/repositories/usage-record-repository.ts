@@ -1,4 +1,4 @@
-import { type EntityManager, type EntityMetadata, MoreThanOrEqual, Raw } from "typeorm";
+import { type EntityManager, MoreThanOrEqual, Raw } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
 import { fromRaw, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
@@ -106,9 +106,9 @@ export class UsageRecordRepository {
 
   /** Row by row, with one statement that is compiled once: quicker than larger statements, and it says which were new. */
   #insertIntoSqlite(records: UsageRecordRow[]): UsageRecordRow[] {
-    const { columns, insert, row } = this.#insertion("INSERT INTO");
+    const { properties, insert, row } = this.#insertion("INSERT INTO");
     const statement = sqliteOf(this.#manager)?.prepare(`${insert} ${row} ON CONFLICT (id) DO NOTHING`);
-    return records.filter((record) => statement?.run(toParameters(columns, record)).changes === 1);
+    return records.filter((record) => statement?.run(toParameters(properties, record)).changes === 1);
   }
 
   async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
@@ -124,12 +124,12 @@ export class UsageRecordRepository {
    * `IGNORE` also cuts what is too long for its column: one such record must not keep all others waiting for ever.
    */
   async #insertNew(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
-    const { columns, insert, row } = this.#insertion("INSERT IGNORE INTO");
+    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO");
     await this.#manager.query("SAVEPOINT usage_records");
     for (let left = records; left.length > 0;) {
       const { affectedRows }: { affectedRows: number } = await this.#manager.query(
         `${insert} ${left.map(() => row).join(", ")}`,
-        left.flatMap((record) => toParameters(columns, record)),
+        left.flatMap((record) => toParameters(properties, record)),
       );
       if (affectedRows === left.length) return left;
       await this.#manager.query("ROLLBACK TO SAVEPOINT usage_records");
@@ -151,7 +151,7 @@ export class UsageRecordRepository {
     const { columns } = this.#manager.connection.getMetadata(UsageRecord);
     const names = columns.map((column) => column.databaseName);
     return {
-      columns,
+      properties: columns.map((column) => column.propertyName as keyof UsageRecordRow),
       insert: `${verb} usage_records (${names.join(", ")}) VALUES`,
       row: `(${names.map(() => "?").join(", ")})`,
     };
@@ -162,6 +162,6 @@ const rowsPerStatement = 1_000;
 
 type OldestRecords = { fromId: string; beforeId: string; limit: number };
 
-function toParameters(columns: EntityMetadata["columns"], record: UsageRecordRow): unknown[] {
-  return columns.map(({ propertyName }) => toRaw(record[propertyName as keyof UsageRecordRow]));
+function toParameters(properties: readonly (keyof UsageRecordRow)[], record: UsageRecordRow): unknown[] {
+  return properties.map((property) => toRaw(record[property]));
 }

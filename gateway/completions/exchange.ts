@@ -141,7 +141,8 @@ export class Exchange {
   /** `x-gateway-overhead-ms`: what the gateway took, from the request's end to the call and from the answer on. And limits. */
   answerHeaders(answeredAt: number): string[] {
     const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
-    return ["x-gateway-overhead-ms", overheadMs.toFixed(2), ...(this.admission?.headers() ?? [])];
+    const headers = ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
+    return this.admission?.addHeaders(headers) ?? headers;
   }
 
   /** The answer is complete: notes it, then lets `sendRest` give the client what is left. */
@@ -179,8 +180,8 @@ export class Exchange {
 
   #sendError(error: GatewayError): void {
     // A client that tries again what was tried again here already would multiply it, and what is final would stay so.
-    const shouldRetry = this.#attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
-    this.reply.fail(error, [...shouldRetry, ...(this.admission?.headers() ?? [])]);
+    const headers = this.#attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
+    this.reply.fail(error, this.admission?.addHeaders(headers) ?? headers);
   }
 
   /** @param proceed what has to wait until the end is written down */
@@ -243,8 +244,7 @@ export class Exchange {
       cost: way ? costOf(way.prices, counted?.usage ?? null) : null,
       ...(way?.prices ?? noPrices),
       latencyMs: Math.round(performance.now() - this.#startedAt),
-      timeToFirstTokenMs:
-        this.#firstTokenAt === null ? null : Math.round(this.#firstTokenAt - this.#startedAt),
+      timeToFirstTokenMs: this.#firstTokenAt && Math.round(this.#firstTokenAt - this.#startedAt),
     };
   }
 }

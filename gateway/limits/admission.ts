@@ -1,5 +1,5 @@
 import type { UsageRecord } from "../usage/record-format.ts";
-import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import { addRateLimitHeaders } from "./rate-limit-headers.ts";
 import type { Scope } from "./scope.ts";
 import type { ExactPlace, ScopeUse } from "./valkey/valkey-limits.ts";
 
@@ -50,20 +50,22 @@ export class Admission {
     if (!this.#isTaken) return;
     this.#isTaken = false;
     const more = (record.inputTokens ?? 0) + (record.outputTokens ?? 0) - this.#estimate;
+    const second = this.#second();
     for (const { meter } of this.#options.scopes) {
       meter.concurrent--;
-      meter.correctTokens(this.#second(), this.#startedIn, more);
+      meter.correctTokens(second, this.#startedIn, more);
     }
     this.#exact?.end(more);
-    for (const use of this.exactUse ?? []) use.tokens += more;
+    if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
     if (record.cost !== null) this.#options.spend(record);
     this.#options.leave();
   }
 
-  /** `x-ratelimit-*`, as it is now. */
-  headers(): string[] {
+  /** Adds `x-ratelimit-*`, as it is now, to names and values in turn; returns them. */
+  addHeaders(headers: string[]): string[] {
     const { scopes, now } = this.#options;
-    return scopes.length === 0 ? [] : rateLimitHeaders(scopes, now(), this.exactUse);
+    if (scopes.length > 0) addRateLimitHeaders(headers, scopes, now(), this.exactUse);
+    return headers;
   }
 
   #second(): number {

@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
-import { type BudgetPeriod, budgetPeriods, type EnforcedLimits, toUsd } from "./key-limits.ts";
+import { type Budget, type BudgetPeriod, type EnforcedLimits, toUsd } from "./key-limits.ts";
 import { Ledger } from "./ledger.ts";
 import { UnshippedCosts } from "./unshipped-costs.ts";
 
@@ -48,11 +48,9 @@ export class Budgets {
     }
     ledger.isInUse = true;
     const now = this.#options.now();
-    for (const period of budgetPeriods) {
-      const budget = limits.budgets[period];
-      if (budget === null) continue;
-      const { amount, endsAt } = ledger.in(period, now);
-      if (amount >= budget) throw budgetSpent(period, budget, endsAt);
+    for (const budget of limits.budgets) {
+      const { amount, endsAt } = ledger.in(budget.period, now);
+      if (amount >= budget.amount) throw budgetSpent(budget, endsAt);
     }
   }
 
@@ -64,9 +62,9 @@ export class Budgets {
     const now = this.#options.now();
     ledger.add(record.cost, record.createdAt.getTime(), now);
     if (!limits?.budgets) return;
-    for (const period of budgetPeriods) {
-      const budget = limits.budgets[period];
-      if (budget !== null && budget > 0) this.#warn(ledger, { record, period, budget }, now);
+    for (const budget of limits.budgets) {
+      const { amount } = ledger.in(budget.period, now);
+      if (amount * 100 >= budget.amount * firstWarningPercent) this.#warn(ledger, record, budget, now);
     }
   }
 
@@ -115,13 +113,11 @@ export class Budgets {
     return this.#ledgers.get(keyId)?.in(period, this.#options.now()) ?? null;
   }
 
-  #warn(
-    ledger: Ledger,
-    { record, period, budget }: Pick<BudgetWarning, "record" | "period" | "budget">,
-    now: number,
-  ): void {
+  #warn(ledger: Ledger, record: UsageRecord, { period, amount: budget }: Budget, now: number): void {
+    // Nothing can be spent of a budget of nothing.
+    if (budget === 0) return;
     const { amount: spent, startsAt: periodStartsAt } = ledger.in(period, now);
-    const percent = warningPercents.find((share) => spent * 100 >= budget * share) ?? 0;
+    const percent = spent >= budget ? 100 : firstWarningPercent;
     if (percent <= ledger.warned[period]) return;
     ledger.warned[period] = percent;
     this.#options.warn({ record, period, percent, budget, spent, periodStartsAt });
@@ -129,9 +125,10 @@ export class Budgets {
 }
 
 const keysPerQuery = 200;
-const warningPercents = [100, 80];
+/** The other warning is given at 100. */
+const firstWarningPercent = 80;
 
-function budgetSpent(period: BudgetPeriod, budget: number, endsAt: number): GatewayError {
+function budgetSpent({ period, amount: budget }: Budget, endsAt: number): GatewayError {
   const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
   const renewal = period === "total" ? "" : ` It begins anew at ${new Date(endsAt).toISOString()}.`;
   const message = `The budget of this API key is spent: ${amount}.${renewal} Ask for more where you got the key.`;

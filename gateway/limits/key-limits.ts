@@ -35,9 +35,12 @@ export type EnforcedLimits = Readonly<{
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
   concurrentRequests: number | null;
-  budgets: Budgets | null;
+  budgets: readonly Budget[] | null;
   addressRanges: AddressRanges | null;
 }>;
+
+/** What may be spent in a period, in nano-dollars. */
+export type Budget = Readonly<{ period: BudgetPeriod; amount: number }>;
 
 /** Nano-dollars; null = no budget. */
 type Budgets = Readonly<Record<BudgetPeriod, number | null>>;
@@ -98,14 +101,23 @@ export function changeLimits(
 /** Null for a key that has no limits of its own. */
 export function enforcedLimits(columns: LimitColumns): EnforcedLimits | null {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
-  const budgets = toBudgets(columns);
-  const hasBudget = budgetPeriods.some((period) => budgets[period] !== null);
-  if (!hasBudget && !addressRanges && !requestsPerMinute && !tokensPerMinute && !concurrentRequests) {
+  const amounts = toBudgets(columns);
+  const budgets = budgetPeriods.flatMap((period) => {
+    const amount = amounts[period];
+    return amount === null ? [] : [{ period, amount }];
+  });
+  if (
+    budgets.length === 0 &&
+    !addressRanges &&
+    !requestsPerMinute &&
+    !tokensPerMinute &&
+    !concurrentRequests
+  ) {
     return null;
   }
   return {
     ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
-    budgets: hasBudget ? budgets : null,
+    budgets: budgets.length > 0 ? budgets : null,
     addressRanges: addressRanges && new AddressRanges(addressRanges),
   };
 }

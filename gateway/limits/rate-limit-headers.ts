@@ -4,16 +4,16 @@ import type { SlidingMinute } from "./sliding-minute.ts";
 import type { ScopeUse } from "./valkey/valkey-limits.ts";
 
 /**
- * `x-ratelimit-*`, names and values in turn, under OpenAI's names: of the limits that a request is under, the one that has
- * the least left. https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
+ * Adds `x-ratelimit-*` to names and values in turn, under OpenAI's names: of the limits that a request is under, the one that
+ * has the least left. https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
  * @param exactUse what is used of each scope by all processes, where that is known better
  */
-export function rateLimitHeaders(
+export function addRateLimitHeaders(
+  headers: string[],
   scopes: readonly Scope[],
   now: number,
   exactUse: readonly ScopeUse[] | null = null,
-): string[] {
-  const headers: string[] = [];
+): void {
   const second = Math.floor(now / 1000);
   // Mostly the same for both.
   let resetAt = -1;
@@ -36,7 +36,6 @@ export function rateLimitHeaders(
     resetAt = fullAt;
     headers.push(limit, String(least.limit), remaining, String(least.left), reset, resetIn);
   }
-  return headers;
 }
 
 const kinds = ["requests", "tokens"] as const;

@@ -4,12 +4,12 @@ import { parseArgs } from "node:util";
 import manifest from "../../package.json" with { type: "json" };
 import type { BareProxy } from "./bare-proxy.ts";
 import { type BenchmarkCase, dialectCases, openAiCases, vendorCases } from "./cases.ts";
-import { compareLimits } from "./compare-limits.ts";
+import { compareFeatures } from "./compare-features.ts";
 import { compareWorkers } from "./compare-workers.ts";
 import type { GatewayProcess, RecordCounts } from "./gateway-process.ts";
 import type { LoadGenerator } from "./load-generator.ts";
 import { startProcess } from "./measured-process.ts";
-import { formatResults, machineFacts, type Result } from "./report.ts";
+import { formatResults, machineFacts, median, type Result } from "./report.ts";
 import { RoundRunner } from "./round-runner.ts";
 import type { ScriptedUpstream } from "./scripted-upstream.ts";
 import { setUpGateway } from "./set-up-gateway.ts";
@@ -53,13 +53,17 @@ async function bench(profileFolder: string | undefined): Promise<void> {
       for (const benchmarkCase of cases) results.push(await measure(benchmarkCase));
     }
     const [shortest] = openAiCases;
-    const costOfLimits = shortest ? await compareLimits(runner, shortest) : "";
+    const bareUs = median(results[0]?.bare ?? []);
+    const costOfFeatures = shortest ? await compareFeatures(runner, gateway, shortest, bareUs) : "";
 
     const sent = runner.sentToGateway;
-    checkRecords(await gateway.ask("stopAndCount"), sent);
+    const { left, counts } = await gateway.ask("stopAndCount");
+    checkRecords(counts, sent - left);
     console.log(`${machineFacts()}\n\n${formatResults(results)}`);
-    console.log(`\n${sent.toLocaleString("en")} requests through the gateway, each with its usage record.`);
-    console.log(costOfLimits);
+    console.log(
+      `\n${sent.toLocaleString("en")} requests through the gateway, each with its usage record but for ${left.toLocaleString("en")} that were to have none.`,
+    );
+    console.log(costOfFeatures);
     if (shortest) console.log(await compareWorkers({ load, upstreamPort, benchmarkCase: shortest }));
   } finally {
     await Promise.all([load.stop(), gateway.stop(), bareProxy.stop(), upstream.stop()]);

@@ -15,6 +15,8 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const databaseFile = path.join(folder, "gateway.db");
 
 let gateway: RunningGateway | undefined;
+/** How many requests were to leave no record. */
+let left = 0;
 const profiler = new CpuProfiler();
 
 const answers = {
@@ -37,6 +39,23 @@ const answers = {
     return cpuMicroseconds();
   },
 
+  /** Whether requests leave a record, as always they do but here, where it is asked what that costs. */
+  keepRecords(areKept: boolean) {
+    if (!gateway) return;
+    const { recorder } = gateway.services;
+    if (areKept) {
+      Reflect.deleteProperty(recorder, "start");
+      Reflect.deleteProperty(recorder, "record");
+      return;
+    }
+    const started = { toRecord: null, slot: null };
+    recorder.start = () => started;
+    recorder.record = (_record, _started, proceed) => {
+      left++;
+      proceed();
+    };
+  },
+
   startProfile: () => profiler.start(),
   stopProfile: (file: string) => profiler.stop(file),
 
@@ -53,7 +72,7 @@ const answers = {
       .get();
     database.close();
     if (!row) throw new Error("SQLite gave no counts.");
-    return row;
+    return { left, counts: row };
   },
 };
 
