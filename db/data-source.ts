@@ -13,13 +13,16 @@ import { UsageRecord } from "./entities/usage-record.ts";
 import { UsageRollUp } from "./entities/usage-roll-up.ts";
 import { Invitation, Session, User } from "./entities/user.ts";
 import { migrations } from "./migrations/migrations.ts";
-import { type MysqlLimits, mysqlOptions } from "./mysql-options.ts";
+import type { MysqlLimits } from "./mysql-options.ts";
 
-/** Opens the database behind a URL: `sqlite:<path>` (embedded, created when absent) or `mysql://…` (see mysql-url.ts). */
+/**
+ * Opens the database behind a URL: `sqlite:<path>` (embedded, created when absent) or `mysql://…` (see mysql-url.ts), whose
+ * driver is only loaded then.
+ */
 export async function openDataSource(url: string, limits: DataSourceLimits): Promise<DataSource> {
   const options = url.startsWith("sqlite:")
     ? sqliteOptions(url.slice("sqlite:".length))
-    : await mysqlOptions(url, limits);
+    : await (await import("./mysql-options.ts")).mysqlOptions(url, limits);
   return new DataSource({ ...options, entities, migrations, migrationsTableName: "migrations" }).initialize();
 }
 
