@@ -1,5 +1,6 @@
 import { GatewayError } from "../errors.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
+import { howToAllow } from "./explain-failure.ts";
 
 /**
  * The base URL of an upstream as it is stored. Throws `invalid_value` for one that could never be called, so that it is
@@ -19,9 +20,7 @@ export async function checkBaseUrl(text: string | null, guard: AddressGuard): Pr
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   if (!guard.allowsPrivate(url.hostname, port)) {
     if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {
-      throw refused(
-        `is a private address. To allow it, add ${url.hostname}:${port} to UPSTREAM_PRIVATE_HOSTS`,
-      );
+      throw refused(`is a private address. ${howToAllow(`${url.hostname}:${port}`)}`);
     }
     if (url.protocol === "http:")
       throw refused("must use https, or the credential would travel in the clear");

@@ -12,7 +12,7 @@ export function explainFailure(error: unknown, origin: string): string {
     ENOTFOUND: `The host ${hostname} was not found. Check the base URL.`,
     EAI_AGAIN: `The host ${hostname} could not be looked up: the name server does not answer.`,
     ECONNREFUSED: `The connection to ${hostAndPort} was refused: nothing listens there. Check the base URL, and that the server runs.`,
-    EPRIVATEADDRESS: `${host} is a private address. To allow it, add ${hostAndPort} to UPSTREAM_PRIVATE_HOSTS.`,
+    EPRIVATEADDRESS: `${host} is a private address. ${howToAllow(hostAndPort)}.`,
     EHOSTUNREACH: `The host ${hostname} cannot be reached from here.`,
     ENETUNREACH: `The network of ${hostname} cannot be reached from here.`,
     ETIMEDOUT: `It took too long to connect to ${hostAndPort}.`,
@@ -31,6 +31,11 @@ export function explainFailure(error: unknown, origin: string): string {
   }
   if (/^(?:ERR_SSL|ERR_TLS)/.test(code)) return `A TLS connection to ${hostAndPort} failed (${code}).`;
   return toGatewayError(error).message;
+}
+
+/** What lets the gateway call a private address. */
+export function howToAllow(hostAndPort: string): string {
+  return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort} in its environment, or add that to what stands there`;
 }
 
 /** The code of what went wrong at the bottom. Where several addresses were tried, the first says enough. */

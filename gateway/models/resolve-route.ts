@@ -13,13 +13,20 @@ export type Route = CatalogueModel;
 export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string): Route {
   const model = catalogue.find(slug);
   if (model && key.modelIds.has(model.id)) return model;
-  // Only what can be a slug is repeated: it goes into answers and terminals.
-  const name = parseSlug(slug) ? `\`${slug}\`` : "with this name";
+  // Only what can be a name is repeated: it goes into answers and terminals.
+  const isBare = parseSlug(`provider/${slug}`) !== null && !slug.includes("/");
+  const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
   throw new GatewayError(
     "model_not_found",
-    `The model ${name} does not exist or this API key is not connected to it. GET /v1/models lists the models it may use.`,
+    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the models it may use.`,
     { param: "model" },
   );
+}
+
+/** For a model that was named as its provider does. */
+function explainSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
+  const meant = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
+  return ` Models are named \`<provider>/<model_name>\`${meant ? `: did you mean \`${meant.slug}\`?` : "."}`;
 }
 
 /** The models a key may use, by slug. */

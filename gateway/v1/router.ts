@@ -64,7 +64,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
       .slice(0, 200);
     throw new GatewayError(
       "unknown_url",
-      `There is nothing at ${request.method} ${path}. The API is at /v1.`,
+      `There is nothing at ${request.method} ${path}. The API is at /v1, and described at /docs.`,
     );
   });
 }

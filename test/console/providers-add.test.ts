@@ -105,7 +105,9 @@ browserTest(
     t.is(await page.getByLabel("Base URL").inputValue(), "http://localhost:11434/v1");
     await page.getByText(/only if UPSTREAM_PRIVATE_HOSTS has localhost:11434/).waitFor();
     await page.getByRole("button", { name: "Save and test" }).click();
-    await page.getByText(/To allow it, add localhost:11434 to UPSTREAM_PRIVATE_HOSTS\./).waitFor();
+    await page
+      .getByText(/start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:11434 in its environment/)
+      .waitFor();
     t.is(await page.getByLabel("Base URL").getAttribute("aria-invalid"), "true");
     await assertAccessible(t, page);
   },

@@ -14,7 +14,7 @@ for (const [code, words] of [
   ["ENOTFOUND", /The host api\.example\.com was not found\. Check the base URL\./],
   ["EAI_AGAIN", /could not be looked up/],
   ["ECONNREFUSED", /api\.example\.com:443 was refused: nothing listens there/],
-  ["EPRIVATEADDRESS", /add api\.example\.com:443 to UPSTREAM_PRIVATE_HOSTS/],
+  ["EPRIVATEADDRESS", /UPSTREAM_PRIVATE_HOSTS=api\.example\.com:443 in its environment/],
   ["ETIMEDOUT", /took too long to connect to api\.example\.com:443/],
   ["ECONNRESET", /broke off the connection/],
   ["CERT_HAS_EXPIRED", /certificate of api\.example\.com has expired/],

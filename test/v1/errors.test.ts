@@ -96,6 +96,19 @@ test("a model that does not exist and one the key is not connected to get the sa
   t.is(assertError(t, inDetail, row), hidden);
 });
 
+test("a model that is named without its provider is told how models are named, and which is meant", async (t) => {
+  const row = clientError(404, "model_not_found", "model");
+  const bare = (name: string) => postChat(gateway, key.value, chatBody(name));
+  t.regex(assertError(t, await bare("echo"), row), /`<provider>\/<model_name>`: did you mean `demo\/echo`\?/);
+  t.regex(
+    assertError(t, await bare("none"), row),
+    /`none` does not exist .* `<provider>\/<model_name>`\. GET/,
+  );
+  const unconnected = await createKey(gateway, []);
+  const hidden = await postChat(gateway, unconnected.value, chatBody("echo"));
+  t.notRegex(assertError(t, hidden, row), /demo/, "what a key may not use is not named");
+});
+
 for (const body of [
   "",
   " ",

@@ -150,6 +150,6 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
 /** A server on the same machine, at its usual port. */
 function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
   const baseUrl = `http://localhost:${port}/v1`;
-  const hint = `Runs on the gateway's own machine, which it may call once UPSTREAM_PRIVATE_HOSTS has localhost:${port} in it.`;
+  const hint = `Runs on the gateway's own machine, which it may call if it is started with UPSTREAM_PRIVATE_HOSTS=localhost:${port}.`;
   return { name, label, baseUrl, hint, keyPageUrl: null, keyVariable: null, ...firstNames };
 }

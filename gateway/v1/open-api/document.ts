@@ -46,5 +46,5 @@ const about = [
   "One address and one API key in front of many providers, in OpenAI's form and in Anthropic's.",
   "A model is addressed by its slug, `<provider>/<model_name>`, in requests and in answers.",
   "The schemas of requests are what the gateway checks. Fields that they do not have are not refused: they pass on to a provider that speaks the same form, and are translated for one that does not.",
-  "Every answer carries `x-request-id`, the id of its usage record.",
+  "Every answer carries `x-request-id`; where a key was known, it is the id of the usage record.",
 ].join("\n\n");
