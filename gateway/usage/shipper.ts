@@ -31,6 +31,8 @@ export class Shipper {
   }
 
   async ship(records: readonly UsageRecord[]): Promise<boolean> {
+    // Whoever is to be told may still be starting.
+    if (records.length === 0) return true;
     const { database, log, batchRecordsMax, shipped } = this.#options;
     try {
       for (let from = 0; from < records.length; from += batchRecordsMax) {

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
@@ -11,6 +12,11 @@ export default {
   ...manifest.ava,
   // Processes, because threads neither fill nor use the compile cache, which saves a file half of what it takes to load it.
   workerThreads: false,
+  // Each of them waits now and then: for a database that is frozen, a browser, a process that starts.
+  concurrency: availableParallelism() + 1,
+  // What takes longest must not begin when all else has ended.
+  sortTestFiles: (one: string, other: string) =>
+    Number(isLong(other)) - Number(isLong(one)) || (one < other ? -1 : 1),
   nonSemVerExperiments: { observeRunsFromConfig: true },
   async observeRun({ events }: ObservedRun): Promise<void> {
     // Whoever wants the counts is gone: nobody reads the rest either. Listening alone must not keep ava alive.
@@ -38,6 +44,10 @@ export default {
     }
   },
 };
+
+function isLong(file: string): boolean {
+  return /\/test\/(workers|chaos|credentials|console)\//.test(file);
+}
 
 export type TestCounts = { passed: number; failed: number; skipped: number; slowest: FileTime[] };
 
