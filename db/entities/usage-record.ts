@@ -36,7 +36,7 @@ export const UsageRecord = table(
     reasoningTokens: nullable(integer()),
     /** True when a count was worked out here because the upstream did not report it. */
     estimated: flag(),
-    /** Nano-dollars; null when a price or a count is unknown. */
+    /** Nano-dollars; null when a price or a count is unknown, 0 where no upstream was called. */
     cost: nullable(bigInteger()),
     /** The prices that made the cost, in nano-dollars per million tokens, so that it can be worked out again. */
     inputPrice: nullable(bigInteger()),

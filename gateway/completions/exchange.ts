@@ -241,7 +241,7 @@ export class Exchange {
       httpStatus,
       errorCode,
       ...toCounts(counted),
-      cost: way ? costOf(way.prices, counted?.usage ?? null) : null,
+      cost: way ? costOf(way.prices, counted?.usage ?? null) : 0,
       ...(way?.prices ?? noPrices),
       latencyMs: Math.round(performance.now() - this.#startedAt),
       timeToFirstTokenMs: this.#firstTokenAt && Math.round(this.#firstTokenAt - this.#startedAt),

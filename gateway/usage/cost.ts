@@ -26,7 +26,7 @@ export function costOf(prices: PriceColumns, usage: TokenUsage | null): number |
 
 const tokensPerPrice = 1_000_000n;
 
-/** Those of a request that nobody was asked to answer. */
+/** Those of a request that nobody was asked to answer, and that costs nothing. */
 export const noPrices = {
   inputPrice: null,
   cachedInputPrice: null,

@@ -10,12 +10,13 @@ export function averageLatencyMs({
 }
 
 /**
- * What that share of the requests took at most, as if those of a range were spread over it evenly; null where there are no
- * requests. Of the longest ones it is known only that they took longer than the last bound, which is given then.
+ * What that share of the requests took at most, as if those of a range were spread over it evenly; null where there are so
+ * few requests that it would say more of the range than of them. Of the longest ones it is known only that they took longer
+ * than the last bound, which is given then.
  */
 export function percentileMs(latencies: readonly number[], share: number): number | null {
   const total = latencies.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return null;
+  if (total < requestsLeast) return null;
   let left = total * share;
   for (const [index, upTo] of latencyBoundsMs.entries()) {
     const count = latencies[index] ?? 0;
@@ -25,3 +26,6 @@ export function percentileMs(latencies: readonly number[], share: number): numbe
   }
   return latencyBoundsMs.at(-1) ?? null;
 }
+
+/** 5 % of them are one request. */
+const requestsLeast = 20;

@@ -7,7 +7,7 @@ export type OnboardingSteps = {
   hasProvider: boolean;
   /** Whether there is a key that somebody made; for members, of their own. */
   hasKey: boolean;
-  /** Whether a request was made; for members, with a key of their own. */
+  /** Whether a request was made with such a key, and there is a provider. */
   hasRequest: boolean;
 };
 
@@ -21,10 +21,14 @@ export class Onboarding {
 
   steps(person: Person): Promise<OnboardingSteps> {
     const owner = ownerScope(person);
-    return this.#database.read(async ({ apiKeys, providers, usageRecords }) => ({
-      hasProvider: await providers.existsBesides("demo"),
-      hasKey: await apiKeys.existsOf(owner),
-      hasRequest: await usageRecords.existsOf(owner),
-    }));
+    return this.#database.read(async ({ apiKeys, providers, usageRecords }) => {
+      const hasProvider = await providers.existsBesides("demo");
+      return {
+        hasProvider,
+        hasKey: await apiKeys.existsOf(owner),
+        // Before that only the demo can have answered.
+        hasRequest: hasProvider && (await usageRecords.existsOf(owner)),
+      };
+    });
   }
 }

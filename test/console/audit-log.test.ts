@@ -13,11 +13,16 @@ browserTest(
     const { key } = await gateway.admin.keys.create.mutate({ name: "Laptop" });
     await gateway.admin.keys.rename.mutate({ id: key.id, name: "Old laptop" });
     await gateway.admin.keys.create.mutate({ name: "Server" });
+    const budgetsUsd = { day: 0.001, week: 5 };
+    await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd } });
+    await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { day: null } } });
 
     const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
-    await page.getByText("Key renamed").waitFor();
+    await page.getByRole("cell", { name: "Key renamed" }).waitFor();
     await assertAccessible(t, page);
     t.true(await page.getByText("Laptop → Old laptop").isVisible());
+    t.true(await page.getByText("budgetsUsd.day: 0.001 → none", { exact: true }).isVisible());
+    t.true(await page.getByText("budgetsUsd.week: none → 5", { exact: true }).isVisible());
 
     await page.getByLabel("Action").click();
     await page.getByRole("option", { name: "Key created" }).click();
@@ -27,7 +32,7 @@ browserTest(
     await page.getByLabel("Action").click();
     await page.getByRole("option", { name: "Any action" }).click();
 
-    await page.getByRole("link", { name: "Old laptop" }).click();
+    await page.getByRole("link", { name: "Old laptop" }).first().click();
     await page.getByRole("link", { name: "Server" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Everything" }).click();
     await page.getByRole("link", { name: "Server" }).waitFor();

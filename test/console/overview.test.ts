@@ -36,6 +36,7 @@ browserTest(
     await page.reload();
     await page.getByRole("link", { name: /^Requests 2/ }).waitFor();
     await page.getByRole("link", { name: /^Errors 1/ }).waitFor();
+    await page.getByRole("link", { name: /^Latency, 95% of requests within – \d+ ms on average/ }).waitFor();
     t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
     await page.getByRole("listitem").filter({ hasText: "openai" }).getByText("Not used lately").waitFor();
     await assertAccessible(t, page);

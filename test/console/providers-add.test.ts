@@ -209,7 +209,7 @@ browserTest(
       baseUrl: "http://127.0.0.1:1/v1",
     });
     const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
-    await page.getByText("The provider does not tell which models it has").waitFor();
+    await page.getByText("The provider could not be asked which models it has").waitFor();
     await page.getByLabel("Search these models").fill("gpt-4o-mini");
     await page.getByRole("checkbox", { name: /^gpt-4o-mini 1/ }).check();
     await assertAccessible(t, page);
@@ -218,3 +218,18 @@ browserTest(
     t.is((await gateway.admin.models.get.query({ slug: "proxy/gpt-4o-mini" })).prices.input, 0.15);
   },
 );
+
+browserTest("of a provider that refuses the key it is not said that it has no models", async (t) => {
+  const upstream = await createListingUpstream(t, ["small"]);
+  const gateway = await startTestGateway(t);
+  const { id } = await gateway.admin.providers.create.mutate({
+    name: "house",
+    kind: "openai-compatible",
+    baseUrl: `${upstream.url}/v1`,
+    apiKey: badKey,
+  });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
+  await page.getByRole("alert").getByText("The key was refused").waitFor();
+  await page.getByRole("link", { name: "Add one by hand" }).waitFor();
+  t.is(await page.getByText("It lists no models").count(), 0);
+});

@@ -20,7 +20,7 @@ browserTest("the list says what each provider has, and what it lacks", async (t)
   await row("empty").getByText("No key").waitFor();
   await row("demo").getByText("Not used lately").waitFor();
   await assertAccessible(t, page);
-  await row("demo").getByRole("link", { name: "1 models of demo" }).click();
+  await row("demo").getByRole("link", { name: "1 model of demo" }).click();
   await page.waitForURL(/\/models\?provider=prv_/);
   await page.getByRole("link", { name: "demo/echo" }).waitFor();
   await page.goto(`/providers/${id}`);

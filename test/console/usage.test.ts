@@ -125,3 +125,25 @@ browserTest("a cancelled stream is shown as one, with counts that are said to be
   await page.getByRole("cell", { name: "Cancelled" }).waitFor();
   t.true((await page.getByText("≈").count()) > 0);
 });
+
+browserTest(
+  "a request that the gateway refused says why, that nobody was called, and costs nothing",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const key = await createKey(gateway);
+    t.is((await postChat(gateway, key.value, chatBody("nobody/nothing"))).status, 404);
+    await gateway.services.recorder.flush();
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+    await page.getByRole("cell", { name: "Failed model_not_found" }).waitFor();
+    t.is(await page.getByText("of unknown cost").count(), 0);
+    await page.getByRole("button", { name: /details of the request/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Request" });
+    const fact = (label: string) =>
+      dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
+    t.is(await fact("Answered by"), "none");
+    t.is(await fact("Token counts"), "none");
+    t.is(await fact("Attempts"), "0");
+    t.is(await fact("Cost"), "$0.00");
+    await assertAccessible(t, page);
+  },
+);

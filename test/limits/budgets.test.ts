@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
       httpStatus: 402,
       errorCode: "insufficient_quota",
       attempts: 0,
-      cost: null,
+      cost: 0,
     });
 
     await gateway.close();

@@ -39,7 +39,7 @@ test.serial(
       httpStatus: 429,
       errorCode: "rate_limit_exceeded",
       attempts: 0,
-      cost: null,
+      cost: 0,
     });
     t.like(record, { model: model.slug, inputTokens: null, outputTokens: null });
   },

@@ -7,7 +7,8 @@ const opus = setupModel("anthropic/opus", { inputPrice: 5, outputPrice: 25 });
 const sonnet = setupModel("anthropic/sonnet", { inputPrice: 3, outputPrice: 15 });
 const haiku = setupModel("anthropic/haiku", { inputPrice: 1, outputPrice: 5 });
 const mini = setupModel("openai/mini", { inputPrice: 0.25, outputPrice: 2 });
-const local = setupModel("local/llama", { inputPrice: null, outputPrice: null });
+const unknown = { inputPrice: null, outputPrice: null };
+const local = setupModel("local/llama", unknown);
 
 const cases: [string, SetupModel[], [string, string, string] | null][] = [
   ["by price", [sonnet, opus, mini, haiku], ["openai/mini", "anthropic/haiku", "anthropic/opus"]],
@@ -18,6 +19,16 @@ const cases: [string, SetupModel[], [string, string, string] | null][] = [
     "an unknown price is between the others",
     [opus, local, mini],
     ["openai/mini", "local/llama", "anthropic/opus"],
+  ],
+  [
+    "the demo is for nobody's work",
+    [setupModel("demo/echo", { ...unknown, providerKind: "demo" }), haiku],
+    ["anthropic/haiku", "anthropic/haiku", "anthropic/haiku"],
+  ],
+  [
+    "the demo where there is nothing else",
+    [setupModel("demo/echo", { ...unknown, providerKind: "demo" })],
+    ["demo/echo", "demo/echo", "demo/echo"],
   ],
   ["none", [], null],
   [

@@ -66,6 +66,13 @@ for (const kind of databaseKinds) {
     const { keys, overview, providers } = gateway.admin;
     const nothing = { hasProvider: false, hasKey: false, hasRequest: false };
     t.deepEqual(await overview.onboarding.query(), nothing, "what the first start made does not count");
+    const { id: modelId } = await gateway.admin.models.get.query({ slug: "demo/echo" });
+    const first = await gateway.services.database.write((repositories) =>
+      gateway.services.keys.createFirst(repositories, "First key", modelId),
+    );
+    t.is((await postChat(gateway, first, chatBody("demo/echo"))).status, 200);
+    await gateway.services.recorder.flush();
+    t.deepEqual(await overview.onboarding.query(), nothing, "nor does trying it");
     const baseUrl = "https://api.example.com/v1";
     await providers.create.mutate({ name: "real", kind: "openai-compatible", baseUrl });
     t.deepEqual(await overview.onboarding.query(), { ...nothing, hasProvider: true });

@@ -146,6 +146,7 @@ test("nothing is counted where nothing was done: a refusal, and a request that c
     return found.length === 2 && found;
   });
   for (const record of records) {
-    t.like(record, { inputTokens: null, outputTokens: null, cost: null, estimated: false });
+    t.like(record, { inputTokens: null, outputTokens: null, estimated: false });
+    t.is(record.cost, record.attempts > 0 ? null : 0);
   }
 });

@@ -65,5 +65,11 @@ test("a percentile is read from counts in ranges", (t) => {
   t.is(percentileMs([100, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);
   t.is(percentileMs([90, 10, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 375);
   t.is(percentileMs([90, 0, 0, 0, 10, 0, 0, 0, 0, 0], 0.95), 3_000);
-  t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 0.95), 64_000);
+  t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 20], 0.95), 64_000);
+});
+
+test("a percentile is not read from so few requests that one of them would decide it", (t) => {
+  t.is(percentileMs([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), null);
+  t.is(percentileMs([18, 0, 0, 0, 0, 0, 0, 0, 0, 1], 0.95), null);
+  t.is(percentileMs([20, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);
 });

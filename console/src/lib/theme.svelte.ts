@@ -4,10 +4,20 @@ type Theme = "light" | "dark";
 class ThemeChoice {
   current = $state<Theme>(document.documentElement.classList.contains("dark") ? "dark" : "light");
 
+  constructor() {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+      if (!localStorage.getItem("theme")) this.#show(matches ? "dark" : "light");
+    });
+  }
+
   toggle(): void {
-    this.current = this.current === "dark" ? "light" : "dark";
-    document.documentElement.classList.toggle("dark", this.current === "dark");
+    this.#show(this.current === "dark" ? "light" : "dark");
     localStorage.setItem("theme", this.current);
+  }
+
+  #show(theme: Theme): void {
+    this.current = theme;
+    document.documentElement.classList.toggle("dark", theme === "dark");
   }
 }
 

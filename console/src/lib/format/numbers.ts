@@ -6,6 +6,11 @@ export function formatCount(count: number): string {
   return whole.format(count);
 }
 
+/** "1 request", "1,234 requests" */
+export function formatCountOf(count: number, thing: string): string {
+  return `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 /** "1.2M", for where there is little room. */
 export function formatCompact(count: number): string {
   return compact.format(count);

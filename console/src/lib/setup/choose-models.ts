@@ -2,11 +2,12 @@ import type { SetupModel, Workload } from "./setup-input.ts";
 
 /**
  * Sensible first choices among the models of a key: the dearest for hard tasks, the cheapest for light ones, and for daily use
- * the one whose price is nearest to the middle of the two. Null if there is no model at all.
+ * the one whose price is nearest to the middle of the two. The demo only where there is nothing else. Null if there is no
+ * model at all.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
-  const usable = connected.filter(canCode);
-  const byPrice = (usable.length > 0 ? usable : connected).toSorted(
+  const real = whereAny(connected, ({ providerKind }) => providerKind !== "demo");
+  const byPrice = whereAny(real, canCode).toSorted(
     (one, another) => priceOf(one) - priceOf(another) || one.slug.localeCompare(another.slug, "en"),
   );
   const light = byPrice.at(0);
@@ -18,6 +19,12 @@ export function chooseModels(connected: SetupModel[]): Record<Workload, SetupMod
   // Of two that are as far from it, the dearer.
   const daily = byPrice.reduce((best, model) => (distance(model) <= distance(best) ? model : best), light);
   return { light, daily, hard };
+}
+
+/** Those that fit, or all where none does. */
+function whereAny(models: SetupModel[], fits: (model: SetupModel) => boolean): SetupModel[] {
+  const fitting = models.filter(fits);
+  return fitting.length > 0 ? fitting : models;
 }
 
 /** Of what answers in a terminal: it calls tools, has room for files, and makes text. */

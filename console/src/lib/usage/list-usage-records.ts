@@ -14,7 +14,9 @@ const usageRecordsDocument = /* GraphQL */ `
           model
           provider
           upstreamModel
+          attempts
           endpoint
+          clientTool
           stream
           status
           httpStatus

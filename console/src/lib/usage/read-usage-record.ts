@@ -10,7 +10,9 @@ const usageRecordDocument = /* GraphQL */ `
       model
       provider
       upstreamModel
+      attempts
       endpoint
+      clientTool
       stream
       status
       httpStatus
@@ -38,7 +40,11 @@ export type UsageRecord = {
   model: string;
   provider: string;
   upstreamModel: string | null;
+  /** How many times an upstream was called: 0 where the gateway refused the request itself. */
+  attempts: number;
   endpoint: string;
+  /** Null for any client but the coding tools. */
+  clientTool: string | null;
   stream: boolean;
   status: UsageStatus;
   httpStatus: number;

@@ -1,0 +1,52 @@
+/**
+ * What else an entry says, a line for each value: what it was and is, or what it is. Of a value with members, a line for each
+ * of them that differs.
+ */
+export function describeDetails(details: Members, name = ""): DetailLine[] {
+  if ("from" in details && "to" in details) return describeChange(name, details["from"], details["to"]);
+  return Object.entries(details).flatMap(([member, value]) => {
+    const path = join(name, member);
+    return isMembers(value) && !isList(value)
+      ? describeDetails(value, path)
+      : [{ name: path, text: show(value) }];
+  });
+}
+
+/** `name` is empty where the whole entry is about one value. */
+export type DetailLine = { name: string; text: string };
+type Members = Record<string, unknown>;
+
+function describeChange(name: string, from: unknown, to: unknown): DetailLine[] {
+  if (!isMembers(from ?? to) || !isMembers(to ?? from)) {
+    return [{ name, text: `${show(from)} → ${show(to)}` }];
+  }
+  const [before, after] = [from, to].map((value) => (isMembers(value) ? value : {}));
+  const members = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...members].flatMap((member) => {
+    const [was, is] = [before?.[member], after?.[member]];
+    const isSame = JSON.stringify(was ?? null) === JSON.stringify(is ?? null);
+    return isSame ? [] : describeChange(join(name, member), was, is);
+  });
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The beginning of a list that may be long, as the gateway writes it down. */
+function isList(value: Members): value is { count: number; items: unknown[] } {
+  return typeof value["count"] === "number" && Array.isArray(value["items"]);
+}
+
+function show(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "none";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(show).join(", ");
+  if (!isMembers(value)) return String(value);
+  if (!isList(value)) return JSON.stringify(value);
+  const rest = value.count - value.items.length;
+  return show(value.items) + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+function join(name: string, member: string): string {
+  return name === "" ? member : `${name}.${member}`;
+}
