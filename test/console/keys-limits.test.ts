@@ -14,9 +14,9 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
   await page.getByLabel("Requests per minute").fill("2");
   await page.getByLabel("Budget per day").fill("1.5");
-  await page.getByLabel("Allowed addresses").fill("nonsense");
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("is neither an IP address nor a range").waitFor();
+  await page.getByText("10.0.0/8 is neither an IP address nor a range").waitFor();
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n::1");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("The limits are saved.").waitFor();
@@ -32,6 +32,28 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   await page.getByText("$0.00 of $1.50 spent").waitFor();
   t.is(await page.getByLabel("Allowed addresses").inputValue(), "127.0.0.1\n::1");
   t.deepEqual((await gateway.admin.keys.get.query({ id: key.id })).limits.budgetsUsd.day, 1.5);
+});
+
+browserTest("limits that were set are taken away by emptying their fields", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
+  const save = async () => {
+    await page.getByRole("button", { name: "Save limits" }).click();
+    await page.getByText("The limits are saved.").waitFor();
+  };
+  await page.getByLabel("Requests per minute").fill("2");
+  await page.getByLabel("Budget in total").fill("0.05");
+  await save();
+  await page.reload();
+  await page.getByText("$0.00 of $0.05 spent").waitFor();
+  await page.getByLabel("Requests per minute").fill("");
+  await page.getByLabel("Budget in total").fill("");
+  await save();
+  const { limits } = await gateway.admin.keys.get.query({ id: key.id });
+  t.is(limits.requestsPerMinute, null);
+  t.is(limits.budgetsUsd.total, null);
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
 });
 
 browserTest("a key's end is changed on its page, and taken away", async (t) => {
