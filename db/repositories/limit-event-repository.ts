@@ -1,4 +1,4 @@
-import { type EntityManager, In, LessThan, LessThanOrEqual } from "typeorm";
+import { type EntityManager, LessThan, LessThanOrEqual } from "typeorm";
 import { LimitEvent, type LimitEventRow } from "../entities/limit-event.ts";
 
 export class LimitEventRepository {
@@ -16,10 +16,6 @@ export class LimitEventRepository {
   /** A key's newest first. */
   list(apiKeyId: string, limit: number): Promise<LimitEventRow[]> {
     return this.#manager.find(LimitEvent, { where: { apiKeyId }, order: { createdAt: "DESC" }, take: limit });
-  }
-
-  ofKeys(apiKeyIds: string[]): Promise<LimitEventRow[]> {
-    return this.#manager.find(LimitEvent, { where: { apiKeyId: In(apiKeyIds) } });
   }
 
   /** Those that are to be sent by now, oldest first. */

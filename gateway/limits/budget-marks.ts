@@ -3,28 +3,34 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import { periodAt } from "./budget-time.ts";
 import { budgetPeriods, toBudgets } from "./key-limits.ts";
 
-/** Of keys with a budget, by their ids, how much of one is spent now, in percent, where a warning of it has been given: 80 or 100. */
+/** Of keys with a budget, by their ids, how much of one is spent now, in percent: 80 or 100; keys that spent less are left out. */
 export async function budgetMarks(
-  { limitEvents }: Repositories,
+  { usageRollUps }: Repositories,
   keys: readonly ApiKeyRow[],
   now: number,
 ): Promise<Map<string, number>> {
   const budgeted = keys.filter((key) => Object.values(toBudgets(key)).some((budget) => budget !== null));
   const marks = new Map<string, number>();
-  if (budgeted.length === 0) return marks;
-  const byKey = Map.groupBy(
-    await limitEvents.ofKeys(budgeted.map(({ id }) => id)),
-    ({ apiKeyId }) => apiKeyId,
-  );
+  const costs = await usageRollUps.dailyCosts(budgeted.map(({ id }) => id));
+  const byKey = Map.groupBy(costs, ({ apiKeyId }) => apiKeyId);
   for (const key of budgeted) {
     const budgets = toBudgets(key);
-    for (const { period, periodStartsAt, budget, percent } of byKey.get(key.id) ?? []) {
-      const known = budgetPeriods.find((each) => each === period);
-      // A budget that was changed since has its own warnings, and so has the next period.
-      if (!known || budgets[known] !== budget) continue;
-      if (periodStartsAt.getTime() !== periodAt(known, now).startsAt) continue;
-      marks.set(key.id, Math.max(percent, marks.get(key.id) ?? 0));
-    }
+    const days = byKey.get(key.id) ?? [];
+    const uses = budgetPeriods.map((period) => {
+      const { startsAt } = periodAt(period, now);
+      // What was spent before there was this budget counts too, as it does for requests.
+      const spent = days.reduce((sum, day) => sum + (day.startsAt.getTime() >= startsAt ? day.cost : 0), 0);
+      return { budget: budgets[period], spent };
+    });
+    const mark = budgetMark(uses);
+    if (mark !== null) marks.set(key.id, mark);
   }
   return marks;
+}
+
+/** Of one key's budgets; null is no budget, and of a key that has spent little. */
+export function budgetMark(uses: readonly { budget: number | null; spent: number }[]): number | null {
+  const isAt = (percent: number) =>
+    uses.some(({ budget, spent }) => budget !== null && spent * 100 >= budget * percent);
+  return [100, 80].find(isAt) ?? null;
 }

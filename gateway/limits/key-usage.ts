@@ -2,6 +2,7 @@ import type { Database } from "../../db/database.ts";
 import type { Person } from "../auth/person.ts";
 import { findKey } from "../keys/find-key.ts";
 import type { Limits } from "../limit-variables.ts";
+import { budgetMark } from "./budget-marks.ts";
 import type { Budgets } from "./budgets.ts";
 import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "./key-limits.ts";
 import type { Limiter } from "./limiter.ts";
@@ -17,6 +18,8 @@ export type KeyUsage = {
   /** In the process that answers. */
   concurrentRequests: Use;
   budgets: BudgetUse[];
+  /** As in the list of keys: 80 or 100, once that much of a budget is spent. */
+  budgetSpentPercent: number | null;
   /** The newest warnings, newest first. */
   warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];
 };
@@ -57,6 +60,7 @@ export class KeyUsageReader {
     }));
     await budgets.load([id]);
     const own = toKeyLimits(key);
+    const budgetUses = budgetPeriods.map((period) => this.#budgetUse(id, period, own.budgetsUsd[period]));
     const sum = (name: "requests" | "tokens") => uses.reduce((total, use) => total + use[name], 0);
     const use = (limit: number | null, byDefault: number, used: number): Use => ({
       limit: limit ?? (byDefault || null),
@@ -70,7 +74,10 @@ export class KeyUsageReader {
         limits.keyConcurrentRequestsMax,
         limiter.statusOf({ id }).concurrentRequests,
       ),
-      budgets: budgetPeriods.map((period) => this.#budgetUse(id, period, own.budgetsUsd[period])),
+      budgets: budgetUses,
+      budgetSpentPercent: budgetMark(
+        budgetUses.map(({ budgetUsd, spentUsd }) => ({ budget: budgetUsd, spent: spentUsd })),
+      ),
       warnings: events.map(({ period, percent, budget, createdAt }) => ({
         period: period as BudgetPeriod,
         percent,

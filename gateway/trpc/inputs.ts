@@ -67,7 +67,7 @@ export const apiKey = z
   .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
 
 /** A credential's share of its provider's requests, beside the weights of the others. */
-export const weight = z.int().min(1).max(1_000);
+export const weight = whole(1_000);
 
 export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "is not a variable's name");
 
@@ -75,7 +75,9 @@ export const moment = z.iso
   .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })
   .transform((text) => new Date(text));
 
-const milliseconds = z.int().min(1).max(3_600_000);
+// People are asked for seconds.
+const notATime = "must be more than no time and at most an hour";
+const milliseconds = z.int(notATime).min(1, notATime).max(3_600_000, notATime);
 
 export const timeouts = z.strictObject({
   connectTimeoutMs: milliseconds.optional(),
@@ -84,7 +86,7 @@ export const timeouts = z.strictObject({
   totalTimeoutMs: milliseconds.optional(),
 });
 
-const price = z.number().min(0).max(1_000_000).nullable();
+const price = dollars("must be 0 or more").nullable();
 
 /** US dollars per million tokens. */
 export const prices = z.strictObject({
@@ -94,19 +96,11 @@ export const prices = z.strictObject({
   output: price.optional(),
 });
 
-export const tokens = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1)
-  .nullable();
+export const tokens = whole(2 ** 31 - 1).nullable();
 
-const atLeastOne = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1)
-  .nullish();
+const atLeastOne = whole(2 ** 31 - 1, "must be 1 or more, or empty for no limit").nullish();
 
-const budget = z.number().min(0).max(1_000_000).nullish();
+const budget = dollars("must be 0 or more, or empty for no limit").nullish();
 
 export const keyLimits = z.strictObject({
   requestsPerMinute: atLeastOne,
@@ -115,8 +109,24 @@ export const keyLimits = z.strictObject({
   budgetsUsd: z.strictObject({ day: budget, week: budget, month: budget, total: budget }).optional(),
   addressRanges: z
     .array(
-      z.string().trim().refine(isAddressRange, "is neither an IP address nor a range such as 10.0.0.0/8"),
+      z
+        .string()
+        .trim()
+        .refine(isAddressRange, {
+          error: ({ input }) => `${String(input).slice(0, 60)} ${neitherAddressNorRange}`,
+        }),
     )
-    .max(50)
+    .max(50, "must be at most 50")
     .nullish(),
 });
+
+const neitherAddressNorRange = "is neither an IP address nor a range such as 10.0.0.0/8";
+
+/** A whole number from 1 on. What is wrong with another is said in words of people, beside the field it was typed into. */
+function whole(max: number, tooSmall = "must be 1 or more") {
+  return z.int("must be a whole number").min(1, tooSmall).max(max, `must be at most ${max}`);
+}
+
+function dollars(tooSmall: string) {
+  return z.number("must be a number").min(0, tooSmall).max(1_000_000, "must be at most 1000000");
+}

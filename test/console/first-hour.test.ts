@@ -67,7 +67,7 @@ browserTest(
     t.is(await page.getByRole("row").count(), 2);
     await page.getByRole("button", { name: "Deactivate" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).click();
-    await page.getByText("Disabled").first().waitFor();
+    await page.getByText("Deactivated").first().waitFor();
     await t.throwsAsync(client.chat.completions.create(request), { instanceOf: AuthenticationError });
   },
 );

@@ -4,7 +4,7 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
@@ -14,9 +14,9 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
   await page.getByLabel("Requests per minute").fill("2");
   await page.getByLabel("Budget per day").fill("1.5");
-  await page.getByLabel("Allowed addresses").fill("nonsense");
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("is neither an IP address nor a range").waitFor();
+  await page.getByText("10.0.0/8 is neither an IP address nor a range").waitFor();
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n::1");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("The limits are saved.").waitFor();
@@ -34,6 +34,28 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   t.deepEqual((await gateway.admin.keys.get.query({ id: key.id })).limits.budgetsUsd.day, 1.5);
 });
 
+browserTest("limits that were set are taken away by emptying their fields", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
+  const save = async () => {
+    await page.getByRole("button", { name: "Save limits" }).click();
+    await page.getByText("The limits are saved.").waitFor();
+  };
+  await page.getByLabel("Requests per minute").fill("2");
+  await page.getByLabel("Budget in total").fill("0.05");
+  await save();
+  await page.reload();
+  await page.getByText("$0.00 of $0.05 spent").waitFor();
+  await page.getByLabel("Requests per minute").fill("");
+  await page.getByLabel("Budget in total").fill("");
+  await save();
+  const { limits } = await gateway.admin.keys.get.query({ id: key.id });
+  t.is(limits.requestsPerMinute, null);
+  t.is(limits.budgetsUsd.total, null);
+  t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
+});
+
 browserTest("a key's end is changed on its page, and taken away", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
@@ -46,6 +68,11 @@ browserTest("a key's end is changed on its page, and taken away", async (t) => {
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("The limits are saved.").waitFor();
   t.regex((await expiresAt()) ?? "", /^2099-0(1-31|2-01)T/);
+  const soon = new Date(Date.now() + 53 * 60_000);
+  await gateway.admin.keys.setLimits.mutate({ id, expiresAt: soon.toISOString() });
+  await page.reload();
+  await page.getByText(/^It ends on .*:\d\d:\d\d.*Empty is for ever\.$/).waitFor();
+  await page.getByLabel("Works until").fill("2099-01-31");
   await page.getByLabel("Works until the end of").fill("");
   await page.getByRole("button", { name: "Save limits" }).click();
   await eventually(async () => (await expiresAt()) === null);
@@ -72,3 +99,32 @@ browserTest("a budget that is spent is marked in the list of keys", async (t) =>
     "of the new budget little is spent",
   );
 });
+
+browserTest(
+  "a budget below what is spent already is marked as spent, and the key's page says so",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const { admin } = gateway;
+    const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+    await admin.models.update.mutate({ id: modelId, prices: { input: 1000, output: 3000 } });
+    const { id, value } = await createKey(gateway);
+    await postChat(gateway, value, chatBody("demo/echo"));
+    await eventually(async () => (await usageOf(gateway, id)).length === 1);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
+    await page.getByLabel("Budget per day").fill("0.001");
+    await page.getByLabel("Budget in total").fill("1000");
+    await page.getByRole("button", { name: "Save limits" }).click();
+    await page.getByText("A budget of this key is spent.").waitFor();
+    await page.getByText("of $0.001 per day is spent.").waitFor();
+    await page.locator("header").getByText("Budget spent").waitFor();
+    t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
+    t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
+    await assertAccessible(t, page);
+    await page.goto("/keys");
+    await page.getByRole("row", { name: "Test key" }).getByText("Budget spent").click();
+    await page.getByLabel("Budget per day").fill("");
+    await page.getByRole("button", { name: "Save limits" }).click();
+    await page.getByText("A budget of this key is spent.").waitFor({ state: "detached" });
+    t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+  },
+);

@@ -33,7 +33,7 @@ browserTest("keys are searched, filtered and paged, and the address keeps it", a
   await page.getByRole("link", { name: "Laptop" }).waitFor();
   t.is(await page.getByRole("searchbox").inputValue(), "lap");
   await page.getByLabel("Status").click();
-  await page.getByRole("option", { name: "Disabled (1)" }).waitFor();
+  await page.getByRole("option", { name: "Deactivated (1)" }).waitFor();
   await page.getByRole("option", { name: "Active (0)" }).click();
   await page.getByText("No key matches").waitFor();
   await page.getByRole("link", { name: "Show all keys" }).click();
@@ -82,7 +82,7 @@ browserTest("a row's menu deactivates, activates, copies the id and deletes; the
 
   await choose("Deactivate");
   await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).press("Enter");
-  await row.getByText("Disabled").waitFor();
+  await row.getByText("Deactivated").waitFor();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   t.is(await page.evaluate(focused), "Actions for Test key");
   t.is(await status(), 401);

@@ -30,7 +30,7 @@ browserTest(
     await page.getByLabel("Output", { exact: true }).fill("");
     await page.getByLabel("Output limit").fill("99999999999");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText(/Too big/).waitFor();
+    await page.getByText("must be at most 2147483647").waitFor();
     t.is(await page.getByLabel("Output limit").getAttribute("aria-invalid"), "true");
     await page.getByRole("button", { name: "Undo changes" }).click();
     t.is(await page.getByLabel("Output", { exact: true }).inputValue(), "0");
@@ -164,7 +164,17 @@ browserTest("a model is added by hand, with what is known of it filled in", asyn
   await page.getByLabel("Name for clients").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.getByText("There is a model house/mini already.").waitFor();
-  t.is(await page.getByLabel("Name for clients").getAttribute("aria-invalid"), "true");
+  const name = page.getByLabel("Name for clients");
+  t.is(await name.getAttribute("aria-invalid"), "true");
+  await name.fill("");
+  await page.getByText("Clients will call it house/something-else.").waitFor();
+  t.is(await name.getAttribute("aria-invalid"), null, "it is about another name");
+  t.is(await page.getByText("There is a model house/mini already.").count(), 0);
+  await page.getByLabel("Name at the provider").fill("mini");
+  await page.getByRole("button", { name: "Add model" }).click();
+  await page.getByText("There is a model house/mini already.").waitFor();
+  await page.getByLabel("Name at the provider").fill("BigOne");
+  await page.getByText("There is a model house/mini already.").waitFor({ state: "detached" });
 });
 
 /** Named house; as far as is known, it sells OpenAI's models. */

@@ -33,6 +33,18 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and is st
   t.is(raw.messages.length, 4);
   t.notRegex(JSON.stringify(raw), /sk-gateway/);
 
+  for (const [label, field] of [
+    ["Temperature", "temperature"],
+    ["Most tokens", "max_completion_tokens"],
+  ] as const) {
+    const sent = async () =>
+      JSON.parse(await page.getByRole("region", { name: "raw request" }).innerText())[field];
+    await page.getByLabel(label).fill("1");
+    t.is(await sent(), 1);
+    await page.getByLabel(label).fill("");
+    t.is(await sent(), undefined, "what is emptied is the model's own again");
+  }
+
   await page.getByLabel("Your message").fill("/slow 300 " + "word ".repeat(200));
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByRole("button", { name: "Stop" }).click();

@@ -1,17 +1,24 @@
 import type { ExecutionContext, TestFn } from "ava";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type LaunchOptions,
+  type Page,
+} from "playwright-core";
 import { findChromium } from "./chromium-program.ts";
 import type { TestGateway } from "./test-gateway.ts";
 import { administrator } from "./test-gateway.ts";
 
 /** A file's tests share one browser; each page has a context of its own, with its own cookies. */
-export function shareBrowser<Context>(test: TestFn<Context>): () => Browser {
+export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOptions = {}): () => Browser {
   let browser: Browser | undefined;
   test.before(async () => {
     browser = await chromium.launch({
       executablePath: findChromium() ?? "",
       // Containers have neither the namespaces nor the shared memory that Chromium would like.
       args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+      ...options,
     });
   });
   test.after.always(() => browser?.close());

@@ -12,6 +12,11 @@ export function endOf(date: string): number | null {
   return new Date(year, month - 1, day, 23, 59, 59, 999).getTime();
 }
 
+/** Whether it is the end of a day where this browser is, as `endOf` has it; somebody elsewhere may have set another. */
+export function isEndOfDay(time: number): boolean {
+  return Math.abs(time - (endOf(toDateText(time)) ?? 0)) < 1_000;
+}
+
 /** The day it is then, as date fields have it. */
 export function toDateText(time: number): string {
   const date = new Date(time);

@@ -2,10 +2,21 @@ import type { QueryClient } from "@tanstack/svelte-query";
 import { api, type Outputs } from "#lib/session/api.ts";
 
 export type ApiKey = Outputs["keys"]["get"];
+export type KeyUsage = Outputs["keys"]["usage"];
 
 /** One key, as the gateway has it. */
 export function keyQuery(id: string) {
   return { queryKey: ["keys", "one", id], queryFn: () => api.keys.get.query({ id }) };
+}
+
+/** What is used of a key's limits, as the gateway has it. */
+export function keyUsageQuery(id: string) {
+  return { queryKey: ["keys", "limits", id], queryFn: () => api.keys.usage.query({ id }) };
+}
+
+/** Whether requests are refused because of it. */
+export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): boolean {
+  return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
 /** What the gateway answered to a change is how the key is from now on, wherever it is shown. */

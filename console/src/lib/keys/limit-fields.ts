@@ -1,3 +1,4 @@
+import { readNumber } from "#lib/read-number.ts";
 import type { ApiKey } from "./key-cache.ts";
 
 export type LimitName =
@@ -43,13 +44,17 @@ export function toTexts({ budgetsUsd, addressRanges, ...limits }: Limits): Limit
 
 /** As the gateway takes it: null takes a limit away. */
 export function fromTexts(texts: LimitTexts) {
-  const read = (text: string) => (String(text).trim() === "" ? null : Number(text));
   const { addressRanges, day, week, month, total, ...limits } = texts;
   return {
-    requestsPerMinute: read(limits.requestsPerMinute),
-    tokensPerMinute: read(limits.tokensPerMinute),
-    concurrentRequests: read(limits.concurrentRequests),
-    budgetsUsd: { day: read(day), week: read(week), month: read(month), total: read(total) },
+    requestsPerMinute: readNumber(limits.requestsPerMinute),
+    tokensPerMinute: readNumber(limits.tokensPerMinute),
+    concurrentRequests: readNumber(limits.concurrentRequests),
+    budgetsUsd: {
+      day: readNumber(day),
+      week: readNumber(week),
+      month: readNumber(month),
+      total: readNumber(total),
+    },
     addressRanges: addressRanges.split(/[\s,]+/).filter(Boolean),
   };
 }

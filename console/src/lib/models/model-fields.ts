@@ -1,4 +1,5 @@
 import type { Inputs, Outputs } from "#lib/session/api.ts";
+import { readNumber } from "#lib/read-number.ts";
 
 export type Model = Outputs["models"]["get"];
 type KnownModel = Outputs["models"]["known"][number];
@@ -68,10 +69,4 @@ function numberText(number: number | null): string {
     : Number.isInteger(number)
       ? String(number)
       : number.toFixed(9).replace(/0+$/, "");
-}
-
-/** Null for nothing; the form has made sure that anything else is a number. People put commas and spaces between thousands. */
-function readNumber(text: string): number | null {
-  const digits = text.replace(/[,\s]/g, "");
-  return digits === "" ? null : Number(digits);
 }

@@ -1,3 +1,4 @@
+import { readNumber } from "#lib/read-number.ts";
 import { type AnswerFacts, ChatError, type ChatMessage, type ChatRequest, sendChat } from "./send-chat.ts";
 
 export type Turn = {
@@ -31,11 +32,13 @@ export class Conversation {
       messages.push({ role: "user", content: turn.question }, { role: "assistant", content: turn.answer });
     }
     messages.push({ role: "user", content: question });
+    const temperature = readNumber(this.temperature);
+    const maxTokens = readNumber(this.maxTokens);
     return {
       model,
       messages,
-      ...(this.temperature !== "" && { temperature: Number(this.temperature) }),
-      ...(this.maxTokens !== "" && { max_completion_tokens: Number(this.maxTokens) }),
+      ...(temperature !== null && { temperature }),
+      ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
     };
   }
 

@@ -1,0 +1,45 @@
+import { inflateSync } from "node:zlib";
+import test from "ava";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+// As on systems whose scrollbars take room; headless browsers have none otherwise.
+const browser = shareBrowser(test, { ignoreDefaultArgs: ["--hide-scrollbars"] });
+
+browserTest("where scrollbars take room, tabs have none beside them", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("navigation", { name: "Parts of this key" }).waitFor();
+  const tabs = `document.querySelector('[aria-label="Parts of this key"]')`;
+  t.is(await page.evaluate(`${tabs}.offsetWidth - ${tabs}.clientWidth`), 0);
+});
+
+browserTest("where scrollbars take room, what lies under a dialog is dark to the edge", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  for (const colorScheme of ["light", "dark"] as const) {
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, colorScheme });
+    await page.getByRole("button", { name: "Deactivate" }).click();
+    await page.getByRole("dialog").waitFor();
+    const right = await page.evaluate<number>("innerWidth");
+    t.true((await page.evaluate<number>("document.body.clientWidth")) < right, "there is such an edge");
+    const redAt = async (x: number) =>
+      readRed(await page.screenshot({ clip: { x, y: 5, width: 1, height: 1 } }));
+    const [edge, beside] = [await redAt(right - 3), await redAt(right - 20)];
+    // Half of a colour is rounded here and there.
+    t.true(Math.abs(edge - beside) <= 1, `${colorScheme}: ${edge} beside ${beside}`);
+  }
+});
+
+/** How red the first pixel of a picture is, from 0 to 255. https://www.w3.org/TR/png-3/ */
+function readRed(png: Buffer): number {
+  const pixels: Buffer[] = [];
+  for (let at = 8; at < png.length; at += png.readUInt32BE(at) + 12) {
+    const type = png.toString("latin1", at + 4, at + 8);
+    if (type === "IDAT") pixels.push(png.subarray(at + 8, at + 8 + png.readUInt32BE(at)));
+  }
+  // After the filter of the line.
+  return inflateSync(Buffer.concat(pixels)).readUInt8(1);
+}
