@@ -21,29 +21,5 @@ export default defineConfig({
       paths: { relative: false },
     }),
   ],
-  environments: {
-    client: {
-      build: {
-        rolldownOptions: {
-          output: {
-            codeSplitting: {
-              // Else a page is some eighty files, most of them smaller than what it takes to ask for one. What a page loads
-              // besides what it needs is no more than packing it together saves.
-              groups: [
-                { name: "all-pages", minShareCount: 12, priority: 2 },
-                {
-                  name: "some-pages",
-                  minShareCount: 5,
-                  priority: 1,
-                  entriesAware: true,
-                  entriesAwareMergeThreshold: 5_000,
-                },
-              ],
-            },
-          },
-        },
-      },
-    },
-  },
   server: { proxy: { "/trpc": gateway, "/graphql": gateway, "/v1": gateway, "/openapi.json": gateway } },
 });

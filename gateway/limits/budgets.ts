@@ -130,7 +130,10 @@ const firstWarningPercent = 80;
 
 function budgetSpent({ period, amount: budget }: Budget, endsAt: number): GatewayError {
   const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
-  const renewal = period === "total" ? "" : ` It begins anew at ${new Date(endsAt).toISOString()}.`;
+  const renewal =
+    period === "total"
+      ? ""
+      : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
   const message = `The budget of this API key is spent: ${amount}.${renewal} Ask for more where you got the key.`;
   return new GatewayError("insufficient_quota", message);
 }

@@ -88,7 +88,7 @@ function checkRecords({ records, succeeded, inputTokens, outputTokens }: RecordC
 const { values } = parseArgs({ options: { profile: { type: "string" } } });
 
 // However this process ends, its children end when they notice.
-const benchTimeoutMs = values.profile === undefined ? 180_000 : 300_000;
+const benchTimeoutMs = values.profile === undefined ? 360_000 : 480_000;
 setTimeout(() => {
   console.error(`The benchmark took more than ${benchTimeoutMs} ms.`);
   process.exit(1);

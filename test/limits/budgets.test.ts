@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
     const refused = await ask(gateway, value);
     t.regex(
       assertError(t, refused, quotaError),
-      /is spent: \$[\d.]+ per month\. It begins anew at \d{4}-\d\d-01T00:00:00\.000Z\. Ask/,
+      /is spent: \$[\d.]+ per month\. It begins anew on \d{4}-\d\d-01 at 00:00 UTC\. Ask/,
     );
     const [record] = await usageOf(gateway, id);
     t.like(record, {

@@ -1,0 +1,27 @@
+import test from "ava";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+
+const browser = shareBrowser(test);
+const gateway = shareGateway();
+
+for (const [who, open] of [
+  ["a stranger", openConsole],
+  ["whoever is signed in", openSignedIn],
+] as const) {
+  browserTest(`${who} is told once that there is nothing at an address, and stays there`, async (t) => {
+    const page = await open(t, { browser: browser(), gateway: gateway() });
+    let loads = 0;
+    page.on("request", (request) => (loads += Number(request.isNavigationRequest())));
+    for (const path of ["/nope", "/login", "/admin/keys"]) {
+      loads = 0;
+      await page.goto(path, { waitUntil: "networkidle" });
+      await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+      t.is(loads, 1, path);
+      t.is(new URL(page.url()).pathname, path);
+    }
+    await page.getByRole("link", { name: "To the overview" }).click();
+    await page.waitForURL((url) => url.pathname !== "/admin/keys");
+  });
+}
