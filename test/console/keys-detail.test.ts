@@ -103,7 +103,7 @@ browserTest("a rotated key has a new value, and the old one ends when it was sai
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   const status = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
   const rotate = async (overlap: string, said: string) => {
-    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("button", { name: "Rotate", exact: true }).click();
     await page.getByLabel("The old value goes on working for").click();
     await page.getByRole("option", { name: overlap }).click();
     await page.getByRole("button", { name: "Rotate key" }).click();
@@ -116,7 +116,7 @@ browserTest("a rotated key has a new value, and the old one ends when it was sai
     return page.evaluate<string>("navigator.clipboard.readText()");
   };
 
-  await page.getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("button", { name: "Rotate", exact: true }).click();
   await page.getByText("both count").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Cancel" }).click();

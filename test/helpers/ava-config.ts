@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
@@ -12,8 +11,6 @@ export default {
   ...manifest.ava,
   // Processes, because threads neither fill nor use the compile cache, which saves a file half of what it takes to load it.
   workerThreads: false,
-  // Each of them waits now and then: for a database that is frozen, a browser, a process that starts.
-  concurrency: availableParallelism() + 1,
   // What takes longest must not begin when all else has ended.
   sortTestFiles: (one: string, other: string) =>
     Number(isLong(other)) - Number(isLong(one)) || (one < other ? -1 : 1),
