@@ -33,11 +33,11 @@ export class Shipper {
   async ship(records: readonly UsageRecord[]): Promise<boolean> {
     // Whoever is to be told may still be starting.
     if (records.length === 0) return true;
-    const { log, batchRecordsMax, shipped } = this.#options;
-    const recordsAtOnce = batchRecordsMax * batchesAtOnce;
+    const { database, log, batchRecordsMax, shipped } = this.#options;
     try {
-      for (let from = 0; from < records.length; from += recordsAtOnce) {
-        await this.#write(records.slice(from, from + recordsAtOnce));
+      for (let from = 0; from < records.length; from += batchRecordsMax) {
+        const batch = records.slice(from, from + batchRecordsMax);
+        await database.write(({ usageRecords }) => usageRecords.insertAll(batch));
       }
       this.#isFailing = false;
       shipped?.(records);
@@ -48,20 +48,4 @@ export class Shipper {
       return false;
     }
   }
-
-  /** Waits for all of them, also when one fails: whoever tries again must not meet what is still being written. */
-  async #write(records: readonly UsageRecord[]): Promise<void> {
-    const { database, batchRecordsMax } = this.#options;
-    const writes: Promise<void>[] = [];
-    for (let from = 0; from < records.length; from += batchRecordsMax) {
-      const batch = records.slice(from, from + batchRecordsMax);
-      writes.push(database.write(({ usageRecords }) => usageRecords.insertAll(batch)));
-    }
-    const written = await Promise.allSettled(writes);
-    const failure = written.find((write) => write.status === "rejected");
-    if (failure) throw failure.reason;
-  }
 }
-
-/** While MySQL writes one, the next is put together. On SQLite they take turns. */
-const batchesAtOnce = 2;
