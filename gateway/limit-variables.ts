@@ -49,7 +49,7 @@ export const limitVariables = {
   usageSegmentBytesMax: { variable: "USAGE_SEGMENT_BYTES_MAX", value: 1024 * 1024 },
   usageSegmentAgeMsMax: { variable: "USAGE_SEGMENT_AGE_MS_MAX", value: 10_000 },
   usageAdoptIntervalMs: { variable: "USAGE_ADOPT_INTERVAL_MS", value: 10_000 },
-  usageBatchRecordsMax: { variable: "USAGE_BATCH_RECORDS_MAX", value: 500 },
+  usageBatchRecordsMax: { variable: "USAGE_BATCH_RECORDS_MAX", value: 2_000 },
   usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 100 },
   auditRetentionDays: { variable: "AUDIT_RETENTION_DAYS", value: 400 },
   usageRetentionDays: { variable: "USAGE_RETENTION_DAYS", value: 400, least: 0 },

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EntityManager, IsNull, MoreThanOrEqual, Not, Raw } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
@@ -66,7 +67,7 @@ export class UsageRecordRepository {
     for (const record of records) if (!byId.has(record.id)) byId.set(record.id, record);
     const each = [...byId.values()];
     const inserted = sqliteOf(this.#manager)
-      ? this.#insertIntoSqlite(each)
+      ? await this.#insertIntoSqlite(each)
       : await this.#insertIntoMysql(each);
     await new UsageRollUpRepository(this.#manager).add(inserted);
   }
@@ -104,17 +105,17 @@ export class UsageRecordRepository {
     return changes;
   }
 
-  /** Row by row, with one statement that is compiled once: quicker than larger statements, and it says which were new. */
-  #insertIntoSqlite(records: UsageRecordRow[]): UsageRecordRow[] {
+  /**
+   * Row by row, with one statement that is compiled once: quicker than larger statements, and it says which were new. The
+   * driver knows no waiting, so requests get their turn between the parts.
+   */
+  async #insertIntoSqlite(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     const { properties, insert, row } = this.#insertion("INSERT INTO");
     const statement = sqliteOf(this.#manager)?.prepare(`${insert} ${row} ON CONFLICT (id) DO NOTHING`);
-    return records.filter((record) => statement?.run(toParameters(properties, record)).changes === 1);
-  }
-
-  async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     const inserted: UsageRecordRow[] = [];
-    for (let from = 0; from < records.length; from += rowsPerStatement) {
-      inserted.push(...(await this.#insertNew(records.slice(from, from + rowsPerStatement))));
+    for (const [index, record] of records.entries()) {
+      if (index % rowsPerTurn === rowsPerTurn - 1) await nextTurn();
+      if (statement?.run(toParameters(properties, record)).changes === 1) inserted.push(record);
     }
     return inserted;
   }
@@ -123,21 +124,37 @@ export class UsageRecordRepository {
    * MySQL says how many rows were new but not which, so when some were not it is undone, and done again without them.
    * `IGNORE` also cuts what is too long for its column: one such record must not keep all others waiting for ever.
    */
-  async #insertNew(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
-    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO");
+  async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     await this.#manager.query("SAVEPOINT usage_records");
     for (let left = records; left.length > 0;) {
-      const { affectedRows }: { affectedRows: number } = await this.#manager.query(
-        `${insert} ${left.map(() => row).join(", ")}`,
-        left.flatMap((record) => toParameters(properties, record)),
-      );
-      if (affectedRows === left.length) return left;
+      if ((await this.#insertNew(left)) === left.length) return left;
       await this.#manager.query("ROLLBACK TO SAVEPOINT usage_records");
       const there = await this.#idsAmong(left.map(({ id }) => id));
       if (there.size === 0) throw new Error("The database refuses usage records without saying why.");
       left = left.filter(({ id }) => !there.has(id));
     }
     return [];
+  }
+
+  /** Returns how many were new. While MySQL works at one statement, the next one is put together and sent. */
+  async #insertNew(records: UsageRecordRow[]): Promise<number> {
+    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO");
+    let inserted = 0;
+    const working: Promise<void>[] = [];
+    try {
+      for (let from = 0; from < records.length; from += rowsPerStatement) {
+        const part = records.slice(from, from + rowsPerStatement);
+        const sql = `${insert} ${part.map(() => row).join(", ")}`;
+        const parameters = part.flatMap((record) => toParameters(properties, record));
+        const insertion: Promise<{ affectedRows: number }> = this.#manager.query(sql, parameters);
+        working.push(insertion.then(({ affectedRows }) => void (inserted += affectedRows)));
+        if (working.length > 1) await working.shift();
+      }
+      await working.shift();
+    } finally {
+      await Promise.allSettled(working);
+    }
+    return inserted;
   }
 
   async #idsAmong(ids: string[]): Promise<Set<string>> {
@@ -158,7 +175,10 @@ export class UsageRecordRepository {
   }
 }
 
-const rowsPerStatement = 1_000;
+/** On SQLite: some 2 ms of work. */
+const rowsPerTurn = 100;
+/** On MySQL. */
+const rowsPerStatement = 250;
 
 type OldestRecords = { fromId: string; beforeId: string; limit: number };
 

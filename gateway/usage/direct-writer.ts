@@ -46,21 +46,18 @@ export class DirectWriter {
   }
 
   async #writeAll(): Promise<void> {
+    const { shipper, appendToSpool, onSafe } = this.#options;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice();
-      const isSafe = await this.#writeBatch(batch.map(({ record }) => record));
-      if (isSafe) this.#waiting = this.#waiting.slice(batch.length);
+      const left = batch.map(({ record }) => record);
+      // There may be room on the disk again.
+      const isSafe = (await shipper.ship(left)) || appendToSpool(left);
+      const safe = isSafe ? batch : batch.slice(0, batch.length - left.length);
+      this.#waiting = this.#waiting.slice(safe.length);
       // An answer that has been paid for is not held back for longer than this.
       for (const each of batch) each.proceed();
+      onSafe(safe);
       if (!isSafe) return;
-      this.#options.onSafe(batch);
     }
-  }
-
-  async #writeBatch(records: UsageRecord[]): Promise<boolean> {
-    const { shipper, appendToSpool } = this.#options;
-    if (await shipper.ship(records)) return true;
-    // There may be room on the disk again. Twice is harmless.
-    return appendToSpool(records);
   }
 }

@@ -21,31 +21,38 @@ export class Shipper {
     this.#options = options;
   }
 
-  /** Returns false when the database did not take all of it. */
-  async shipSegment({ path, waiting }: Pick<Segment, "path" | "waiting">): Promise<boolean> {
-    if (waiting) return this.ship(waiting);
-    const decoded = decodeRecords(await readFile(path));
-    const { tornBytes } = decoded;
-    if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a usage record was torn by a crash");
-    return this.ship(decoded.records);
+  /** Takes out of a segment what has come to the database. Returns false when not all of it has. */
+  async shipSegment(segment: Pick<Segment, "path" | "waiting">): Promise<boolean> {
+    segment.waiting ??= await this.#read(segment.path);
+    return this.ship(segment.waiting);
   }
 
-  async ship(records: readonly UsageRecord[]): Promise<boolean> {
-    // Whoever is to be told may still be starting.
-    if (records.length === 0) return true;
+  /**
+   * Takes out of a list what has come to the database: all that was in it at the call, or else it returns false. More may be
+   * put to its end meanwhile.
+   */
+  async ship(waiting: UsageRecord[]): Promise<boolean> {
     const { database, log, batchRecordsMax, shipped } = this.#options;
     try {
-      for (let from = 0; from < records.length; from += batchRecordsMax) {
-        const batch = records.slice(from, from + batchRecordsMax);
+      for (let left = waiting.length; left > 0;) {
+        const batch = waiting.slice(0, Math.min(left, batchRecordsMax));
         await database.write(({ usageRecords }) => usageRecords.insertAll(batch));
+        waiting.splice(0, batch.length);
+        left -= batch.length;
+        shipped?.(batch);
       }
       this.#isFailing = false;
-      shipped?.(records);
       return true;
     } catch (error) {
       if (!this.#isFailing) log.error({ error }, "cannot write usage records; they are kept and tried again");
       this.#isFailing = true;
       return false;
     }
+  }
+
+  async #read(path: string): Promise<UsageRecord[]> {
+    const { records, tornBytes } = decodeRecords(await readFile(path));
+    if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a usage record was torn by a crash");
+    return records;
   }
 }

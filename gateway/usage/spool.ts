@@ -79,7 +79,7 @@ export class Spool {
     await unlink(segment.path);
   }
 
-  /** What waits in the segment that is being written, the oldest first. Whoever has shipped some takes it out. */
+  /** What waits in the segment that is being written, the oldest first. Whoever ships some takes it out. */
   get newest(): UsageRecord[] {
     return this.#open?.waiting ?? [];
   }

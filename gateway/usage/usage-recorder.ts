@@ -206,9 +206,7 @@ export class UsageRecorder {
     }
     const { newest } = this.#spool;
     const takenAt = performance.now();
-    const batch = newest.slice();
-    if (!(await this.#shipper.ship(batch))) return false;
-    newest.splice(0, batch.length);
+    if (!(await this.#shipper.ship(newest))) return false;
     this.#waitingSince = newest.length > 0 || this.#spool.oldest ? takenAt : null;
     if (this.#spool.retire()) {
       await this.#spool.removeOldest();

@@ -1,0 +1,59 @@
+import test, { type ExecutionContext } from "ava";
+import { createLog } from "../../gateway/log.ts";
+import type { UsageRecord } from "../../gateway/usage/record-format.ts";
+import { Shipper } from "../../gateway/usage/shipper.ts";
+import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
+import { recordedRequests } from "../helpers/recorded-requests.ts";
+import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a batch that is not taken keeps those before it from being counted twice, and none behind it is lost`, async (t) => {
+    const { url, shipper, shipped } = await openShipper(t, kind);
+    const waiting = rows(0, 25);
+    // No database takes that.
+    waiting[17] = usageRow("req_017", { createdAt: new Date(Number.NaN) });
+    t.false(await shipper.ship(waiting));
+    t.deepEqual(idsOf(shipped), idsOf(rows(0, 10)));
+    t.is(waiting.length, 15);
+
+    waiting[7] = usageRow("req_017");
+    waiting.push(usageRow("req_025"));
+    t.true(await shipper.ship(waiting));
+    t.deepEqual(idsOf(shipped), idsOf(rows(0, 26)));
+    t.deepEqual(waiting, []);
+    t.deepEqual(idsOf(await recordedRequests(url)).toSorted(), idsOf(rows(0, 26)));
+  });
+
+  test(`${kind}: what comes while others are written is left for the next time`, async (t) => {
+    const { shipper, shipped } = await openShipper(t, kind);
+    const waiting = rows(0, 3);
+    const shipping = shipper.ship(waiting);
+    waiting.push(usageRow("req_003"));
+    t.true(await shipping);
+    t.deepEqual(idsOf(shipped), idsOf(rows(0, 3)));
+    t.deepEqual(idsOf(waiting), ["req_003"]);
+  });
+}
+
+async function openShipper(t: ExecutionContext, kind: DatabaseKind) {
+  const url = await createTestDatabase(t, kind);
+  const shipped: UsageRecord[] = [];
+  const shipper = new Shipper({
+    database: await openDatabaseAt(t, url),
+    log: createLog("error", { write: () => {} }),
+    batchRecordsMax: 10,
+    shipped: (records) => shipped.push(...records),
+  });
+  return { url, shipper, shipped };
+}
+
+/** From one number on and before another. */
+function rows(from: number, before: number): UsageRecord[] {
+  return Array.from({ length: before - from }, (_, index) =>
+    usageRow(`req_${String(from + index).padStart(3, "0")}`),
+  );
+}
+
+function idsOf(records: readonly { id: string }[]): string[] {
+  return records.map(({ id }) => id);
+}
