@@ -7,10 +7,10 @@ import { readUsage } from "./read-usage.ts";
 
 /** A whole answer. Throws for what is none. https://platform.claude.com/docs/en/api/messages/create */
 export function readMessage(answer: unknown): ChatAnswer {
-  if (!isObject(answer)) throw new TypeError("a message that is no object");
+  if (!isObject(answer)) throw new Error("It is no message.");
   const { content, stop_reason: stopReason, stop_details: stopDetails, usage } = answer;
-  if (!Array.isArray(content)) throw new TypeError("a message without content");
-  if (typeof stopReason !== "string") throw new TypeError("a message that has not ended");
+  if (!Array.isArray(content)) throw new Error("The message has no content.");
+  if (typeof stopReason !== "string") throw new Error("The message has no end.");
   return {
     choices: [
       {

@@ -2,11 +2,8 @@ import test from "ava";
 import fc from "fast-check";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { bedrock } from "../../../gateway/providers/bedrock/bedrock.ts";
-import type {
-  ChatMessage,
-  ChatRequestBody,
-  EmbeddingsRequestBody,
-} from "../../../gateway/wire/chat-completion.ts";
+import type { ChatRequestBody, EmbeddingsRequestBody } from "../../../gateway/wire/chat-completion.ts";
+import { attempt, jsonOf, requestsOf } from "../hostile-json.ts";
 
 const names = [
   "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
@@ -32,62 +29,14 @@ const words =
     " ",
   );
 
-/** JSON that is made of the words that mean something, and of others. */
-const json: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 5 },
-    fc.constantFrom(...words),
-    fc.constantFrom(null, true, false, 0, 1, -1, 0.5, 1e300, "", " ", "{}", "{", "[1]", "data:,%"),
-    fc.constantFrom("data:image/png;base64,AA==", "data:constructor;base64,AA==", "https://a/b.png"),
-    fc.jsonValue({ maxDepth: 1 }),
-    fc.array(tie("value"), { maxLength: 4 }),
-    fc.dictionary(fc.constantFrom(...words), tie("value"), { maxKeys: 6 }),
-  ),
-})).value;
-
-const part = fc
-  .tuple(
-    fc.dictionary(fc.constantFrom(...words), json, { maxKeys: 4 }),
-    fc.constantFrom("text", "image_url", "video_url", "file", "refusal", "input_audio", "hologram"),
-  )
-  .map(([fields, type]) => ({ ...fields, type }));
-
-/** As far as the dialect has checked them. */
-const hostileMessage = fc.record(
-  {
-    role: fc.constantFrom("system", "developer", "user", "assistant", "tool", "function"),
-    content: fc.oneof(fc.string(), fc.constant(null), fc.array(fc.oneof(part, json), { maxLength: 3 })),
-    tool_call_id: fc.oneof(fc.string(), json),
-    tool_calls: fc.oneof(fc.array(json, { maxLength: 2 }), json),
-    reasoning_details: fc.oneof(fc.array(json, { maxLength: 3 }), json),
-    refusal: json,
-    function_call: json,
-    cache_control: json,
-  },
-  { requiredKeys: ["role"] },
-) as fc.Arbitrary<ChatMessage>;
-
-const plainMessage = fc.record({
-  role: fc.constantFrom("system" as const, "user" as const, "assistant" as const),
-  content: fc.string(),
-  reasoning_details: json,
-});
+const json = jsonOf(words);
 
 const parameters =
   "stop tool_choice parallel_tool_calls response_format reasoning_effort thinking top_k n logprobs top_logprobs logit_bias modalities audio functions function_call web_search_options user metadata".split(
     " ",
   );
 
-const request = fc
-  .tuple(
-    fc.array(fc.oneof({ weight: 3, arbitrary: plainMessage }, hostileMessage), {
-      minLength: 1,
-      maxLength: 4,
-    }),
-    fc.dictionary(fc.constantFrom(...parameters), json, { maxKeys: 2 }),
-    fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, fc.array(json, { maxLength: 2 })),
-  )
-  .map(([messages, rest, tools]) => ({ model: "m", messages, ...rest, tools }) as ChatRequestBody);
+const request = requestsOf(words, parameters);
 
 test("whatever is asked becomes a request that can be sent, or an error of ours that says where", (t) => {
   let built = 0;
@@ -201,13 +150,3 @@ test("many parts are no burden", (t) => {
   t.is(turn?.content.length, 250_000);
   t.true(performance.now() - startedAt < 5_000);
 });
-
-/** What it gives, or null where it throws a proper error. */
-function attempt<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof Error) || error instanceof TypeError) throw error;
-    return null;
-  }
-}
