@@ -4,6 +4,7 @@ import { GatewayError } from "../../../gateway/errors.ts";
 import { bedrock } from "../../../gateway/providers/bedrock/bedrock.ts";
 import type { ChatRequestBody, EmbeddingsRequestBody } from "../../../gateway/wire/chat-completion.ts";
 import { attempt, jsonOf, requestsOf } from "../hostile-json.ts";
+import { cpuMsSince } from "../../helpers/cpu-ms-since.ts";
 
 const names = [
   "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
@@ -137,7 +138,7 @@ test("many parts are no burden", (t) => {
   const file = { type: "file", file: { filename: "a.pdf", file_data: "JVBERi0xLjQK" } };
   const content = Array.from({ length: 200_000 }, () => text);
   const files = Array.from({ length: 50_000 }, () => file);
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   const request = build({
     model: "m",
     messages: [
@@ -148,5 +149,5 @@ test("many parts are no burden", (t) => {
   });
   const [turn] = request["messages"] as { content: unknown[] }[];
   t.is(turn?.content.length, 250_000);
-  t.true(performance.now() - startedAt < 5_000);
+  t.true(cpuMsSince(before) < 5_000);
 });
