@@ -19,11 +19,13 @@ export async function readRaw(manager: EntityManager, { sql, parameters }: Query
 export type RawRow = Record<string, unknown>;
 
 /** A value as both databases take it, in TypeORM's form: moments as text in UTC, truth as a number. */
-export function toRaw(value: unknown): unknown {
+export function toRaw(value: string | number | boolean | Date | null | undefined): RawValue {
   if (typeof value === "boolean") return value ? 1 : 0;
-  if (typeof value === "object" && value instanceof Date) return momentText(value);
+  if (typeof value === "object") return value && momentText(value);
   return value ?? null;
 }
+
+export type RawValue = string | number | null;
 
 /** Many rows in a row are of one second, and to write a date takes as long as all other columns do. */
 function momentText(moment: Date): string {

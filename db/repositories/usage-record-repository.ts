@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type EntityManager, IsNull, MoreThanOrEqual, Not, Raw } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
-import { fromRaw, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
+import { fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
 import { pageQuery, type UsagePage } from "./usage-queries.ts";
 import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 
@@ -136,25 +136,33 @@ export class UsageRecordRepository {
     return [];
   }
 
-  /** Returns how many were new. While MySQL works at one statement, the next one is put together and sent. */
+  /** Returns how many were new. */
   async #insertNew(records: UsageRecordRow[]): Promise<number> {
-    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO");
     let inserted = 0;
-    const working: Promise<void>[] = [];
-    try {
-      for (let from = 0; from < records.length; from += rowsPerStatement) {
-        const part = records.slice(from, from + rowsPerStatement);
-        const sql = `${insert} ${part.map(() => row).join(", ")}`;
-        const parameters = part.flatMap((record) => toParameters(properties, record));
-        const insertion: Promise<{ affectedRows: number }> = this.#manager.query(sql, parameters);
-        working.push(insertion.then(({ affectedRows }) => void (inserted += affectedRows)));
-        if (working.length > 1) await working.shift();
-      }
-      await working.shift();
-    } finally {
-      await Promise.allSettled(working);
+    let next = await this.#statementFor(records, 0);
+    for (let from = 0; next !== null; from += rowsPerStatement) {
+      // While MySQL works at one, the next is put together. It is not sent yet: after a deadlock it would stand outside of the
+      // transaction that was undone.
+      const results: [{ affectedRows: number }, string | null] = await Promise.all([
+        this.#manager.query(next),
+        this.#statementFor(records, from + rowsPerStatement),
+      ]);
+      inserted += results[0].affectedRows;
+      next = results[1];
     }
     return inserted;
+  }
+
+  /** Null when there are none from there on. */
+  async #statementFor(records: UsageRecordRow[], from: number): Promise<string | null> {
+    const part = records.slice(from, from + rowsPerStatement);
+    if (part.length === 0) return null;
+    const { format } = await import("mysql2");
+    // The one before has to be on its way.
+    await nextTurn();
+    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO");
+    const parameters = part.flatMap((record) => toParameters(properties, record));
+    return format(`${insert} ${part.map(() => row).join(", ")}`, parameters);
   }
 
   async #idsAmong(ids: string[]): Promise<Set<string>> {
@@ -182,6 +190,6 @@ const rowsPerStatement = 250;
 
 type OldestRecords = { fromId: string; beforeId: string; limit: number };
 
-function toParameters(properties: readonly (keyof UsageRecordRow)[], record: UsageRecordRow): unknown[] {
+function toParameters(properties: readonly (keyof UsageRecordRow)[], record: UsageRecordRow): RawValue[] {
   return properties.map((property) => toRaw(record[property]));
 }

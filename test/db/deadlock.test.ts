@@ -1,0 +1,62 @@
+import test from "ava";
+import mysql from "mysql2/promise";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+
+const onMysql = databaseKinds.includes("mysql") ? test : test.skip;
+
+onMysql("of a batch that is undone by a deadlock nothing is left behind uncounted", async (t) => {
+  const url = await createTestDatabase(t, "mysql");
+  const database = await openDatabaseAt(t, url);
+  // As many as several statements take.
+  const batch = Array.from({ length: 1_000 }, (_, index) => usageRow(idOf(index)));
+  const other = await mysql.createConnection(url);
+  t.teardown(() => other.end());
+  await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_a")]));
+
+  // Has done more than the batch will have, so that of the two it is the batch that InnoDB undoes.
+  await other.query("BEGIN");
+  await other.query(
+    copiesOf(
+      "req_a",
+      Array.from({ length: 2_000 }, (_, index) => `req_b_${index}`),
+    ),
+  );
+  await other.query(copiesOf("req_a", [idOf(100)]));
+  const writing = database.write(({ usageRecords }) => usageRecords.insertAll(batch));
+  await eventually(() => waitsForLock(url));
+  await other.query(copiesOf("req_a", [idOf(50)]));
+  await other.query("ROLLBACK");
+  await writing;
+
+  t.is(await assertRollUpsMatch(url), 1_001);
+});
+
+function idOf(index: number): string {
+  return `req_${String(index).padStart(6, "0")}`;
+}
+
+/** Inserts a record again under other ids. */
+function copiesOf(id: string, copies: string[]): string {
+  const rest =
+    "created_at, api_key_id, api_key_name, model, provider, attempts, endpoint, stream, status, http_status, estimated, latency_ms";
+  const ids = copies.map((copy) => `SELECT '${copy}' AS copy`).join(" UNION ALL ");
+  return `INSERT INTO usage_records (id, ${rest}) SELECT copy, ${rest} FROM usage_records, (${ids}) AS copies WHERE id = '${id}'`;
+}
+
+/** Whether somebody who uses the database waits for a row that somebody else has written. */
+async function waitsForLock(url: string): Promise<boolean> {
+  const connection = await mysql.createConnection(url);
+  try {
+    const [rows] = await connection.query<mysql.RowDataPacket[]>(
+      `SELECT 1 FROM information_schema.innodb_trx
+         JOIN information_schema.processlist ON id = trx_mysql_thread_id
+         WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`,
+    );
+    return rows.length > 0;
+  } finally {
+    await connection.end();
+  }
+}
