@@ -22,9 +22,10 @@ export async function startTestGateway(
     UPSTREAM_PRIVATE_HOSTS: "*",
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",
-    // The files of a test run share a machine: a database that is only slow must not count as one that is away.
+    // The files of a test run share a machine: a server that is only slow must not count as one that is away.
     DATABASE_TIMEOUT_MS: "20000",
     DATABASE_CONNECT_TIMEOUT_MS: "20000",
+    VALKEY_TIMEOUT_MS: "20000",
     ...options.environment,
   };
   const log: string[] = [];

@@ -34,7 +34,7 @@ if (databaseKinds.includes("mysql") && valkeyProgram) {
     const { url } = await startValkey(t);
     const three = await startThreeProcesses(t, {
       limits: { requestsPerMinute },
-      environment: { VALKEY_URL: url },
+      environment: { VALKEY_URL: url, VALKEY_TIMEOUT_MS: "20000" },
     });
     const startedAt = performance.now();
     const answers = await three.ask(400, 16);

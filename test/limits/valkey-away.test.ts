@@ -47,7 +47,8 @@ if (valkeyProgram) {
 
   test("a Valkey that says nothing any more costs one request its timeout, and the others nothing", async (t) => {
     const valkey = await startValkey(t);
-    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
+    const environment = { VALKEY_URL: valkey.url, VALKEY_TIMEOUT_MS: "250" };
+    const gateway = await startTestGateway(t, { environment });
     const value = await keyWith(gateway, { requestsPerMinute: 3, concurrentRequests: 100 });
     t.is((await ask(gateway, value)).status, 200);
     valkey.freeze();
@@ -101,8 +102,7 @@ if (valkeyProgram) {
 
   test("a client that leaves before Valkey has answered has used nothing", async (t) => {
     const valkey = await startValkey(t);
-    const environment = { VALKEY_URL: valkey.url, VALKEY_TIMEOUT_MS: "20000" };
-    const gateway = await startTestGateway(t, { environment });
+    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
     const value = await keyWith(gateway, { requestsPerMinute: 2, concurrentRequests: 1 });
     valkey.freeze();
     const leaving = new AbortController();
