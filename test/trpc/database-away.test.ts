@@ -7,7 +7,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 const withoutDatabase = ["auth.refresh", "auth.signOut"];
 
 test("while the database is away every procedure says so, and when to try again", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "200" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const { accessToken, services } = gateway;
   const thaw = Promise.withResolvers<void>();
   services.database.read(() => thaw.promise).catch(() => {});

@@ -91,7 +91,7 @@ for (const kind of databaseKinds) {
 }
 
 test("a database that cannot be written to puts nothing of a request into the log", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "100" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo", prompt))).status, 200);
   const { promise, resolve } = Promise.withResolvers<void>();

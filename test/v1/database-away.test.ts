@@ -7,7 +7,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 const unavailable = { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } };
 
 test("while the database is frozen known keys are served, and nobody is told a key is bad", async (t) => {
-  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "200" } });
+  const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const known = await createKey(gateway);
   const unseen = await createKey(gateway);
   t.is((await postChat(gateway, known.value, chatBody("demo/echo"))).status, 200);
@@ -36,7 +36,7 @@ test("while the database is frozen known keys are served, and nobody is told a k
 
 test("when usage can be kept no longer, new requests are refused instead of going unrecorded", async (t) => {
   const gateway = await startTestGateway(t, {
-    environment: { DATABASE_TIMEOUT_MS: "200", USAGE_SPOOL_BYTES_MAX: "1000" },
+    environment: { DATABASE_TIMEOUT_MS: "1000", USAGE_SPOOL_BYTES_MAX: "1000" },
   });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
