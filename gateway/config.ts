@@ -128,10 +128,15 @@ const limit = (least: number) =>
     .min(least, `must be at least ${least}`)
     .max(2 ** 31 - 1, "is too large");
 
+const usd = z.coerce
+  .number("is not an amount in US dollars, such as 20 or 0.5")
+  .min(0, "must be at least 0")
+  .max(1_000_000, "must be at most 1000000");
+
 const limits = Object.fromEntries(
   Object.values(limitVariables).map(({ variable, value, ...more }) => [
     variable,
-    limit("least" in more ? more.least : 1).default(value),
+    ("isUsd" in more ? usd : limit("least" in more ? more.least : 1)).default(value),
   ]),
 ) as Record<LimitVariable, z.ZodDefault<ReturnType<typeof limit>>>;
 

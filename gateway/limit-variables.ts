@@ -1,4 +1,7 @@
-/** Every limit has its unit at the end of its name, a default, and an environment variable that changes it. */
+/**
+ * Every limit has its unit at the end of its name, a default, and an environment variable that changes it: to a whole number,
+ * or to an amount in US dollars, of which 0 is none.
+ */
 export const limitVariables = {
   requestBodyBytesMax: { variable: "REQUEST_BODY_BYTES_MAX", value: 32 * 1024 * 1024 },
   requestJsonDepthMax: { variable: "REQUEST_JSON_DEPTH_MAX", value: 128 },
@@ -34,6 +37,10 @@ export const limitVariables = {
   personConcurrentRequestsMax: { variable: "PERSON_CONCURRENT_REQUESTS_MAX", value: 0, least: 0 },
   gatewayRequestsPerMinuteMax: { variable: "GATEWAY_REQUESTS_PER_MINUTE_MAX", value: 0, least: 0 },
   gatewayTokensPerMinuteMax: { variable: "GATEWAY_TOKENS_PER_MINUTE_MAX", value: 0, least: 0 },
+  personBudgetUsdPerDayMax: { variable: "PERSON_BUDGET_USD_PER_DAY_MAX", value: 0, isUsd: true },
+  personBudgetUsdPerMonthMax: { variable: "PERSON_BUDGET_USD_PER_MONTH_MAX", value: 0, isUsd: true },
+  gatewayBudgetUsdPerDayMax: { variable: "GATEWAY_BUDGET_USD_PER_DAY_MAX", value: 0, isUsd: true },
+  gatewayBudgetUsdPerMonthMax: { variable: "GATEWAY_BUDGET_USD_PER_MONTH_MAX", value: 0, isUsd: true },
   concurrentRequestsMax: { variable: "CONCURRENT_REQUESTS_MAX", value: 0, least: 0 },
   queuedRequestsPerKeyMax: { variable: "QUEUED_REQUESTS_PER_KEY_MAX", value: 50, least: 0 },
   queueWaitMsMax: { variable: "QUEUE_WAIT_MS_MAX", value: 5_000 },

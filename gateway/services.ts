@@ -65,7 +65,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       lookUp: async (hash) => {
         const key = await lookUpKey(database, hash);
         // What it has spent has to be known when its requests come.
-        if (key?.limits?.budgets) await budgets.load([key.id]);
+        if (key) await budgets.loadFor(key);
         // A key that was made elsewhere a moment ago may be for a model that was, too.
         if (key && !catalogue.hasAll(key.modelIds)) await catalogue.reload();
         return key;

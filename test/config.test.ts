@@ -61,12 +61,14 @@ test("usage is brought to the disk itself in production, and where it is said", 
 });
 
 for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
-  test(`${variable} sets its limit, and is a whole number`, (t) => {
+  const isUsd = "isUsd" in more;
+  test(`${variable} sets its limit, and is ${isUsd ? "an amount of dollars" : "a whole number"}`, (t) => {
     // A request has to be received after its headers: the one may not be set below the other.
     const others: Environment = { REQUEST_HEADERS_TIMEOUT_MS: "1", REQUEST_RECEIVE_TIMEOUT_MS: "1000000" };
     t.is(readConfig({ ...others, [variable]: "17" }).limits[name as keyof typeof limitVariables], 17);
     const tooSmall = "least" in more ? `${more.least - 1}` : "0";
-    for (const wrong of [tooSmall, "-1", "1.5", "many", "2147483648", "NaN", "Infinity"]) {
+    const wrongs = isUsd ? ["-0.01", "1000000.01", "$5", "1,5"] : [tooSmall, "1.5", "2147483648"];
+    for (const wrong of [...wrongs, "-1", "many", "NaN", "Infinity"]) {
       const problems = problemsOf({ [variable]: wrong });
       t.true(
         problems.some((line) => line.startsWith(`${variable}: `)),
@@ -75,6 +77,19 @@ for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
     }
   });
 }
+
+test("a budget for all keys of a person, and for all keys, may have cents; empty or 0 is none", (t) => {
+  const { limits } = readConfig({
+    PERSON_BUDGET_USD_PER_DAY_MAX: "0.5",
+    PERSON_BUDGET_USD_PER_MONTH_MAX: "",
+    GATEWAY_BUDGET_USD_PER_DAY_MAX: "0",
+    GATEWAY_BUDGET_USD_PER_MONTH_MAX: "1000000",
+  });
+  t.is(limits.personBudgetUsdPerDayMax, 0.5);
+  t.is(limits.personBudgetUsdPerMonthMax, 0);
+  t.is(limits.gatewayBudgetUsdPerDayMax, 0);
+  t.is(limits.gatewayBudgetUsdPerMonthMax, 1_000_000);
+});
 
 test("every problem is listed, in one message, with the variable's name", (t) => {
   const wrong: Environment = {

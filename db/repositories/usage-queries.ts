@@ -224,7 +224,7 @@ function isOfAllKeys({ owner, apiKeyId }: UsageFilter): boolean {
 }
 
 /** Null is the primary key. */
-function indexHint({ kind }: SqlDialect, index: string | null): string {
+export function indexHint({ kind }: Pick<SqlDialect, "kind">, index: string | null): string {
   if (kind === "better-sqlite3") return index === null ? "NOT INDEXED" : `INDEXED BY ${index}`;
   return `FORCE INDEX (${index ?? "PRIMARY"})`;
 }

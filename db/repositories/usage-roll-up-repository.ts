@@ -1,6 +1,7 @@
 import type { EntityManager } from "typeorm";
 import type { UsageRecordRow } from "../entities/usage-record.ts";
 import { UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
+import { dailyCostsQuery, type DailyCostsOf } from "./daily-costs-query.ts";
 import { readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
 import { rollUp, sumNames } from "./roll-up.ts";
 import {
@@ -48,16 +49,13 @@ export class UsageRollUpRepository {
     return Number(row?.["requests"] ?? 0);
   }
 
-  /** What the keys cost on each day, in nano-dollars; a day on which they cost nothing may be left out. */
-  async dailyCosts(apiKeyIds: readonly string[]): Promise<DailyCost[]> {
-    if (apiKeyIds.length === 0) return [];
-    const rows = await readRaw(this.#manager, {
-      sql: `SELECT api_key_id, starts_at, SUM(cost) AS cost FROM usage_roll_ups
-        WHERE api_key_id IN (${apiKeyIds.map(() => "?").join(", ")}) AND resolution = ? GROUP BY api_key_id, starts_at`,
-      parameters: [...apiKeyIds, "day"],
-    });
-    return rows.map(({ api_key_id: apiKeyId, starts_at: startsAt, cost }) => ({
-      apiKeyId: String(apiKeyId),
+  /** What each of them cost on each day, in nano-dollars; a day on which it cost nothing may be left out. */
+  async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
+    if (of.ids.length === 0) return [];
+    const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);
+    const rows = await readRaw(this.#manager, query);
+    return rows.map(({ id, starts_at: startsAt, cost }) => ({
+      id: String(id),
       startsAt: toMoment(startsAt),
       cost: Number(cost),
     }));
@@ -111,6 +109,7 @@ export class UsageRollUpRepository {
 
 const rowsPerStatement = 500;
 
-type DailyCost = { apiKeyId: string; startsAt: Date; cost: number };
+/** `id` is a key's or an owner's. */
+export type DailyCost = { id: string; startsAt: Date; cost: number };
 
 export type UsageDay = { startsAt: Date; requests: number };

@@ -11,8 +11,8 @@ export async function budgetMarks(
 ): Promise<Map<string, number>> {
   const budgeted = keys.filter((key) => Object.values(toBudgets(key)).some((budget) => budget !== null));
   const marks = new Map<string, number>();
-  const costs = await usageRollUps.dailyCosts(budgeted.map(({ id }) => id));
-  const byKey = Map.groupBy(costs, ({ apiKeyId }) => apiKeyId);
+  const costs = await usageRollUps.dailyCosts({ of: "keys", ids: budgeted.map(({ id }) => id) });
+  const byKey = Map.groupBy(costs, ({ id }) => id);
   for (const key of budgeted) {
     const budgets = toBudgets(key);
     const days = byKey.get(key.id) ?? [];

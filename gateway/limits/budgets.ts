@@ -1,9 +1,13 @@
 import type { Database } from "../../db/database.ts";
+import { allKeys } from "../../db/entities/usage-roll-up.ts";
+import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
 import { GatewayError } from "../errors.ts";
+import type { Limits } from "../limit-variables.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
-import { type Budget, type BudgetPeriod, type EnforcedLimits, toUsd } from "./key-limits.ts";
-import { Ledger } from "./ledger.ts";
-import { UnshippedCosts } from "./unshipped-costs.ts";
+import { periodAt } from "./budget-time.ts";
+import { type Budget, type BudgetPeriod, type EnforcedLimits, toSharedBudgets, toUsd } from "./key-limits.ts";
+import type { Ledger } from "./ledger.ts";
+import { Spending } from "./spending.ts";
 
 /** A part of a budget is spent. Amounts are nano-dollars. */
 export type BudgetWarning = {
@@ -15,53 +19,65 @@ export type BudgetWarning = {
   periodStartsAt: number;
 };
 
-type BudgetedKey = Readonly<{ id: string; limits: EnforcedLimits | null }>;
+type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
 type BudgetsOptions = {
   database: Database;
   now: () => number;
+  limits: Limits;
   /** Runs `read` while nothing of this process's is on its way to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
   warn: (warning: BudgetWarning) => void;
 };
 
 /**
- * What keys with a budget have spent: as the usage history counts it, read from its sums when a key is first used, and from
- * then on counted here as requests end. What other processes spend is read back from time to time.
+ * Keeps keys to their own budgets, and to those that the environment gives to all keys of a person and to all keys together.
+ * What each of them has spent is counted by itself, by ids of a key, of a person, or `allKeys`, because it is read back from
+ * other sums of the usage history; where the environment gives no budget, nothing is counted for it.
  */
 export class Budgets {
   readonly #options: BudgetsOptions;
-  readonly #ledgers = new Map<string, Ledger>();
-  readonly #unshipped = new UnshippedCosts();
+  readonly #keys: Spending;
+  readonly #people: SharedBudgets | null;
+  readonly #gateway: SharedBudgets | null;
 
   constructor(options: BudgetsOptions) {
     this.#options = options;
+    const { limits } = options;
+    this.#keys = spendingOf(options, "keys");
+    this.#people = shareBudgets(options, "owners", {
+      day: limits.personBudgetUsdPerDayMax,
+      month: limits.personBudgetUsdPerMonthMax,
+    });
+    this.#gateway = shareBudgets(options, "keys", {
+      day: limits.gatewayBudgetUsdPerDayMax,
+      month: limits.gatewayBudgetUsdPerMonthMax,
+    });
   }
 
-  /** Throws `insufficient_quota` when one of the key's budgets is spent. */
-  check({ id, limits }: BudgetedKey): void {
-    if (!limits?.budgets) return;
-    const ledger = this.#ledgers.get(id);
-    if (!ledger) {
-      const message = "What this API key has spent is being read. Try again in a moment.";
-      throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
+  /** Throws `insufficient_quota` when a budget that the key has, or has a part in, is spent. */
+  check({ id, ownerId, limits }: BudgetedKey): void {
+    if (limits?.budgets) this.#check("this API key", limits.budgets, this.#keys.ledgerOf(id));
+    if (this.#people && ownerId !== null) {
+      const { budgets, spending } = this.#people;
+      this.#check("all API keys of this key's owner", budgets, spending.ledgerOf(ownerId));
     }
-    ledger.isInUse = true;
-    const now = this.#options.now();
-    for (const budget of limits.budgets) {
-      const { amount, endsAt } = ledger.in(budget.period, now);
-      if (amount >= budget.amount) throw budgetSpent(budget, endsAt);
+    if (this.#gateway) {
+      const { budgets, spending } = this.#gateway;
+      this.#check("the whole gateway", budgets, spending.ledgerOf(allKeys));
     }
   }
 
   /** A request is over, and this is what it cost. Called before its record is written. */
-  spend({ id, limits }: BudgetedKey, record: UsageRecord): void {
-    this.#unshipped.add(record);
-    const ledger = this.#ledgers.get(id);
-    if (!ledger || record.cost === null) return;
-    const now = this.#options.now();
-    ledger.add(record.cost, record.createdAt.getTime(), now);
+  spend({ limits }: Pick<BudgetedKey, "limits">, record: UsageRecord): void {
+    const { apiKeyId, ownerId } = record;
+    this.#keys.add(apiKeyId, record);
+    if (ownerId !== null) this.#people?.spending.add(ownerId, record);
+    this.#gateway?.spending.add(allKeys, record);
     if (!limits?.budgets) return;
+    const ledger = this.#keys.ledgerOf(apiKeyId);
+    if (!ledger) return;
+    const now = this.#options.now();
     for (const budget of limits.budgets) {
       const { amount } = ledger.in(budget.period, now);
       if (amount * 100 >= budget.amount * firstWarningPercent) this.#warn(ledger, record, budget, now);
@@ -70,47 +86,54 @@ export class Budgets {
 
   /** Records of this process have come to the database. */
   shipped(records: readonly UsageRecord[]): void {
-    this.#unshipped.shipped(records);
-  }
-
-  /** Has to be done before the key's requests are let in. */
-  async load(keyIds: readonly string[]): Promise<void> {
-    const { database, now, readUndisturbed } = this.#options;
-    await readUndisturbed(async () => {
-      const costs = await database.read(({ usageRollUps }) => usageRollUps.dailyCosts(keyIds));
-      const byKey = Map.groupBy(costs, ({ apiKeyId }) => apiKeyId);
-      for (const id of keyIds) {
-        let ledger = this.#ledgers.get(id);
-        if (!ledger) this.#ledgers.set(id, (ledger = new Ledger(now())));
-        const shipped = (byKey.get(id) ?? []).map(
-          ({ startsAt, cost }) => [startsAt.getTime(), cost] as const,
-        );
-        ledger.set(
-          [...shipped, ...this.#unshipped.of(id)].map(([at, cost]) => [at, cost]),
-          now(),
-        );
-      }
-    });
-  }
-
-  /** Brings in what others have spent with the keys that are in use here. */
-  async refresh(): Promise<void> {
-    const inUse = [...this.#ledgers].filter(([, ledger]) => ledger.isInUse);
-    for (const [, ledger] of inUse) ledger.isInUse = false;
-    for (let from = 0; from < inUse.length; from += keysPerQuery) {
-      await this.load(inUse.slice(from, from + keysPerQuery).map(([id]) => id));
+    for (const record of records) {
+      const { apiKeyId, ownerId } = record;
+      this.#keys.shipped(apiKeyId, record);
+      if (ownerId !== null) this.#people?.spending.shipped(ownerId, record);
+      this.#gateway?.spending.shipped(allKeys, record);
     }
   }
 
-  /** A key has changed, and will be loaded again before it is used; without an id, all. */
+  /** Has to be done before the key's requests are let in. What it shares with others is mostly known already. */
+  async loadFor({ id, ownerId, limits }: BudgetedKey): Promise<void> {
+    if (limits?.budgets) await this.#keys.load([id]);
+    if (ownerId !== null) await this.#people?.spending.loadMissing(ownerId);
+    await this.#gateway?.spending.loadMissing(allKeys);
+  }
+
+  /** Reads what keys have spent, whether they have budgets or not. */
+  load(keyIds: readonly string[]): Promise<void> {
+    return this.#keys.load(keyIds);
+  }
+
+  /** Brings in what other processes have spent of the budgets that are in use here. */
+  async refresh(): Promise<void> {
+    await this.#keys.refresh();
+    await this.#people?.spending.refresh();
+    await this.#gateway?.spending.refresh();
+  }
+
+  /** A key has changed, and will be loaded again before it is used; without an id, all. Shared budgets do not change. */
   forget(keyId?: string): void {
-    if (keyId === undefined) this.#ledgers.clear();
-    else this.#ledgers.delete(keyId);
+    this.#keys.forget(keyId);
   }
 
   /** What a key has spent in a period; null if it has not been loaded. */
   spentIn(keyId: string, period: BudgetPeriod): { amount: number; startsAt: number; endsAt: number } | null {
-    return this.#ledgers.get(keyId)?.in(period, this.#options.now()) ?? null;
+    return this.#keys.ledgerOf(keyId)?.in(period, this.#options.now()) ?? null;
+  }
+
+  #check(subject: string, budgets: readonly Budget[], ledger: Ledger | undefined): void {
+    if (!ledger) {
+      const message = `What ${subject} has spent is being read. Try again in a moment.`;
+      throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
+    }
+    ledger.isInUse = true;
+    const now = this.#options.now();
+    for (const budget of budgets) {
+      const { amount, endsAt } = ledger.in(budget.period, now);
+      if (amount >= budget.amount) throw budgetSpent(subject, budget, endsAt);
+    }
   }
 
   #warn(ledger: Ledger, record: UsageRecord, { period, amount: budget }: Budget, now: number): void {
@@ -124,16 +147,40 @@ export class Budgets {
   }
 }
 
-const keysPerQuery = 200;
+/** What several keys spend together. */
+type SharedBudgets = Readonly<{ budgets: readonly Budget[]; spending: Spending }>;
+
 /** The other warning is given at 100. */
 const firstWarningPercent = 80;
 
-function budgetSpent({ period, amount: budget }: Budget, endsAt: number): GatewayError {
+/** Null for no budget. None is of a longer time than a month, because all of it is read each time that it is brought up to date. */
+function shareBudgets(
+  options: BudgetsOptions,
+  of: DailyCostsOf["of"],
+  usd: { day: number; month: number },
+): SharedBudgets | null {
+  const budgets = toSharedBudgets(usd);
+  const from = () => new Date(periodAt("month", options.now()).startsAt);
+  return budgets && { budgets, spending: spendingOf(options, of, from) };
+}
+
+/** @param from the first moment that counts; without it, everything does */
+function spendingOf(
+  { database, now, readUndisturbed }: BudgetsOptions,
+  of: DailyCostsOf["of"],
+  from?: () => Date,
+): Spending {
+  const readCosts = (ids: readonly string[]) =>
+    database.read(({ usageRollUps }) => usageRollUps.dailyCosts({ of, ids, ...(from && { from: from() }) }));
+  return new Spending({ now, readCosts, readUndisturbed });
+}
+
+function budgetSpent(subject: string, { period, amount: budget }: Budget, endsAt: number): GatewayError {
   const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
   const renewal =
     period === "total"
       ? ""
       : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
-  const message = `The budget of this API key is spent: ${amount}.${renewal} Ask for more where you got the key.`;
+  const message = `The budget of ${subject} is spent: ${amount}.${renewal} Ask for more where you got the key.`;
   return new GatewayError("insufficient_quota", message);
 }

@@ -81,7 +81,7 @@ export function changeLimits(
   const budgets = { ...toBudgets(columns) };
   for (const period of budgetPeriods) {
     const usd = budgetsUsd[period];
-    if (usd !== undefined) budgets[period] = usd === null ? null : Math.round(usd * nanoPerDollar);
+    if (usd !== undefined) budgets[period] = usd === null ? null : toNanoDollars(usd);
   }
   const ranges = changes.addressRanges === undefined ? columns.addressRanges : changes.addressRanges;
   const given = <Value>(changed: Value | undefined, before: Value): Value =>
@@ -126,9 +126,21 @@ export function toUsd(nanoDollars: number | null): number | null {
   return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
 }
 
+/** US dollars, of which 0 is no budget, as the request path needs them; null where there is none. */
+export function toSharedBudgets(usd: { day: number; month: number }): readonly Budget[] | null {
+  const periods = (["day", "month"] as const).filter((period) => usd[period] > 0);
+  return periods.length > 0
+    ? periods.map((period) => ({ period, amount: toNanoDollars(usd[period]) }))
+    : null;
+}
+
 /** Nano-dollars. */
 export function toBudgets({ dayBudget, weekBudget, monthBudget, totalBudget }: LimitColumns): Budgets {
   return { day: dayBudget, week: weekBudget, month: monthBudget, total: totalBudget };
+}
+
+function toNanoDollars(usd: number): number {
+  return Math.round(usd * nanoPerDollar);
 }
 
 const nanoPerDollar = 1e9;

@@ -27,7 +27,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const webhook = limitWebhook && new Webhook({ ...limitWebhook, now });
   const warnings = new BudgetWarnings({ database, runtime, webhook });
   const budgets = new Budgets({
-    ...{ database, now },
+    ...{ database, now, limits },
     readUndisturbed: (read) => recorder.readUndisturbed(read),
     warn: (warning) => warnings.add(warning),
   });
@@ -51,7 +51,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     run: () => budgets.refresh(),
     intervalMs: limits.budgetRefreshIntervalMs,
     log,
-    failure: "cannot read what keys have spent; this process's own counts go on",
+    failure: "cannot read what has been spent of budgets; this process's own counts go on",
   });
   const exchanging = new PeriodicTask({
     run: () => exchange.run(),

@@ -2,36 +2,34 @@ import type { UsageRecord } from "../usage/record-format.ts";
 import { dayMs } from "./budget-time.ts";
 
 /**
- * What requests that are over have cost but is not in the database yet, by key and day: what was read there plus this is
- * what was spent. It is no larger than the spool.
+ * What requests that are over have cost but is not in the database yet, by whose it is and day: what was read there plus this
+ * is what was spent. It is no larger than the spool.
  */
 export class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();
 
-  add({ apiKeyId, createdAt, cost }: UsageRecord): void {
+  add(id: string, { createdAt, cost }: UsageRecord): void {
     if (cost === null || cost === 0) return;
-    let days = this.#costs.get(apiKeyId);
-    if (!days) this.#costs.set(apiKeyId, (days = new Map()));
+    let days = this.#costs.get(id);
+    if (!days) this.#costs.set(id, (days = new Map()));
     const day = startOfDay(createdAt);
     days.set(day, (days.get(day) ?? 0) + cost);
   }
 
-  /** The records are in the database. */
-  shipped(records: readonly UsageRecord[]): void {
-    for (const { apiKeyId, createdAt, cost } of records) {
-      const days = this.#costs.get(apiKeyId);
-      if (!days || cost === null) continue;
-      const day = startOfDay(createdAt);
-      const left = (days.get(day) ?? 0) - cost;
-      if (left > 0) days.set(day, left);
-      else days.delete(day);
-      if (days.size === 0) this.#costs.delete(apiKeyId);
-    }
+  /** The record is in the database. */
+  shipped(id: string, { createdAt, cost }: UsageRecord): void {
+    const days = this.#costs.get(id);
+    if (!days || cost === null) return;
+    const day = startOfDay(createdAt);
+    const left = (days.get(day) ?? 0) - cost;
+    if (left > 0) days.set(day, left);
+    else days.delete(day);
+    if (days.size === 0) this.#costs.delete(id);
   }
 
   /** The cost of each day, by the day's first moment. */
-  of(apiKeyId: string): Iterable<[startsAt: number, cost: number]> {
-    return this.#costs.get(apiKeyId) ?? [];
+  of(id: string): Iterable<[startsAt: number, cost: number]> {
+    return this.#costs.get(id) ?? [];
   }
 }
 

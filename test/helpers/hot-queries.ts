@@ -1,3 +1,5 @@
+import { allKeys } from "../../db/entities/usage-roll-up.ts";
+import { dailyCostsQuery } from "../../db/repositories/daily-costs-query.ts";
 import {
   countQuery,
   daysQuery,
@@ -90,6 +92,21 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
       title: "a member's chart",
       index: "usage_roll_ups_owner",
       query: sum({ filter: { owner }, interval: "day" }),
+    },
+    {
+      title: "what keys have spent",
+      index: "usage_roll_ups_key",
+      query: dailyCostsQuery(dialect, { of: "keys", ids: [apiKeyId, "key_00000000000000000000000001"] }),
+    },
+    {
+      title: "what a person has spent this month",
+      index: "usage_roll_ups_owner",
+      query: dailyCostsQuery(dialect, { of: "owners", ids: [owner.ownerId], from }),
+    },
+    {
+      title: "what all keys have spent this month",
+      index: "usage_roll_ups_key",
+      query: dailyCostsQuery(dialect, { of: "keys", ids: [allKeys], from }),
     },
     { title: "sums of a part of an hour", index: null, query: sum({ of: { fromId, beforeId } }) },
     {

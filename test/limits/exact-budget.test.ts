@@ -9,17 +9,31 @@ import { hashKeyValue } from "../../gateway/keys/key-value.ts";
 import type { UsageRecorder } from "../../gateway/usage/usage-recorder.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const requests = 10_000;
 const underWay = 500;
 
-for (const kind of databaseKinds) {
-  test(`${kind}: a budget is exact to the nano-dollar over 10,000 concurrent requests with mixed prices`, async (t) => {
+const variables = {
+  key: null,
+  person: "PERSON_BUDGET_USD_PER_MONTH_MAX",
+  gateway: "GATEWAY_BUDGET_USD_PER_MONTH_MAX",
+};
+
+for (const [whose, variable] of Object.entries(variables)) {
+  for (const kind of databaseKinds) spendExactly(kind, whose, variable);
+}
+
+/** @param variable the environment's that sets the budget; null for the key's own */
+function spendExactly(kind: DatabaseKind, whose: string, variable: string | null) {
+  test(`${kind}: a ${whose}'s budget is exact to the nano-dollar over 10,000 concurrent requests with mixed prices`, async (t) => {
     t.timeout(120_000);
-    // Often enough to meet records that are on their way.
-    const environment = { BUDGET_REFRESH_INTERVAL_MS: "20", DATABASE_TIMEOUT_MS: "20000" };
+    const environment = {
+      // Often enough to meet records that are on their way.
+      ...{ BUDGET_REFRESH_INTERVAL_MS: "20", DATABASE_TIMEOUT_MS: "20000" },
+      ...(variable !== null && { [variable]: "1.5" }),
+    };
     const gateway = await startTestGateway(t, { kind, environment });
     const { services, admin } = gateway;
     const random = seededRandom(9);
@@ -34,7 +48,8 @@ for (const kind of databaseKinds) {
     const { key, value } = await admin.keys.create.mutate({
       name: "Exact",
       models,
-      limits: { budgetsUsd: { total: 1.5 } },
+      // What it spends is counted with a budget that is never reached, too.
+      limits: { budgetsUsd: { total: variable === null ? 1.5 : 1_000 } },
     });
     const known = await services.keyCache.find(hashKeyValue(value));
     if (!known) return t.fail();
@@ -90,7 +105,9 @@ for (const kind of databaseKinds) {
     while (open > 0) await once(overs, "over");
     await services.recorder.flush();
 
-    const costs = await services.database.read(({ usageRollUps }) => usageRollUps.dailyCosts([key.id]));
+    const costs = await services.database.read(({ usageRollUps }) =>
+      usageRollUps.dailyCosts({ of: "keys", ids: [key.id] }),
+    );
     const shipped = costs.reduce((sum, { cost }) => sum + cost, 0);
     t.true(admitted > underWay && refused > underWay, `${admitted} admitted, ${refused} refused`);
     t.is(spent(), shipped);

@@ -75,7 +75,7 @@ const meanings = {
   unsupported_encoding: "The body is compressed.",
   unsupported_parameter: "The model's provider has no way to do this; `param` says what.",
   model_not_found: "There is no such model, or the key is not connected to it.",
-  insufficient_quota: "A budget of the key is spent.",
+  insufficient_quota: "A budget is spent: the key's own, its owner's or the gateway's.",
   rate_limit_exceeded: "Too many requests a minute, or at the same time.",
   token_limit_exceeded: "Too many tokens a minute.",
   upstream_auth_failed: "The provider refused the gateway's credential.",

@@ -1,0 +1,21 @@
+import { type Query, toRaw } from "./raw-sql.ts";
+import { indexHint, type SqlDialect } from "./usage-queries.ts";
+
+/** Whose costs, by their ids: each key's, of which `allKeys` may be one, or those of all keys of each owner. */
+export type DailyCostsOf = {
+  of: "keys" | "owners";
+  ids: readonly string[];
+  /** The first day; without it, since there is any. */
+  from?: Date;
+};
+
+/** What each of them cost on each day, by `id` and `starts_at`. */
+export function dailyCostsQuery(dialect: Pick<SqlDialect, "kind">, { of, ids, from }: DailyCostsOf): Query {
+  const [column, index] =
+    of === "keys" ? ["api_key_id", "usage_roll_ups_key"] : ["owner_id", "usage_roll_ups_owner"];
+  const since = from === undefined ? "" : " AND starts_at >= ?";
+  return {
+    sql: `SELECT ${column} AS id, starts_at, SUM(cost) AS cost FROM usage_roll_ups ${indexHint(dialect, index)} WHERE ${column} IN (${ids.map(() => "?").join(", ")}) AND resolution = ?${since} GROUP BY ${column}, starts_at`,
+    parameters: [...ids, "day", ...(from === undefined ? [] : [toRaw(from)])],
+  };
+}

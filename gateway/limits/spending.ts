@@ -1,0 +1,81 @@
+import type { DailyCost } from "../../db/repositories/usage-roll-up-repository.ts";
+import type { UsageRecord } from "../usage/record-format.ts";
+import { Ledger } from "./ledger.ts";
+import { UnshippedCosts } from "./unshipped-costs.ts";
+
+type SpendingOptions = {
+  now: () => number;
+  /** What the database says that each of them has cost, on the days that matter. */
+  readCosts: (ids: readonly string[]) => Promise<readonly DailyCost[]>;
+  /** Runs `read` while nothing of this process's is on its way to the database. */
+  readUndisturbed: (read: () => Promise<void>) => Promise<void>;
+};
+
+/**
+ * What has been spent by some of a kind, be it keys, people, or the whole gateway: as the usage history counts it, read from
+ * its sums at first, and from then on counted here as requests end. What other processes spend is read back from time to time.
+ */
+export class Spending {
+  readonly #options: SpendingOptions;
+  readonly #ledgers = new Map<string, Ledger>();
+  readonly #unshipped = new UnshippedCosts();
+
+  constructor(options: SpendingOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined for whoever has not been loaded. */
+  ledgerOf(id: string): Ledger | undefined {
+    return this.#ledgers.get(id);
+  }
+
+  /** A request is over, and this is what it cost. Called before its record is written. */
+  add(id: string, record: UsageRecord): void {
+    this.#unshipped.add(id, record);
+    if (record.cost === null) return;
+    this.#ledgers.get(id)?.add(record.cost, record.createdAt.getTime(), this.#options.now());
+  }
+
+  /** The record has come to the database. */
+  shipped(id: string, record: UsageRecord): void {
+    this.#unshipped.shipped(id, record);
+  }
+
+  async load(ids: readonly string[]): Promise<void> {
+    const { now, readCosts, readUndisturbed } = this.#options;
+    await readUndisturbed(async () => {
+      const costs = Map.groupBy(await readCosts(ids), ({ id }) => id);
+      for (const id of ids) {
+        let ledger = this.#ledgers.get(id);
+        if (!ledger) this.#ledgers.set(id, (ledger = new Ledger(now())));
+        const shipped = (costs.get(id) ?? []).map(({ startsAt, cost }): [startsAt: number, cost: number] => [
+          startsAt.getTime(),
+          cost,
+        ]);
+        ledger.set([...shipped, ...this.#unshipped.of(id)], now());
+      }
+    });
+  }
+
+  /** What is loaded stays up to date by itself. */
+  async loadMissing(id: string): Promise<void> {
+    if (!this.#ledgers.has(id)) await this.load([id]);
+  }
+
+  /** Brings in what other processes have counted for those that are in use here. */
+  async refresh(): Promise<void> {
+    const inUse = [...this.#ledgers].filter(([, ledger]) => ledger.isInUse);
+    for (const [, ledger] of inUse) ledger.isInUse = false;
+    for (let from = 0; from < inUse.length; from += idsPerQuery) {
+      await this.load(inUse.slice(from, from + idsPerQuery).map(([id]) => id));
+    }
+  }
+
+  /** Without an id, all. */
+  forget(id?: string): void {
+    if (id === undefined) this.#ledgers.clear();
+    else this.#ledgers.delete(id);
+  }
+}
+
+const idsPerQuery = 200;

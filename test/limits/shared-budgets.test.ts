@@ -1,0 +1,201 @@
+import test, { type ExecutionContext } from "ava";
+import { addModel } from "../helpers/add-model.ts";
+import { assertError } from "../helpers/assert-error.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { sendCompletion } from "../helpers/scripted-upstream.ts";
+import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
+
+/** A gateway on which one word of an answer of `demo/echo` costs a cent. */
+async function startPriced(
+  t: ExecutionContext,
+  environment: Record<string, string>,
+  more: { kind?: DatabaseKind; runtime?: { now: () => number } } = {},
+): Promise<TestGateway> {
+  const gateway = await startTestGateway(t, { environment, ...more });
+  const { id } = await gateway.admin.models.get.query({ slug: "demo/echo" });
+  await gateway.admin.models.update.mutate({ id, prices: { input: 0, output: 10_000 } });
+  return gateway;
+}
+
+/** Spends a cent, if it may. */
+const ask = (gateway: Pick<TestGateway, "url">, value: string) =>
+  postChat(gateway, value, chatBody("demo/echo", "word"));
+
+async function keyOf(gateway: TestGateway, ownerId: string): Promise<{ id: string; value: string }> {
+  const wish = { name: "Somebody's", models: ["demo/echo"], ownerId };
+  const { key, value } = await gateway.admin.keys.create.mutate(wish);
+  return { id: key.id, value };
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a person's keys share a budget, nobody else's count, also after a restart`, async (t) => {
+    const gateway = await startPriced(t, { PERSON_BUDGET_USD_PER_MONTH_MAX: "0.03" }, { kind });
+    const [grace, linus] = [
+      await addPerson(gateway, "grace@example.com"),
+      await addPerson(gateway, "linus@example.com"),
+    ];
+    const [one, other, foreign] = [
+      await keyOf(gateway, grace.id),
+      await keyOf(gateway, grace.id),
+      await keyOf(gateway, linus.id),
+    ];
+    for (const { value } of [one, other, one]) t.is((await ask(gateway, value)).status, 200);
+    const refused = await ask(gateway, other.value);
+    t.regex(
+      assertError(t, refused, quotaError),
+      /^The budget of all API keys of this key's owner is spent: \$0\.03 per month\. It begins anew on \d{4}-\d\d-01 at 00:00 UTC\./,
+    );
+    assertError(t, await ask(gateway, one.value), quotaError);
+    const [record, first] = await usageOf(gateway, other.id);
+    t.like(record, { status: "FAILED", httpStatus: 402, errorCode: "insufficient_quota", cost: 0 });
+    t.is(first?.cost, 10_000_000);
+    t.is((await ask(gateway, foreign.value)).status, 200);
+    const late = await keyOf(gateway, grace.id);
+    assertError(t, await ask(gateway, late.value), quotaError);
+    await gateway.admin.keys.delete.mutate({ id: one.id });
+    assertError(t, await ask(gateway, other.value), quotaError);
+
+    await gateway.close();
+    const again = await startTestGateway(t, {
+      environment: { ...gateway.environment, PERSON_BUDGET_USD_PER_MONTH_MAX: "0.030000001" },
+    });
+    t.is((await ask(again, other.value)).status, 200, "a nano-dollar is left");
+    assertError(t, await ask(again, other.value), quotaError);
+    for (let request = 0; request < 3; request++) t.is((await ask(again, foreign.value)).status, 200);
+    assertError(t, await ask(again, foreign.value), quotaError);
+  });
+
+  test(`${kind}: all keys share the gateway's budget, also after a restart`, async (t) => {
+    const gateway = await startPriced(t, { GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.03" }, { kind });
+    const member = await addPerson(gateway, "grace@example.com");
+    const [own, members] = [await createKey(gateway), await keyOf(gateway, member.id)];
+    // Only the embedded database begins with a key of nobody's.
+    const third = gateway.services.firstKeyValue ?? own.value;
+    for (const value of [own.value, members.value, third]) t.is((await ask(gateway, value)).status, 200);
+    for (const { value } of [own, members]) {
+      t.regex(
+        assertError(t, await ask(gateway, value), quotaError),
+        /^The budget of the whole gateway is spent: \$0\.03 per day\. It begins anew on \d{4}-\d\d-\d\d at 00:00 UTC\./,
+      );
+    }
+    t.like((await usageOf(gateway, members.id))[0], { httpStatus: 402, errorCode: "insufficient_quota" });
+
+    await gateway.close();
+    const { GATEWAY_BUDGET_USD_PER_DAY_MAX: _spent, ...environment } = gateway.environment;
+    const limited = { ...environment, GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.04" };
+    const again = await startTestGateway(t, { environment: limited });
+    t.is((await ask(again, members.value)).status, 200);
+    assertError(t, await ask(again, own.value), quotaError);
+  });
+
+  test(`${kind}: what is not in the database yet counts, and what is under way is finished`, async (t) => {
+    const gateway = await startTestGateway(t, {
+      kind,
+      environment: {
+        USAGE_FLUSH_INTERVAL_MS: "100000",
+        BUDGET_REFRESH_INTERVAL_MS: "20",
+        PERSON_BUDGET_USD_PER_DAY_MAX: "0.02",
+        GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.03",
+      },
+    });
+    const held: (() => void)[] = [];
+    const { slug } = await addModel(t, gateway, (response) => {
+      held.push(() => sendCompletion(response));
+    });
+    const { id } = await gateway.admin.models.get.query({ slug });
+    // Its answers are to five input tokens.
+    await gateway.admin.models.update.mutate({ id, prices: { input: 2_000, output: 0 } });
+    const member = await addPerson(gateway, "grace@example.com");
+    const wish = { name: "Grace's", models: [slug], ownerId: member.id };
+    const { value } = await gateway.admin.keys.create.mutate(wish);
+    const own = await createKey(gateway, [slug]);
+    const send = (keyValue: string) => postChat(gateway, keyValue, chatBody(slug));
+
+    const underWay = [send(value), send(value), send(value)];
+    await eventually(() => held.length === 3);
+    held[0]?.();
+    t.is((await Promise.race(underWay)).status, 200);
+    // The budget is not spent yet, so another begins; then it is.
+    const another = send(value);
+    await eventually(() => held.length === 4);
+    for (const answer of held.slice(1)) answer();
+    for (const answer of await Promise.all([...underWay, another])) t.is(answer.status, 200);
+    t.regex(assertError(t, await send(value), quotaError), /of this key's owner is spent: \$0\.02 per day/);
+    t.regex(
+      assertError(t, await send(own.value), quotaError),
+      /the whole gateway is spent: \$0\.03 per month/,
+    );
+    await gateway.services.budgets.refresh();
+    assertError(t, await send(value), quotaError);
+    await gateway.services.recorder.flush();
+    await gateway.services.budgets.refresh();
+    assertError(t, await send(value), quotaError);
+  });
+
+  test(`${kind}: what another process spends of a shared budget counts here soon`, async (t) => {
+    for (const variable of ["PERSON_BUDGET_USD_PER_DAY_MAX", "GATEWAY_BUDGET_USD_PER_DAY_MAX"]) {
+      const environment = { BUDGET_REFRESH_INTERVAL_MS: "50", [variable]: "0.03" };
+      const one = await startPriced(t, environment, { kind });
+      const key = await createKey(one);
+      const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
+      const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
+      t.is((await ask(other, key.value)).status, 200);
+      t.is((await ask(one, key.value)).status, 200);
+      for (const gateway of [other, one]) {
+        t.is(await eventually(async () => (await ask(gateway, key.value)).status === 402 && 402), 402);
+      }
+    }
+  });
+}
+
+test("shared budgets are there again when their day or month begins in UTC", async (t) => {
+  let now = Date.UTC(2027, 0, 30, 23, 59, 0);
+  const environment = { PERSON_BUDGET_USD_PER_DAY_MAX: "0.01", GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02" };
+  const gateway = await startPriced(t, environment, { runtime: { now: () => now } });
+  const { value } = await createKey(gateway);
+  const member = await addPerson(gateway, "grace@example.com");
+  const members = await keyOf(gateway, member.id);
+  t.is((await ask(gateway, value)).status, 200);
+  t.regex(assertError(t, await ask(gateway, value), quotaError), /owner is spent.* anew on 2027-01-31 at/);
+  now = Date.UTC(2027, 0, 31);
+  t.is((await ask(gateway, value)).status, 200);
+  now = Date.UTC(2027, 0, 31, 23, 59, 59);
+  t.regex(
+    assertError(t, await ask(gateway, members.value), quotaError),
+    /gateway is spent.* anew on 2027-02-01 at/,
+  );
+  now = Date.UTC(2027, 1, 1);
+  t.is((await ask(gateway, value)).status, 200);
+  await gateway.services.recorder.flush();
+  await gateway.services.budgets.refresh();
+  t.is((await ask(gateway, members.value)).status, 200, "January does not count");
+  assertError(t, await ask(gateway, value), quotaError);
+});
+
+test("a key's own budget and shared ones all count: whichever is spent first", async (t) => {
+  const gateway = await startPriced(t, {
+    PERSON_BUDGET_USD_PER_MONTH_MAX: "0.02",
+    GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0",
+    GATEWAY_BUDGET_USD_PER_DAY_MAX: "",
+  });
+  const { key, value } = await gateway.admin.keys.create.mutate({
+    ...{ name: "Own", models: ["demo/echo"] },
+    limits: { budgetsUsd: { week: 0.01 } },
+  });
+  t.is((await ask(gateway, value)).status, 200);
+  t.regex(
+    assertError(t, await ask(gateway, value), quotaError),
+    /^The budget of this API key is spent: \$0\.01/,
+  );
+  await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { week: 1 } } });
+  t.is((await ask(gateway, value)).status, 200);
+  t.regex(
+    assertError(t, await ask(gateway, value), quotaError),
+    /^The budget of all API keys of this key's owner/,
+  );
+});
