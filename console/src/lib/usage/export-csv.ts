@@ -23,6 +23,9 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   ["cost_usd", (record) => record.costUsd],
   ["latency_ms", (record) => record.latencyMs],
   ["time_to_first_token_ms", (record) => record.timeToFirstTokenMs],
+  // New columns come last: somebody's script counts them.
+  ["attempts", (record) => record.attempts],
+  ["client_tool", (record) => record.clientTool],
 ];
 
 /** The rows as CSV (RFC 4180), with a line of titles. */
