@@ -73,7 +73,10 @@ test("unknown, malformed, deleted, disabled and expired keys get one and the sam
   }
   t.is(messages.size, 1);
   for (const cause of ["mistyped", "deactivated", "expired", "deleted", "ask whoever gave it to you"]) {
-    t.true([...messages][0]?.includes(cause), `whose key was right is not sent to look for a typing error: ${cause}`);
+    t.true(
+      [...messages][0]?.includes(cause),
+      `whose key was right is not sent to look for a typing error: ${cause}`,
+    );
   }
 });
 
