@@ -1,3 +1,4 @@
+import { toDateText } from "#lib/keys/expiry.ts";
 import { listUsageRecords } from "./list-usage-records.ts";
 import type { UsageRecord } from "./read-usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
@@ -65,7 +66,9 @@ export async function exportCsv(
     }
     after = page.nextCursor ?? undefined;
   } while (after !== undefined);
-  save(formatCsv(records), `usage-${filter.from.slice(0, 10)}-to-${filter.to.slice(0, 10)}.csv`);
+  // The end is not a part of it: what ends at midnight has the day before as its last.
+  const days = [Date.parse(filter.from), Date.parse(filter.to) - 1].map(toDateText);
+  save(formatCsv(records), `usage-${days.join("-to-")}.csv`);
 }
 
 const recordsPerPage = 500;
