@@ -66,7 +66,7 @@ browserTest(
     await addRequestsAt(gateway, ["2026-01-10T12:00:00Z"], key.id);
     const viewport = { width: 360, height: 780 };
     const path = `/keys/${key.id}?tab=usage&period=7d`;
-    const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport });
+    const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport, timezoneId: "UTC" });
     await page.getByLabel("Period").press("Enter");
     await page.getByRole("option", { name: "Custom …" }).waitFor();
     await page.keyboard.press("End");
