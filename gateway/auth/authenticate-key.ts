@@ -28,11 +28,14 @@ export function authenticateKey(
   return options.keyCache.find(hash).then((key) => admit(options, key));
 }
 
-/** The same words whether the key is unknown, deleted, disabled or expired: a thief learns nothing. */
+/**
+ * The same words whether the key is unknown, deleted, disabled or expired: a thief learns nothing. They name all of it, so that
+ * whoever has a key that was right does not look for a typing error alone.
+ */
 export function invalidApiKey(): GatewayError {
   return new GatewayError(
     "invalid_api_key",
-    "The API key is not valid. Check it, or ask for a new one where you got it.",
+    "The API key is not accepted: it is mistyped, deactivated, expired or deleted, or may not be used from this address. If it is exactly as you got it, ask whoever gave it to you.",
   );
 }
 

@@ -20,9 +20,9 @@ browserTest(
     const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
     await page.getByRole("cell", { name: "Key renamed" }).waitFor();
     await assertAccessible(t, page);
-    t.true(await page.getByText("Laptop → Old laptop").isVisible());
-    t.true(await page.getByText("budgetsUsd.day: 0.001 → none", { exact: true }).isVisible());
-    t.true(await page.getByText("budgetsUsd.week: none → 5", { exact: true }).isVisible());
+    const details = ["Laptop → Old laptop", "budgetsUsd.day: 0.001 → none", "budgetsUsd.week: none → 5"];
+    const shown = (text: string) => page.getByRole("listitem").filter({ hasText: text });
+    for (const text of details) await shown(text).waitFor();
 
     await page.getByLabel("Action").click();
     await page.getByRole("option", { name: "Key created" }).click();
@@ -45,6 +45,34 @@ browserTest(
     await page.getByRole("link", { name: "Server" }).waitFor();
     await page.goto("/audit-log?action=key.delete");
     await page.getByText("Nothing matches").waitFor();
+    await assertAccessible(t, page);
+  },
+);
+
+browserTest(
+  "on a phone, too, an entry says what exactly changed, on what, and from which address",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const { key } = await gateway.admin.keys.create.mutate({ name: "Laptop" });
+    const name = "The laptop with the very long name that nobody wanted to shorten";
+    await gateway.admin.keys.rename.mutate({ id: key.id, name });
+    const viewport = { width: 360, height: 780 };
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log", viewport });
+    const entry = page.getByRole("row").filter({ hasText: "Key renamed" });
+    await entry
+      .getByRole("listitem")
+      .filter({ hasText: `Laptop → ${name}` })
+      .waitFor();
+    await entry.getByRole("link", { name }).waitFor();
+    const address = entry.getByText("127.0.0.1", { exact: true });
+    const lines = await address.evaluate((element) => {
+      const range = element.ownerDocument.createRange();
+      range.selectNodeContents(element);
+      return range.getClientRects().length;
+    });
+    t.is(lines, 1, "an address is not broken");
+    const [box, table] = [await address.boundingBox(), await page.getByRole("table").boundingBox()];
+    t.true((box?.x ?? 999) + (box?.width ?? 0) <= 360 && (table?.width ?? 999) <= 360, "without scrolling");
     await assertAccessible(t, page);
   },
 );

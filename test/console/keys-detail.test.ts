@@ -55,6 +55,11 @@ browserTest("a key is deactivated and activated, and its requests follow", async
   t.is(await status(), 401);
   await assertAccessible(t, page);
   await dialog.waitFor({ state: "detached" });
+  t.is(
+    await page.getByRole("button", { name: "Activate", exact: true }).count(),
+    1,
+    "there is one place for it",
+  );
   t.is(await page.evaluate(focused), "Activate");
   await page.keyboard.press("Enter");
   await page.getByText("This key is deactivated.").waitFor({ state: "detached" });

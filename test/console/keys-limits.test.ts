@@ -12,6 +12,9 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
+  await page
+    .getByText("Requests under way when a budget is spent are still answered; the next ones get 402.")
+    .waitFor();
   await page.getByLabel("Requests per minute").fill("2");
   await page.getByLabel("Budget per day").fill("1.5");
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8");

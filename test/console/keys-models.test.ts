@@ -37,6 +37,8 @@ browserTest("models are connected and taken away, and leaving asks before that i
   t.is(await page.evaluate("document.activeElement.innerText.trim()"), "Edit models");
   const { models } = await gateway.admin.keys.get.query({ id });
   t.deepEqual(models, ["many/model-14", "many/model-24", "many/model-34", "many/model-4", "many/model-40"]);
+  const connected = page.getByRole("region", { name: "Models of this key" }).getByRole("listitem");
+  t.deepEqual(await connected.allInnerTexts(), models, "each as requests have to call it");
 
   await page.getByRole("link", { name: "Snippets" }).click();
   await page.getByRole("tab", { name: "curl" }).waitFor();

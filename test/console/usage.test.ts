@@ -5,14 +5,18 @@ import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
-import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
+/** As the coding tool names itself. */
+const codex = "codex_cli_rs/0.50.0";
+
 async function useKey(gateway: TestGateway, value: string, prompts: string[]) {
   for (const content of prompts) {
-    await postChat(gateway, value, { model: "demo/echo", messages: [{ role: "user", content }] });
+    const headers = { authorization: `Bearer ${value}`, "user-agent": codex };
+    await postTo(gateway, "/v1/chat/completions", headers, chatBody("demo/echo", content));
   }
   await gateway.services.recorder.flush();
 }
@@ -46,6 +50,8 @@ browserTest(
     t.is(lines.length, 3);
     t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
     t.is(lines.filter((line) => line.includes(",'=HYPERLINK(1),")).length, 3, "no formula");
+    t.deepEqual(titles.split(",").slice(-2), ["attempts", "client_tool"]);
+    t.true(lines.every((line) => line.endsWith(",1,codex")));
 
     await page
       .getByRole("button", { name: /details of the request/ })

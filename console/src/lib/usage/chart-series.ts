@@ -7,23 +7,33 @@ export type ChartSeries = { key: string; label: string; color: string };
 export type ChartPoint = { at: Date } & Record<string, number | Date>;
 
 /** Colours that can be told apart by people who do not see all colours, in light and in dark (Okabe and Ito). */
-const colors = ["#4f6bed", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7fdc", "#7f7f7f"];
-const statusColors: Record<string, string> = {
-  SUCCEEDED: "#009e73",
-  FAILED: "#d55e00",
-  CANCELLED: "#e69f00",
-  INTERRUPTED: "#7f7f7f",
-};
+const colors = ["#4f6bed", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7fdc"];
+const gray = "#7f7f7f";
+const statusColors = new Map([
+  ["SUCCEEDED", "#009e73"],
+  ["FAILED", "#d55e00"],
+  ["CANCELLED", "#e69f00"],
+  ["INTERRUPTED", gray],
+]);
+const seriesMax = colors.length + 1;
 
 export function valueOf(row: UsageSummaryRow, metric: UsageMetric): number {
   if (metric === "requests") return row.requests;
   return metric === "tokens" ? Number(row.inputTokens) + Number(row.outputTokens) : Number(row.costUsd ?? 0);
 }
 
+type ChartOptions = {
+  dimension: UsageDimension;
+  metric: UsageMetric;
+  intervals: Date[];
+  /** Everything of that kind, oldest first, whether it is in the chart or not: colours go by the place in it. */
+  known: string[];
+};
+
 /** The largest groups as series of their own, what is left as one; and a point for every interval, used or not. */
 export function toChart(
   rows: UsageSummaryRow[],
-  { dimension, metric, intervals }: { dimension: UsageDimension; metric: UsageMetric; intervals: Date[] },
+  { dimension, metric, intervals, known }: ChartOptions,
 ): { series: ChartSeries[]; points: ChartPoint[] } {
   const totals = new Map<string, { label: string; total: number }>();
   for (const row of rows) {
@@ -33,16 +43,18 @@ export function toChart(
     totals.set(key, group);
   }
   const groups = [...totals].toSorted(([, left], [, right]) => right.total - left.total);
-  const own = groups.slice(0, groups.length > colors.length ? colors.length - 1 : colors.length);
+  const own = groups.slice(0, groups.length > seriesMax ? seriesMax - 1 : seriesMax);
   // Keys of series are made up here: names of models may hold anything, and charts read paths into keys.
   const keyOf = new Map(own.map(([group], place) => [group, `group${place}`]));
+  const names = own.map(([group]) => group);
+  const colorOf = dimension === "STATUS" ? statusColors : chooseColors(names, known);
   const series = own.map(([group, { label }], place) => ({
     key: `group${place}`,
     label,
-    color: statusColors[group] ?? colors[place] ?? "#7f7f7f",
+    color: colorOf.get(group) ?? gray,
   }));
   if (own.length < groups.length) {
-    series.push({ key: "others", label: `${groups.length - own.length} others`, color: "#7f7f7f" });
+    series.push({ key: "others", label: `${groups.length - own.length} others`, color: gray });
   }
   const empty = Object.fromEntries(series.map(({ key }) => [key, 0]));
   const points = new Map(intervals.map((at) => [at.getTime(), { ...empty, at } as ChartPoint]));
@@ -53,6 +65,27 @@ export function toChart(
     point[key] = Number(point[key] ?? 0) + valueOf(row, metric);
   }
   return { series, points: [...points.values()] };
+}
+
+/**
+ * One thing has one colour on every page. Where there are more things than colours, and two of a chart would share one, the
+ * smaller takes one that is free, as does what is gone by now.
+ * @param names the largest first
+ */
+function chooseColors(names: string[], known: string[]): Map<string, string> {
+  const free = new Set(colors);
+  const chosen = new Map<string, string>();
+  for (const name of names) {
+    const own = colors[known.indexOf(name) % colors.length];
+    if (own !== undefined && free.delete(own)) chosen.set(name, own);
+  }
+  for (const name of names.filter((each) => !chosen.has(each))) {
+    const [next] = free;
+    if (next === undefined) break;
+    free.delete(next);
+    chosen.set(name, next);
+  }
+  return chosen;
 }
 
 function groupOf(row: UsageSummaryRow, dimension: UsageDimension): { key: string; label: string } {

@@ -1,3 +1,4 @@
+import { toDateText } from "#lib/keys/expiry.ts";
 import { listUsageRecords } from "./list-usage-records.ts";
 import type { UsageRecord } from "./read-usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
@@ -23,6 +24,9 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   ["cost_usd", (record) => record.costUsd],
   ["latency_ms", (record) => record.latencyMs],
   ["time_to_first_token_ms", (record) => record.timeToFirstTokenMs],
+  // New columns come last: somebody's script counts them.
+  ["attempts", (record) => record.attempts],
+  ["client_tool", (record) => record.clientTool],
 ];
 
 /** The rows as CSV (RFC 4180), with a line of titles. */
@@ -62,7 +66,9 @@ export async function exportCsv(
     }
     after = page.nextCursor ?? undefined;
   } while (after !== undefined);
-  save(formatCsv(records), `usage-${filter.from.slice(0, 10)}-to-${filter.to.slice(0, 10)}.csv`);
+  // The end is not a part of it: what ends at midnight has the day before as its last.
+  const days = [Date.parse(filter.from), Date.parse(filter.to) - 1].map(toDateText);
+  save(formatCsv(records), `usage-${days.join("-to-")}.csv`);
 }
 
 const recordsPerPage = 500;

@@ -1,4 +1,6 @@
-import { urlState } from "#lib/url-state.ts";
+import { toDateText } from "#lib/keys/expiry.ts";
+import { setUrlState, urlState } from "#lib/url-state.ts";
+import { type Days, toTimes } from "./custom-period.ts";
 import type { UsageStatus } from "./read-usage-record.ts";
 
 /** As `UsageFilter` of the usage history. Times are ISO 8601 in UTC; `from` is included, `to` is not. */
@@ -16,6 +18,7 @@ export const periods = {
   "7d": { label: "Last 7 days", hours: 7 * 24 },
   "30d": { label: "Last 30 days", hours: 30 * 24 },
   "12mo": { label: "Last 12 months", hours: 365 * 24 },
+  custom: { label: "Custom …", hours: null },
 } as const;
 
 export type Period = keyof typeof periods;
@@ -26,16 +29,41 @@ const statuses: UsageStatus[] = ["SUCCEEDED", "FAILED", "CANCELLED", "INTERRUPTE
 
 export function readPeriod(): Period {
   const period = urlState("period");
-  return period in periods ? (period as Period) : "24h";
+  return Object.hasOwn(periods, period) ? (period as Period) : "24h";
+}
+
+/** The days that the address has for a custom period, right or wrong. */
+export function readDays(): Days {
+  return { from: urlState("from"), to: urlState("to") };
+}
+
+/** A custom period begins with the days that are shown, so that only what is wanted otherwise has to be changed. */
+export function choosePeriod(period: Period): Promise<void> {
+  const now = Date.now();
+  const days: Record<keyof Days, string | null> =
+    period === "custom"
+      ? { from: toDateText(timesOf(readPeriod(), now).from), to: toDateText(now) }
+      : { from: null, to: null };
+  return setUrlState({ period: period === "24h" ? null : period, ...days, after: null });
 }
 
 /**
- * What the address asks for, up to now. Periods begin with a whole hour, or day, so that the first bar of a chart is not
- * a part of one.
+ * Periods up to now begin with a whole hour, or day, so that the first bar of a chart is not a part of one. One of days that
+ * are not over yet ends now, too.
  */
-export function readUsageFilter(period: Period, now: number): UsageFilter {
+function timesOf(period: Period, now: number): { from: number; to: number } {
+  const { hours } = periods[period];
+  if (hours === null) {
+    const { from, to } = toTimes(readDays());
+    return { from, to: Math.min(to, now) };
+  }
   const step = period === "24h" ? hourMs : dayMs;
-  const from = Math.floor((now - periods[period].hours * hourMs) / step) * step + step;
+  return { from: Math.floor((now - hours * hourMs) / step) * step + step, to: now };
+}
+
+/** What the address asks for, up to now. The days of a custom period have to be right. */
+export function readUsageFilter(period: Period, now: number): UsageFilter {
+  const { from, to } = timesOf(period, now);
   const status = statuses.find((known) => known === urlState("status"));
   const [apiKeyId, model, provider] = [urlState("key"), urlState("model"), urlState("provider")];
   return {
@@ -44,22 +72,25 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
     ...(provider && { provider }),
     ...(status && { status }),
     from: new Date(from).toISOString(),
-    to: new Date(now).toISOString(),
+    to: new Date(to).toISOString(),
   };
 }
 
 /**
- * The same up to the end of the hour: nothing is there yet that would count too much, and sums of whole hours need not look
- * at records.
+ * What ends now goes on to the end of the hour: nothing is there yet that would count too much, and sums of whole hours need
+ * not look at records.
  */
-export function toWholeHours(filter: UsageFilter): UsageFilter {
+export function toWholeHours(filter: UsageFilter, now: number): UsageFilter {
+  if (Date.parse(filter.to) < now) return filter;
   return { ...filter, to: new Date((Math.floor(Date.parse(filter.to) / hourMs) + 1) * hourMs).toISOString() };
 }
 
 /** How finely a period is drawn. */
-export function intervalOf(period: Period): UsageInterval {
-  if (period === "24h") return "HOUR";
-  return period === "12mo" ? "MONTH" : "DAY";
+export function intervalOf({ from, to }: UsageFilter): UsageInterval {
+  const days = (Date.parse(to) - Date.parse(from)) / dayMs;
+  // A day in which clocks are set back has 25 hours.
+  if (days < 2.1) return "HOUR";
+  return days < 100 ? "DAY" : "MONTH";
 }
 
 /** The beginnings of all intervals of a filter's time, so that nothing used is drawn as nothing and not left out. */

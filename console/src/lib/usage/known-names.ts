@@ -1,0 +1,32 @@
+import { api, type Outputs } from "#lib/session/api.ts";
+import type { UsageDimension } from "./summarize-usage.ts";
+
+/** Every model, for whoever wants to choose one, or to know them all. */
+export function modelsQuery() {
+  return { queryKey: ["models", "slugs"], queryFn: () => api.models.list.query() };
+}
+
+export function keysQuery() {
+  return { queryKey: ["keys", "list", { limit: 200 }], queryFn: () => api.keys.list.query({ limit: 200 }) };
+}
+
+type Known = {
+  models: Outputs["models"]["list"] | undefined;
+  keys: Outputs["keys"]["list"]["items"] | undefined;
+};
+
+/** What usage can be of, oldest first, so that nothing changes its place when something is added. Ids begin with their time. */
+export function knownNames(dimension: UsageDimension, { models = [], keys = [] }: Known): string[] {
+  if (dimension === "API_KEY") return inOrder(keys).map(({ id }) => id);
+  const slugs = inOrder(models).map(({ slug }) => slug);
+  if (dimension === "MODEL") return slugs;
+  return dimension === "PROVIDER" ? [...new Set(slugs.map(providerOf))] : [];
+}
+
+export function providerOf(slug: string): string {
+  return slug.slice(0, slug.indexOf("/"));
+}
+
+function inOrder<Thing extends { id: string }>(things: Thing[]): Thing[] {
+  return things.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+}

@@ -1,0 +1,65 @@
+import test from "ava";
+import { toChart } from "../../console/src/lib/usage/chart-series.ts";
+import type { UsageDimension, UsageSummaryRow } from "../../console/src/lib/usage/summarize-usage.ts";
+
+const nothing = {
+  interval: null,
+  apiKeyId: null,
+  apiKeyName: null,
+  model: null,
+  provider: null,
+  status: null,
+};
+const unused = { inputTokens: "0", outputTokens: "0", costUsd: null, unknownCosts: 0 };
+
+function colorsOf(known: string[], used: Record<string, number>, dimension: UsageDimension = "MODEL") {
+  const field = dimension === "MODEL" ? "model" : "status";
+  const rows = Object.entries(used).map(
+    ([name, requests]) => ({ ...nothing, ...unused, [field]: name, requests }) as UsageSummaryRow,
+  );
+  const { series } = toChart(rows, { dimension, metric: "requests", intervals: [], known });
+  return Object.fromEntries(series.map(({ label, color }) => [label, color]));
+}
+
+const models = Array.from({ length: 7 }, (_, place) => `many/model-${place}`);
+
+test("a model has the same colour in every chart, whichever others are in it and however large they are", (t) => {
+  const all = colorsOf(models, Object.fromEntries(models.map((name, place) => [name, place + 1])));
+  t.is(new Set(Object.values(all)).size, models.length, "and none has another's");
+  for (const [place, name] of models.entries()) {
+    const neighbour = models[(place + 3) % models.length] ?? "";
+    t.like(all, colorsOf(models, { [name]: 5, [neighbour]: 9 }));
+    t.like(all, colorsOf([...models, "many/new"], { [name]: 9 }), "one more model changes nothing");
+  }
+});
+
+test("in one chart no two have the same colour, however many models there are, nor what is gone by now", (t) => {
+  const known = Array.from({ length: 40 }, (_, place) => `many/model-${place}`);
+  const used = {
+    "many/model-7": 9,
+    "many/model-0": 8,
+    "many/model-14": 7,
+    "gone/gone": 10,
+    "many/model-1": 1,
+  };
+  const chosen = colorsOf(known, used);
+  t.is(new Set(Object.values(chosen)).size, 5);
+  t.is(
+    chosen["many/model-7"],
+    colorsOf(known, { "many/model-7": 1 })["many/model-7"],
+    "the larger keeps its own",
+  );
+  t.is(chosen["many/model-1"], colorsOf(known, { "many/model-1": 1 })["many/model-1"]);
+  const many = colorsOf(known, Object.fromEntries(known.map((name, place) => [name, place])));
+  t.is(Object.keys(many).length, 8);
+  t.is(new Set(Object.values(many)).size, 8);
+  t.true("33 others" in many);
+});
+
+test("a status has a colour of its own; a model that is called like one has a model's", (t) => {
+  const statuses = { SUCCEEDED: 1, FAILED: 2, CANCELLED: 3, INTERRUPTED: 4 };
+  const all = colorsOf([], statuses, "STATUS");
+  t.is(new Set(Object.values(all)).size, 4);
+  for (const status of Object.keys(statuses)) t.like(all, colorsOf([], { [status]: 1 }, "STATUS"));
+  t.not(colorsOf(["FAILED"], { FAILED: 1 })["FAILED"], all["FAILED"]);
+});
