@@ -27,11 +27,11 @@ async function buildConsole(): Promise<void> {
  */
 async function withoutRemarks(work: () => Promise<void>): Promise<void> {
   const { log } = console;
-  console.log = () => {};
+  Object.assign(console, { log: () => {} });
   try {
     await work();
   } finally {
-    console.log = log;
+    Object.assign(console, { log });
   }
 }
 
