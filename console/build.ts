@@ -16,9 +16,23 @@ async function buildConsole(): Promise<void> {
   process.stderr.write("building the console …\n");
   process.chdir(join(folder, ".."));
   const builder = await createBuilder({ configFile: join(folder, "vite.config.ts"), logLevel: "error" });
-  await builder.buildApp();
+  await withoutRemarks(() => builder.buildApp());
   moveInlineScriptOut();
   writeFileSync(stampFile, stamp);
+}
+
+/**
+ * SvelteKit tells its steps by `console.log` whatever the log level is, and among them a command that is not here. What is
+ * wrong it says by `console.warn` and `console.error`.
+ */
+async function withoutRemarks(work: () => Promise<void>): Promise<void> {
+  const { log } = console;
+  Object.assign(console, { log: () => {} });
+  try {
+    await work();
+  } finally {
+    Object.assign(console, { log });
+  }
 }
 
 function stampOfSources(): string {

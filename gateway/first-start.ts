@@ -15,7 +15,7 @@ type FirstStartOptions = {
 
 /**
  * Fills a database in which nothing has ever been changed, so that there is something to try: the demo provider, its
- * model, and, with the embedded database, an API key for it. Returns the key's value, which is told this once; null at any
+ * model, which costs nothing, and, with the embedded database, an API key for it. Returns the key's value, which is told this once; null at any
  * later start, and for all processes but one when several start together.
  */
 export function firstStart(options: FirstStartOptions): Promise<string | null> {
@@ -24,7 +24,8 @@ export function firstStart(options: FirstStartOptions): Promise<string | null> {
     await repositories.changes.lock();
     if ((await repositories.changes.latestNumber()) > 0) return null;
     const provider = await providers.insert(repositories, { name: "demo", kind: "demo" });
-    const model = await models.insert(repositories, { slug: "demo/echo", providerId: provider.id });
+    const prices = { input: 0, output: 0 };
+    const model = await models.insert(repositories, { slug: "demo/echo", providerId: provider.id, prices });
     await repositories.changes.append("catalogue", model.id, new Date(runtime.now()));
     return withKey ? keys.createFirst(repositories, "First key", model.id) : null;
   });

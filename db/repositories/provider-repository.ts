@@ -1,4 +1,4 @@
-import { type EntityManager, Not } from "typeorm";
+import type { EntityManager } from "typeorm";
 import { Credential, type CredentialRow, Provider, type ProviderRow } from "../entities/provider.ts";
 
 export class ProviderRepository {
@@ -38,11 +38,6 @@ export class ProviderRepository {
   /** Fails with a `StillReferencedError` while models use it. */
   async delete(id: string): Promise<void> {
     await this.#manager.delete(Provider, { id });
-  }
-
-  /** Whether there is one of another kind. */
-  existsBesides(kind: string): Promise<boolean> {
-    return this.#manager.existsBy(Provider, { kind: Not(kind) });
   }
 
   /** Oldest first. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type EntityManager, IsNull, MoreThanOrEqual, Not, Raw } from "typeorm";
+import { type EntityManager, MoreThanOrEqual } from "typeorm";
 import { UsageRecord, type UsageRecordRow } from "../entities/usage-record.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
 import { fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
@@ -47,14 +47,6 @@ export class UsageRecordRepository {
       order: { id: "DESC" },
       take: limit,
     });
-  }
-
-  /** Whether a request was made with a key of somebody's: that of the first start does not count. */
-  existsOf(owner: OwnerScope): Promise<boolean> {
-    if (owner === "everyone") return this.#manager.existsBy(UsageRecord, { ownerId: Not(IsNull()) });
-    const isOwn = "IN (SELECT id FROM api_keys WHERE owner_id = :ownerId)";
-    const apiKeyId = Raw((column) => `${column} ${isOwn}`, { ownerId: owner.ownerId });
-    return this.#manager.exists(UsageRecord, { where: { apiKeyId } });
   }
 
   /**

@@ -1,6 +1,7 @@
-import type { EntityManager } from "typeorm";
+import { type EntityManager, In, MoreThan, Not } from "typeorm";
 import type { UsageRecordRow } from "../entities/usage-record.ts";
-import { UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
+import { allKeys, UsageRollUp, type UsageRollUpRow } from "../entities/usage-roll-up.ts";
+import type { OwnerScope } from "./api-key-repository.ts";
 import { dailyCostsQuery, type DailyCostsOf } from "./daily-costs-query.ts";
 import { readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
 import { rollUp, sumNames } from "./roll-up.ts";
@@ -59,6 +60,18 @@ export class UsageRollUpRepository {
       startsAt: toMoment(startsAt),
       cost: Number(cost),
     }));
+  }
+
+  /** Whether a request was ever made with a key of somebody's: that of the first start does not count. */
+  existsOf(owner: OwnerScope): Promise<boolean> {
+    const ownerId = owner === "everyone" ? MoreThan("") : owner.ownerId;
+    return this.#manager.existsBy(UsageRollUp, { ownerId });
+  }
+
+  /** Whether anybody was ever called besides the providers of these names. */
+  existsBesides(providers: readonly string[]): Promise<boolean> {
+    const provider = Not(In(["", ...providers]));
+    return this.#manager.existsBy(UsageRollUp, { apiKeyId: allKeys, resolution: "day", provider });
   }
 
   /** Counts the records, in the transaction that inserted them. */

@@ -169,6 +169,11 @@ export class ProviderService {
     return { models: await describeModels(names, row, models, this.#options.runtime.now()) };
   }
 
+  /** The private upstreams that may be called: `host:port` each, IPv6 without brackets, or `*` for any. */
+  privateHosts(): string[] {
+    return this.#options.guard.privateHosts;
+  }
+
   /** The keys in the environment that providers could be made of. */
   async environmentKeys(): Promise<EnvironmentKey[]> {
     return this.#options.environmentKeys.describe(await this.list());

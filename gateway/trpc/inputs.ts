@@ -51,7 +51,7 @@ export const upstreamModel = z.string().trim().min(1).max(255);
 
 export const providerName = z
   .string()
-  .regex(providerNamePattern, "must be lower case letters, digits and -, at most 63");
+  .regex(providerNamePattern, "must be lower case letters, digits and -, at most 63, and not begin with -");
 
 /** Which of its kind's well-known upstreams a provider is. */
 export const preset = z.string().max(32);

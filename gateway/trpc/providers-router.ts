@@ -21,6 +21,9 @@ export const providersRouter = router({
   /** The well-known upstreams, to fill a form with. */
   presets: adminProcedure.query(() => listPresets()),
 
+  /** Which private addresses may be called, so that whoever enters another is told how. */
+  privateHosts: adminProcedure.query(({ ctx }) => ctx.services.providers.privateHosts()),
+
   create: adminProcedure
     .input(
       z.strictObject({

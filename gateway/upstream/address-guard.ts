@@ -14,6 +14,11 @@ export class AddressGuard {
     this.#privateHosts = new Set(privateHosts.map(withoutBrackets));
   }
 
+  /** The places that may be private, as they were configured. */
+  get privateHosts(): string[] {
+    return [...this.#privateHosts];
+  }
+
   /** Whether this place may be private. */
   allowsPrivate(hostname: string, port: string): boolean {
     return this.#privateHosts.has("*") || this.#privateHosts.has(withoutBrackets(`${hostname}:${port}`));

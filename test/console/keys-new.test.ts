@@ -152,6 +152,26 @@ browserTest("what is wrong is said beside its field, and nothing that was filled
   t.deepEqual((await gateway.admin.keys.list.query()).items[0]?.models, [stays]);
 });
 
+browserTest("what is said of an expiry goes away when another is chosen", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
+  // To a computer whose clock is behind, a day that is over is yet to come.
+  await page.clock.setFixedTime(new Date("2020-01-01"));
+  await page.goto("/keys/new");
+  await page.getByLabel("Name").fill("Late");
+  await page.getByLabel("Expires").click();
+  await page.getByRole("option", { name: "In 7 days" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
+  const said = page.getByText("The expiry is in the past.");
+  await said.waitFor();
+  await page.getByLabel("Expires").click();
+  await page.getByRole("option", { name: "Never" }).click();
+  await said.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("heading", { name: "Late is ready" }).waitFor();
+  t.is((await gateway.admin.keys.list.query()).items[0]?.expiresAt, null);
+});
+
 browserTest("what was filled in is not left behind without asking", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });

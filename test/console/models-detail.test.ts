@@ -110,6 +110,36 @@ browserTest("of two tabs the later one sees what the other changed, and decides"
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
 });
 
+browserTest("what is said of a choice goes away when another is made", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addProvider(gateway, ["main", "spare", "gone"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
+  const choose = async (label: string, option: string) => {
+    await page.getByRole("combobox", { name: label, exact: true }).click();
+    await page.getByRole("option", { name: option }).click();
+  };
+  await choose("Add a fallback", "house/spare");
+  await choose("Add a fallback", "house/gone");
+  await gateway.admin.models.delete.mutate({ slug: "house/gone" });
+  await page.getByRole("button", { name: "Save" }).click();
+  const noFallback = page.getByText("There is no model house/gone");
+  await noFallback.waitFor();
+  await page.getByRole("button", { name: "Remove house/gone" }).click();
+  await noFallback.waitFor({ state: "detached" });
+
+  const { id } = await gateway.admin.providers.create.mutate({ name: "leaving", kind: "demo" });
+  await page.goto(`/models/new?provider=${id}`);
+  await page.getByLabel("Name at the provider").fill("small");
+  await gateway.admin.providers.delete.mutate({ id });
+  await page.getByRole("button", { name: "Add model" }).click();
+  await page.getByText("There is no provider with this id.").waitFor();
+  const provider = page.getByRole("combobox", { name: "Provider", exact: true });
+  t.is(await provider.getAttribute("aria-invalid"), "true");
+  await choose("Provider", "house");
+  await page.getByText("There is no provider with this id.").waitFor({ state: "detached" });
+  t.is(await provider.getAttribute("aria-invalid"), null);
+});
+
 browserTest("the keys that use a model are named, and deleting it says which lose it", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "spare"]);

@@ -76,6 +76,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "providers.list": { access: "administrators" },
   "providers.health": { access: "administrators" },
   "providers.presets": { access: "administrators" },
+  "providers.privateHosts": { access: "administrators" },
   "providers.create": { access: "administrators", input: { name: "new", kind: "demo", timeouts: {} } },
   "providers.update": { access: "administrators", input: { id: "prv_absent" } },
   "providers.impact": { access: "administrators", input: { id: "prv_absent" } },

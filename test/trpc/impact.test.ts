@@ -1,6 +1,8 @@
 import test from "ava";
 import { addPerson } from "../helpers/call-procedure.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
@@ -89,5 +91,40 @@ for (const kind of databaseKinds) {
     await postChat(gateway, own.value, chatBody("demo/echo"));
     await gateway.services.recorder.flush();
     t.deepEqual(await onboarding.query(), { hasProvider: true, hasKey: true, hasRequest: true });
+  });
+
+  test.serial(`${kind}: a step that was taken stays taken, whatever is deleted later`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { keys, overview, providers } = gateway.admin;
+    const upstream = await createUpstream(t, (_, response) => sendCompletion(response));
+    const { id, value, model } = await connectUpstream(gateway, upstream, { name: "real" });
+    const { providerId } = await gateway.admin.models.get.query({ slug: model });
+    const member = await addPerson(gateway, "member@example.com");
+    const own = await member.console.keys.create.mutate({ name: "Own", models: ["demo/echo"] });
+    await postChat(gateway, own.value, chatBody("demo/echo"));
+    await postChat(gateway, value, chatBody(model));
+    await gateway.services.recorder.flush();
+    const all = { hasProvider: true, hasKey: true, hasRequest: true };
+    for (const keyId of [id, own.key.id]) await keys.delete.mutate({ id: keyId });
+    t.deepEqual(await overview.onboarding.query(), all, "a request proves that there was a key");
+    t.deepEqual(await member.console.overview.onboarding.query(), all);
+    await providers.delete.mutate({ id: providerId, withModels: true });
+    t.deepEqual(await overview.onboarding.query(), all, "and who answered it, that there was a provider");
+    const newcomer = await addPerson(gateway, "newcomer@example.com");
+    const none = { hasProvider: true, hasKey: false, hasRequest: false };
+    t.deepEqual(await newcomer.console.overview.onboarding.query(), none, "others' do not count");
+  });
+
+  test.serial(`${kind}: what the demo alone answered is no step, with the key there or gone`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { keys, overview, providers } = gateway.admin;
+    const { key, value } = await keys.create.mutate({ name: "Own", models: ["demo/echo"] });
+    await postChat(gateway, value, chatBody("demo/echo"));
+    await postChat(gateway, value, chatBody("nobody/nothing"));
+    await gateway.services.recorder.flush();
+    await keys.delete.mutate({ id: key.id });
+    const [demo] = await providers.list.query();
+    await providers.delete.mutate({ id: demo?.id ?? "", withModels: true });
+    t.deepEqual(await overview.onboarding.query(), { hasProvider: false, hasKey: true, hasRequest: false });
   });
 }

@@ -29,6 +29,16 @@ export function createPresetsQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
+/** Which private addresses may be called, which changes when the gateway starts anew alone. */
+export function createPrivateHostsQuery(isWanted: () => boolean) {
+  return createQuery(() => ({
+    queryKey: ["providers", "privateHosts"],
+    queryFn: () => api.providers.privateHosts.query(),
+    staleTime: 60_000,
+    enabled: isWanted(),
+  }));
+}
+
 /** Every model, to count them, to choose from and to see what is there already. */
 export function createAllModelsQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({

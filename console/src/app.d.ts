@@ -1,0 +1,10 @@
+declare global {
+  namespace App {
+    interface PageState {
+      /** The slugs of the models that were added a moment ago, on the provider's page. */
+      addedModels?: string[];
+    }
+  }
+}
+
+export {};
