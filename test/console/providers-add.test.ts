@@ -67,7 +67,8 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   );
 
   await page.getByRole("link", { name: "See the models" }).click();
-  await page.getByRole("link", { name: "openai/gpt-4o", exact: true }).waitFor();
+  await page.waitForURL(`**/models?provider=${provider?.id}`);
+  await page.getByRole("row", { name: /openai\/house-model/ }).waitFor();
   await page.goBack();
   await page.getByRole("link", { name: "Create an API key with them" }).click();
   await page.getByText("3 of 4 chosen").waitFor();
