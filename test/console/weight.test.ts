@@ -20,7 +20,7 @@ browserTest("the first load of a page is at most 150 KB of compressed script", a
     const bytes = await page.evaluate<number>(
       `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js")).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`,
     );
-    t.log(`${path}: ${Math.round(bytes / 1024)} KB`);
+    t.log(`${path}: ${(bytes / 1024).toFixed(1)} KB`);
     t.true(bytes > 10_000 && bytes <= scriptBytesMax, `${path}: ${bytes} bytes`);
   }
 });
