@@ -178,7 +178,7 @@ export class UsageRecordRepository {
 /** On SQLite: some 2 ms of work. */
 const rowsPerTurn = 100;
 /** On MySQL. */
-const rowsPerStatement = 250;
+const rowsPerStatement = 500;
 
 type OldestRecords = { fromId: string; beforeId: string; limit: number };
 
