@@ -152,7 +152,10 @@ export class UsageRecordRepository {
     const { format } = await import("mysql2");
     // The one before has to be on its way.
     await nextTurn();
-    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO");
+    // What no record has is left out: MySQL reads as long as the text is.
+    const isThere = (property: keyof UsageRecordRow) =>
+      part.some((record) => record[property] !== null && record[property] !== undefined);
+    const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO", isThere);
     const parameters = part.flatMap((record) => toParameters(properties, record));
     return format(`${insert} ${part.map(() => row).join(", ")}`, parameters);
   }
@@ -164,8 +167,9 @@ export class UsageRecordRepository {
     return new Set(rows.map(({ id }) => id));
   }
 
-  #insertion(verb: string) {
-    const { columns } = this.#manager.connection.getMetadata(UsageRecord);
+  #insertion(verb: string, isThere: (property: keyof UsageRecordRow) => boolean = () => true) {
+    const { columns: all } = this.#manager.connection.getMetadata(UsageRecord);
+    const columns = all.filter(({ propertyName }) => isThere(propertyName as keyof UsageRecordRow));
     const names = columns.map((column) => column.databaseName);
     return {
       properties: columns.map((column) => column.propertyName as keyof UsageRecordRow),
