@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { ExecutionContext } from "ava";
@@ -27,9 +28,11 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   if (!programs) return null;
   const folder = await createTestFolder(t);
   const asRoot = process.getuid?.() === 0 ? ["--user=root"] : [];
-  const common = ["--no-defaults", ...asRoot, `--datadir=${folder}/data`];
+  // A server that starts deletes what it takes for its own leftovers among the temporary tables: two must not share them.
+  await mkdir(`${folder}/tmp`);
+  const common = ["--no-defaults", ...asRoot, `--datadir=${folder}/data`, `--tmpdir=${folder}/tmp`];
   const install = [...common, "--auth-root-authentication-method=normal", "--skip-test-db"];
-  execFileSync(programs.installer, install, { stdio: "ignore" });
+  execFileSync(programs.installer, install, { stdio: "pipe" });
 
   const port = await freePort();
   // Unlike the database of the other tests this one brings to the disk what it commits: it has to survive.
