@@ -1,89 +1,9 @@
-import cluster from "node:cluster";
-import { type Config, readConfig } from "./config.ts";
-import { GatewayError, StartError } from "./errors.ts";
-import { createLog, standardLogDestination } from "./log.ts";
-import { type Runtime, systemRuntime } from "./runtime.ts";
-import { findPort } from "./workers/find-port.ts";
-import { WorkerPool } from "./workers/worker-pool.ts";
+import { enableCompileCache } from "node:module";
+import { fileURLToPath } from "node:url";
 
-/** `node gateway/main.ts` serves until it is told to stop; with a command it does that and ends. */
-async function main(parameters: string[]): Promise<void> {
-  const config = readConfig();
-  const runtime = systemRuntime(createLog(config.logLevel, standardLogDestination()));
+// Half of a start is compiling. What was compiled is kept beside the packages for the next one; not in the system's folder for
+// temporary files, where others could put something else in its place. Where nothing can be written, nothing is kept.
+enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 
-  if (parameters.length > 0) {
-    const print = (line: string) => void process.stdout.write(`${line}\n`);
-    const { runCommand } = await import("./run-command.ts");
-    process.exitCode = await runCommand(parameters, { config, runtime, print });
-    return;
-  }
-
-  if (cluster.isPrimary && config.workers > 1) return serveWithWorkers(config, runtime);
-  // Who looks after the workers does without all that they load.
-  const { startGateway } = await import("./start-gateway.ts");
-  const start = () => startGateway(config, runtime, cluster.isWorker);
-  if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);
-
-  const gateway = await start();
-  const { welcome } = await import("./welcome.ts");
-  process.stdout.write(await welcome(gateway));
-  stopWhenTold(runtime, async () => {
-    await gateway.close();
-    return true;
-  });
-}
-
-async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void> {
-  const { workers: count, metrics } = config;
-  const workers = new WorkerPool({ count, port: await findPort(config), runtime });
-  if (metrics) {
-    const { serveWorkerMetrics } = await import("./workers/serve-worker-metrics.ts");
-    await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });
-  }
-  const said = await workers.start();
-  if (said === null) process.exit(1);
-  process.stdout.write(said);
-  stopWhenTold(runtime, () => workers.stop());
-}
-
-/** @param stop resolves with whether everything has ended as it should */
-function stopWhenTold(runtime: Runtime, stop: () => Promise<boolean>): void {
-  let stoppingSince = 0;
-  const onSignal = async () => {
-    if (stoppingSince > 0) {
-      // Whoever asks again means it. But a terminal tells npm and the gateway at once, and npm passes it on.
-      if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
-      return;
-    }
-    stoppingSince = runtime.now();
-    process.stdout.write("Finishing the requests under way. Once more to stop at once.\n");
-    process.exit((await stop()) ? 0 : 1);
-  };
-  process.on("SIGINT", () => void onSignal());
-  process.on("SIGTERM", () => void onSignal());
-}
-
-const sameSignalMs = 500;
-
-main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`${explain(error)}\n`);
-  process.exit(1);
-});
-
-/** What stopped the start, in words; a stack only where it is a mistake of ours. */
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof StartError) return error.message;
-  if (error.name === "KmsError") return `The data key cannot be had: ${error.message}.`;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "EADDRINUSE")
-    return "The port is in use already. Set PORT to another one, or to 0 for any that is free.";
-  if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
-  if (error instanceof GatewayError) return error.message;
-  if (error.name === "DatabaseUnavailableError")
-    return `${error.message} Check DATABASE_URL, and that the database runs.`;
-  if (code?.startsWith("SQLITE_"))
-    return `The database file cannot be used: ${error.message}. Check DATABASE_URL.`;
-  if (code?.startsWith("ER_")) return `The database refuses: ${error.message}. Check DATABASE_URL.`;
-  return error.stack ?? error.message;
-}
+const { runProcess } = await import("./run-process.ts");
+await runProcess(process.argv.slice(2));

@@ -1,5 +1,6 @@
 import { createSecretKey, hash, type KeyObject } from "node:crypto";
-import { jwtVerify, SignJWT } from "jose";
+import { SignJWT } from "jose/jwt/sign";
+import { jwtVerify } from "jose/jwt/verify";
 import type { Runtime } from "../runtime.ts";
 
 /** What an access token says: who, and in which session. Role and status are read from the database each time. */
