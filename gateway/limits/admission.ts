@@ -63,8 +63,8 @@ export class Admission {
 
   /** Adds `x-ratelimit-*`, as it is now, to names and values in turn; returns them. */
   addHeaders(headers: string[]): string[] {
-    const { scopes, now } = this.#options;
-    if (scopes.length > 0) addRateLimitHeaders(headers, scopes, now(), this.exactUse);
+    const { scopes } = this.#options;
+    if (scopes.length > 0) addRateLimitHeaders(headers, scopes, this.#second(), this.exactUse);
     return headers;
   }
 

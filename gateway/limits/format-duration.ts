@@ -1,8 +1,4 @@
-/** A time as OpenAI's `x-ratelimit-reset-*` headers have it: `20ms`, `7.5s`, `1m0s`. */
-export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
-  const seconds = Math.ceil(ms) / 1_000;
-  if (seconds < 60) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes}m${Math.round((seconds - minutes * 60) * 1_000) / 1_000}s`;
+/** Whole seconds as OpenAI's `x-ratelimit-reset-*` headers have them: `7s`, `1m0s`. */
+export function formatDuration(seconds: number): string {
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

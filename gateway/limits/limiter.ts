@@ -40,6 +40,8 @@ export class Limiter {
   readonly #options: LimiterOptions;
   readonly #meters: Map<string, Meter>;
   readonly #queue: FairQueue;
+  /** What the keys that ask now are limited by, by their ids. */
+  readonly #scopes = new Map<string, KeyScopes>();
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -120,13 +122,23 @@ export class Limiter {
 
   /** Forgets what is not in use. */
   sweep(): void {
+    // Its scopes hold meters, and would hold those that are forgotten.
+    this.#scopes.clear();
     const second = Math.floor(this.#options.now() / 1000);
     for (const [id, meter] of this.#meters) {
       if (meter.untoldFrom === null && meter.isIdle(second)) this.#meters.delete(id);
     }
   }
 
-  #scopesOf({ id, ownerId, limits: own }: LimitedKey): Scope[] {
+  #scopesOf(key: LimitedKey): readonly Scope[] {
+    const known = this.#scopes.get(key.id);
+    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.scopes;
+    const scopes = this.#listScopes(key);
+    this.#scopes.set(key.id, { limits: key.limits, ownerId: key.ownerId, scopes });
+    return scopes;
+  }
+
+  #listScopes({ id, ownerId, limits: own }: LimitedKey): Scope[] {
     const { limits } = this.#options;
     const scopes: Scope[] = [];
     this.#addScope(scopes, id, "this API key", {
@@ -162,6 +174,9 @@ export class Limiter {
     scopes.push({ id, meter, subject, requestsPerMinute, tokensPerMinute, concurrentRequests });
   }
 }
+
+/** Of the limits and the owner that a key had: with others it has other scopes. */
+type KeyScopes = Pick<LimitedKey, "limits" | "ownerId"> & { scopes: readonly Scope[] };
 
 /** A request about which it is not decided yet. */
 type Counting = {

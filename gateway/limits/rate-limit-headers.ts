@@ -1,6 +1,6 @@
 import { formatDuration } from "./format-duration.ts";
 import type { Scope } from "./scope.ts";
-import type { SlidingMinute } from "./sliding-minute.ts";
+import { secondsPerMinute, type SlidingMinute } from "./sliding-minute.ts";
 import type { ScopeUse } from "./valkey/valkey-limits.ts";
 
 /**
@@ -11,13 +11,9 @@ import type { ScopeUse } from "./valkey/valkey-limits.ts";
 export function addRateLimitHeaders(
   headers: string[],
   scopes: readonly Scope[],
-  now: number,
+  second: number,
   exactUse: readonly ScopeUse[] | null = null,
 ): void {
-  const second = Math.floor(now / 1000);
-  // Mostly the same for both.
-  let resetAt = -1;
-  let resetIn = "";
   for (const kind of kinds) {
     let least: { limit: number; left: number; minute: SlidingMinute } | null = null;
     for (let index = 0; index < scopes.length; index++) {
@@ -31,13 +27,13 @@ export function addRateLimitHeaders(
     }
     if (least === null) continue;
     const { limit, remaining, reset } = names[kind];
-    const fullAt = least.minute.freeAt(second, 0);
-    if (fullAt !== resetAt) resetIn = formatDuration(Math.max(0, fullAt * 1000 - now));
-    resetAt = fullAt;
+    const resetIn = durations[least.minute.freeAt(second, 0) - second] ?? "";
     headers.push(limit, String(least.limit), remaining, String(least.left), reset, resetIn);
   }
 }
 
+/** A minute counts in seconds, and so does what is said of it: each of them is written once. */
+const durations = Array.from({ length: secondsPerMinute + 1 }, (_, seconds) => formatDuration(seconds));
 const kinds = ["requests", "tokens"] as const;
 const names = { requests: namesOf("requests"), tokens: namesOf("tokens") };
 

@@ -30,16 +30,14 @@ test("an address is in a range in whichever form it comes", (t) => {
   }
 });
 
-for (const [ms, text] of [
-  [0, "0ms"],
-  [19.2, "20ms"],
-  [999, "999ms"],
-  [1_000, "1s"],
-  [59_001, "59.001s"],
-  [60_000, "1m0s"],
-  [361_500, "6m1.5s"],
+for (const [seconds, text] of [
+  [0, "0s"],
+  [1, "1s"],
+  [59, "59s"],
+  [60, "1m0s"],
+  [361, "6m1s"],
 ] as const) {
-  test(`${ms} ms are ${text}`, (t) => t.is(formatDuration(ms), text));
+  test(`${seconds} seconds are ${text}`, (t) => t.is(formatDuration(seconds), text));
 }
 
 test("limits that are set and taken away again leave none", (t) => {
