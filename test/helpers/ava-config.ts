@@ -1,9 +1,9 @@
 import path from "node:path";
-import type { ObservedRun } from "ava/internal";
+import type { Event, ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
 
 /**
- * ava's configuration under `npm test`: that of package.json, and after every event ava's counts are sent to run.ts.
+ * ava's configuration under `npm test`: that of package.json, and ava's counts are sent to run.ts as they grow.
  * ava's reporter for people has no total when a test fails, and its TAP reporter breaks off where a test never ends
  * (https://github.com/avajs/ava/issues/3461).
  */
@@ -20,27 +20,39 @@ export default {
     process.on("disconnect", () => process.exit(1));
     process.channel?.unref();
     const times = new FileTimes();
+    let latest: Stats | undefined;
+    let sentAt = 0;
     for await (const event of events) {
       if ("testFile" in event) times.note(event.testFile);
-      if (event.type !== "stats") continue;
-      const { stats } = event;
-      const counts: TestCounts = {
-        slowest: times.slowest(5),
-        passed: stats.passedTests + stats.passedKnownFailingTests,
-        skipped: stats.skippedTests + stats.todoTests,
-        // Until the end, what remains is simply still to come; after it, it never ended.
-        failed:
-          stats.failedTests +
-          stats.failedHooks +
-          stats.remainingTests +
-          stats.uncaughtExceptions +
-          stats.unhandledRejections +
-          stats.internalErrors,
-      };
-      process.send?.(counts);
+      if (event.type === "stats") latest = event.stats;
+      const isDue = event.type === "end" || performance.now() >= sentAt + sendIntervalMs;
+      if (!latest || !isDue) continue;
+      sentAt = performance.now();
+      process.send?.(toCounts(latest, times));
     }
   },
 };
+
+/** To send them with each of the thousands of events would keep ava busy for half a minute. */
+const sendIntervalMs = 500;
+
+type Stats = Extract<Event, { type: "stats" }>["stats"];
+
+function toCounts(stats: Stats, times: FileTimes): TestCounts {
+  return {
+    slowest: times.slowest(5),
+    passed: stats.passedTests + stats.passedKnownFailingTests,
+    skipped: stats.skippedTests + stats.todoTests,
+    // Until the end, what remains is simply still to come; after it, it never ended.
+    failed:
+      stats.failedTests +
+      stats.failedHooks +
+      stats.remainingTests +
+      stats.uncaughtExceptions +
+      stats.unhandledRejections +
+      stats.internalErrors,
+  };
+}
 
 function isLong(file: string): boolean {
   return /\/test\/(workers|chaos|credentials|console)\//.test(file);

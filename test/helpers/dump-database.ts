@@ -1,5 +1,5 @@
 import Sqlite from "better-sqlite3";
-import mysql from "mysql2/promise";
+import type { RowDataPacket } from "mysql2/promise";
 
 /** Every row of every table, as text, read past everything of ours: for what must not be in there. */
 export async function dumpDatabase(url: string): Promise<string> {
@@ -18,12 +18,13 @@ function dumpSqlite(path: string): unknown[] {
 }
 
 async function dumpMysql(url: string): Promise<unknown[]> {
-  const connection = await mysql.createConnection(url);
+  const { createConnection } = await import("mysql2/promise");
+  const connection = await createConnection(url);
   try {
-    const [tables] = await connection.query<mysql.RowDataPacket[]>("SHOW TABLES");
+    const [tables] = await connection.query<RowDataPacket[]>("SHOW TABLES");
     const rows: unknown[] = [];
     for (const table of tables) {
-      const [found] = await connection.query<mysql.RowDataPacket[]>("SELECT * FROM ??", Object.values(table));
+      const [found] = await connection.query<RowDataPacket[]>("SELECT * FROM ??", Object.values(table));
       rows.push(...found);
     }
     return rows;

@@ -1,5 +1,5 @@
 import Sqlite from "better-sqlite3";
-import mysql from "mysql2/promise";
+import type { RowDataPacket } from "mysql2/promise";
 
 /** Asks the database behind a DATABASE_URL, past everything of ours. */
 export async function queryDatabase(url: string, sql: string): Promise<Record<string, unknown>[]> {
@@ -16,9 +16,10 @@ function querySqlite(path: string, sql: string): Record<string, unknown>[] {
 }
 
 async function queryMysql(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const connection = await mysql.createConnection(url);
+  const { createConnection } = await import("mysql2/promise");
+  const connection = await createConnection(url);
   try {
-    const [rows] = await connection.query<mysql.RowDataPacket[]>(sql);
+    const [rows] = await connection.query<RowDataPacket[]>(sql);
     return rows;
   } finally {
     await connection.end();

@@ -1,5 +1,5 @@
 import Sqlite from "better-sqlite3";
-import mysql from "mysql2/promise";
+import type { RowDataPacket } from "mysql2/promise";
 
 /** The usage records in the database, by asking it and nothing of ours. */
 export async function recordedRequests(databaseUrl: string): Promise<RecordedRequest[]> {
@@ -11,9 +11,10 @@ export async function recordedRequests(databaseUrl: string): Promise<RecordedReq
       database.close();
     }
   }
-  const connection = await mysql.createConnection(databaseUrl);
+  const { createConnection } = await import("mysql2/promise");
+  const connection = await createConnection(databaseUrl);
   try {
-    const [rows] = await connection.query<mysql.RowDataPacket[]>(query);
+    const [rows] = await connection.query<RowDataPacket[]>(query);
     return rows as RecordedRequest[];
   } finally {
     await connection.end();

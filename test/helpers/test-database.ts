@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
-import mysql from "mysql2/promise";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
@@ -39,7 +38,8 @@ async function createMysqlDatabase(t: Teardown): Promise<string> {
 }
 
 async function execute(server: string, statement: string): Promise<void> {
-  const connection = await mysql.createConnection(server);
+  const { createConnection } = await import("mysql2/promise");
+  const connection = await createConnection(server);
   try {
     await connection.query(statement);
   } finally {

@@ -45,7 +45,7 @@ test("each workload of Claude Code comes to the upstream that was chosen for it,
     const result = await runProgram(installed.command, [...parameters, ...claudeCode.run(prompt)], {
       folder: project,
       environment,
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     });
     t.true(result.stdout.includes(word), result.stdout + result.stderr);
     const asked = connections.map(({ upstream }) => upstream.asked.length > 0);

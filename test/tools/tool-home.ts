@@ -40,7 +40,7 @@ export async function createToolHome(
     SHELL: "/bin/bash",
     ...tool.environment,
   };
-  await setUp(tool, access, { folder: home, environment, timeoutMs: 20_000 });
+  await setUp(tool, access, { folder: home, environment, timeoutMs: 120_000 });
   return { project, environment, wanted: proxy.wanted };
 }
 
@@ -48,8 +48,9 @@ export async function createToolHome(
 async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramSettings): Promise<void> {
   const { url: baseUrl, apiKey: key, models } = access;
   const { command } = generateSetup({ tool: tool.tab, operatingSystem: "posix", baseUrl, key, models });
-  const { code, stdout, stderr } = await runProgram("sh", ["-c", command], settings);
-  if (code !== 0 || !stdout.includes("\nOK, ")) throw new Error(stdout + stderr);
+  const { code, stdout, stderr, tookMs } = await runProgram("sh", ["-c", command], settings);
+  if (code === 0 && stdout.includes("\nOK, ")) return;
+  throw new Error(`${stdout}${stderr}It ended with ${code} after ${Math.round(tookMs)} ms.`);
 }
 
 export type ToolHome = {
