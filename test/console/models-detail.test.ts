@@ -205,6 +205,15 @@ browserTest("a model is added by hand, with what is known of it filled in", asyn
   await page.getByText("There is a model house/mini already.").waitFor();
   await page.getByLabel("Name at the provider").fill("BigOne");
   await page.getByText("There is a model house/mini already.").waitFor({ state: "detached" });
+
+  // What is wrong with it before it is sent is said in the same place.
+  await name.fill("big one");
+  await page.getByLabel("Name at the provider").fill("");
+  await page.getByRole("button", { name: "Add model" }).click();
+  await page.getByText("Letters, digits and . : @ + ~ / - _").waitFor();
+  await page.getByText("Fill this in.").waitFor();
+  t.true(await page.getByLabel("Name at the provider").evaluate((input) => input.matches(":focus")));
+  await assertAccessible(t, page);
 });
 
 /** Named house; as far as is known, it sells OpenAI's models. */
