@@ -72,6 +72,16 @@ test.serial("what it makes on disk is for its owner alone", async (t) => {
   for (const file of ["master.key", "jwt.key"]) t.is(await modeOf(path.join(DATA_DIR, file)), "600", file);
 });
 
+test.serial("what one start compiled is there for the next", async (t) => {
+  const { environment } = await startFirst(t);
+  const migrate = () =>
+    startGatewayProcess(t, { ...environment, NODE_DEBUG_NATIVE: "COMPILE_CACHE" }, "migrate");
+  t.is(await migrate().exited, 0);
+  const second = migrate();
+  t.is(await second.exited, 0);
+  t.regex(second.stderr(), /code cache for ESM file:\S+\/gateway\/run-command\.ts was accepted/);
+});
+
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test.serial(
     `${signal} lets an open stream come to its end, refuses new connections, and exits 0`,

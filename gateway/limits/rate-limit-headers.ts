@@ -27,7 +27,9 @@ export function addRateLimitHeaders(
     }
     if (least === null) continue;
     const { limit, remaining, reset } = names[kind];
-    const resetIn = durations[least.minute.freeAt(second, 0) - second] ?? "";
+    const seconds = least.minute.freeAt(second, 0) - second;
+    // More than a minute is left when the clock has been put back.
+    const resetIn = durations[seconds] ?? formatDuration(seconds);
     headers.push(limit, String(least.limit), remaining, String(least.left), reset, resetIn);
   }
 }

@@ -127,6 +127,9 @@ test("what nobody uses any more is forgotten", (t) => {
   for (const meter of limiter.meters.values()) meter.untoldFrom = null;
   limiter.sweep();
   t.is(limiter.meters.size, 0);
+  // Whoever comes back is counted where it is seen.
+  limiter.admit(asking, () => {});
+  t.is(limiter.statusOf(asking.key).requestsInMinute, 1);
 });
 
 /** TypeScript believes that what it was made with is what it still has. */

@@ -8,6 +8,8 @@ import {
   noLimitColumns,
   toKeyLimits,
 } from "../../gateway/limits/key-limits.ts";
+import { Meter } from "../../gateway/limits/meter.ts";
+import { addRateLimitHeaders } from "../../gateway/limits/rate-limit-headers.ts";
 
 for (const text of ["10.0.0.0/8", "127.0.0.1", "::1", "2001:db8::/32", "0.0.0.0/0", "::ffff:10.0.0.0/104"]) {
   test(`${text} is an address or a range`, (t) => t.true(isAddressRange(text)));
@@ -39,6 +41,15 @@ for (const [seconds, text] of [
 ] as const) {
   test(`${seconds} seconds are ${text}`, (t) => t.is(formatDuration(seconds), text));
 }
+
+test("when the clock was put back, a reset is said to be as far away as it is", (t) => {
+  const meter = new Meter();
+  meter.addRequest(100, 1);
+  const limits = { requestsPerMinute: 9, tokensPerMinute: 0, concurrentRequests: 0 };
+  const headers: string[] = [];
+  addRateLimitHeaders(headers, [{ id: "key_1", subject: "this API key", meter, ...limits }], 90);
+  t.is(headers[headers.indexOf("x-ratelimit-reset-requests") + 1], "1m10s");
+});
 
 test("limits that are set and taken away again leave none", (t) => {
   const set = changeLimits(noLimitColumns, {
