@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { provideChromium } from "./helpers/chromium-program.ts";
 import { provideMariadb } from "./helpers/mariadb-programs.ts";
 import { type MariadbServer, startMariadb } from "./helpers/mariadb-server.ts";
@@ -12,14 +13,18 @@ import { reportCounts, runAva } from "./helpers/run-ava.ts";
  * The last line is for programs: `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
-  const mysql = await provideMysql();
-  const browserFailed = provideBrowser();
+  // While packages are fetched and unpacked, the console is built.
+  const built = buildConsole();
+  const browserFailed = provideChromium(console.log) ? 0 : failedUnderCi();
   provideShells(console.log);
   const valkeyFailed = provideValkey(console.log) === undefined ? failedUnderCi() : 0;
+  const mysql = await provideMysql();
+  const buildFailed = await built;
   const config = new URL("helpers/ava-config.ts", import.meta.url);
   const counts = await runAva(config, parameters, { TEST_MYSQL_URL: mysql.url });
   await mysql.stop();
-  reportCounts({ ...counts, failed: counts.failed + mysql.failed + browserFailed + valkeyFailed });
+  const provisionFailed = buildFailed + browserFailed + valkeyFailed + mysql.failed;
+  reportCounts({ ...counts, failed: counts.failed + provisionFailed });
 }
 
 /** A server given by TEST_MYSQL_URL is used as it is; otherwise one is started. */
@@ -39,12 +44,11 @@ async function provideMysql(): Promise<MariadbServer & { failed: number }> {
   }
 }
 
-/** How many failures it is that the console cannot be tested. */
-function provideBrowser(): number {
-  const build = new URL("../console/build.ts", import.meta.url);
-  const { status } = spawnSync(process.execPath, [build.pathname], { stdio: "inherit" });
-  if (status !== 0) return 1;
-  return provideChromium(console.log) ? 0 : failedUnderCi();
+/** How many failures it is. */
+async function buildConsole(): Promise<number> {
+  const { pathname } = new URL("../console/build.ts", import.meta.url);
+  const [code] = await once(spawn(process.execPath, [pathname], { stdio: "inherit" }), "exit");
+  return code === 0 ? 0 : 1;
 }
 
 /** At a desk half a suite is better than none; where it decides what lands, it has to be whole. */

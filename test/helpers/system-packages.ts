@@ -31,8 +31,12 @@ export function installPackages(
     return `${what} is not installed (Debian: ${packages.join(" ")}).`;
   }
   say(`${what} is not installed: installing ${packages.join(" ")} with apt-get.`);
-  return aptGet("update") ?? aptGet("install", "-y", "--no-install-recommends", ...packages);
+  lists ??= { problem: aptGet("update") };
+  return lists.problem ?? aptGet("install", "-y", "--no-install-recommends", ...packages);
 }
+
+/** apt-get's lists of packages, once they have been updated. */
+let lists: { problem: string | undefined } | undefined;
 
 /** Runs it quietly; the result is what went wrong, in one line. */
 function aptGet(...parameters: string[]): string | undefined {

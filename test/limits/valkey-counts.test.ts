@@ -102,6 +102,8 @@ if (valkeyProgram) {
       t.true(places.every(Boolean));
       t.is(await isIn(one), null);
       places[1]?.end(0);
+      // What each sends arrives in its order, but not what both do.
+      await other.take([scopeOf("key_else", {})], 0);
       t.truthy(await isIn(one));
       t.is(await isIn(one), null);
       // A dead process's session is not prolonged any more.
