@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { chatBody } from "../helpers/post-chat.ts";
 import type { RecordedRequest } from "../helpers/recorded-requests.ts";
 
-/** What a number of clients saw that asked without a break. */
+/** What a number of clients saw that asked again and again. */
 export type Ledger = {
   /** The ids of the answers that came complete. */
   complete: string[];
@@ -19,16 +19,20 @@ export type ClientsOptions = {
   count: number;
   /** Whether they ask for nothing else; they ask for one every second time otherwise. */
   onlyStreams?: boolean;
+  /** How long each takes a break after an answer. */
+  pauseMs?: number;
 };
 
-/** Clients that ask without a break until they are stopped. */
+/** Clients that ask again and again until they are stopped. */
 export function startClients(options: ClientsOptions): { ledger: Ledger; stop(): Promise<Ledger> } {
   const ledger: Ledger = { complete: [], errors: new Map(), broken: 0 };
   const stopping = new AbortController();
   const ask = async (client: number) => {
     for (let asked = client; !stopping.signal.aborted; asked++) {
       const stream = options.onlyStreams === true || asked % 2 === 0;
-      if (!(await askOnce(options, { stream, anew: client % 2 === 1 }, ledger))) await wait(100);
+      const isAnswered = await askOnce(options, { stream, anew: client % 2 === 1 }, ledger);
+      const pauseMs = isAnswered ? (options.pauseMs ?? 0) : 100;
+      if (pauseMs > 0) await wait(pauseMs);
     }
   };
   const all = Promise.all(Array.from({ length: options.count }, (_, client) => ask(client)));

@@ -12,7 +12,9 @@ import { setStage, type Stage } from "./stage.ts";
 import { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 // Promise L3: while the database is away known keys keep being served and nothing is lost; the console says 503.
-const plan = isFull ? { awayMs: 60_000, clients: 16 } : { awayMs: 3_000, clients: 4 };
+const plan = isFull
+  ? { awayMs: 60_000, clients: 16, pauseMs: 0 }
+  : { awayMs: 3_000, clients: 4, pauseMs: 20 };
 
 /** The ways for a database to be away, and back. */
 type Absence = {
@@ -47,7 +49,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, absence: Ab
   const environment = { DATABASE_TIMEOUT_MS: "1000" };
   const stage = await setStage(t, { upstream, dataDir, databaseUrl, ownDatabaseUrl, environment, bug });
 
-  const clients = startClients({ ...stage, count: plan.clients });
+  const clients = startClients({ ...stage, count: plan.clients, pauseMs: plan.pauseMs });
   const progress = (answers: number) => {
     const before = clients.ledger.complete.length;
     return eventually(() => clients.ledger.complete.length >= before + answers, 30_000);
