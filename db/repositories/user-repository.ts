@@ -1,4 +1,4 @@
-import { type EntityManager, LessThan, Not } from "typeorm";
+import { type EntityManager, In, LessThan, Not } from "typeorm";
 import { User, type UserRow } from "../entities/user.ts";
 import { containing } from "./containing.ts";
 
@@ -37,6 +37,16 @@ export class UserRepository {
       order: { id: "DESC" },
       take: limit,
     });
+  }
+
+  /** Names by ids; of those that are there. */
+  async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
+    if (ids.length === 0) return new Map();
+    const users = await this.#manager.find(User, {
+      select: { id: true, name: true },
+      where: { id: In(ids) },
+    });
+    return new Map(users.map(({ id, name }) => [id, name]));
   }
 
   /** Whether there is an active administrator besides this person. */

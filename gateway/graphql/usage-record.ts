@@ -1,18 +1,18 @@
-import type { UsagePage } from "../usage/usage-history.ts";
+import type { OwnedRecord } from "../usage/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 
-type UsageRecord = UsagePage["records"][number];
-
 /** One request, as the history has it: counts, names, times and how it ended, never content. */
 export function usageRecordType(builder: Builder, { UsageStatus }: UsageEnums) {
-  return builder.objectRef<UsageRecord>("UsageRecord").implement({
+  return builder.objectRef<OwnedRecord>("UsageRecord").implement({
     description: "One request that was made with an API key. Its id is the `x-request-id` of the response.",
     fields: (t) => ({
       id: t.exposeID("id"),
       createdAt: t.expose("createdAt", { type: "DateTime" }),
       apiKeyId: t.exposeID("apiKeyId"),
       apiKeyName: t.exposeString("apiKeyName", { description: "As it was called then." }),
+      ownerId: t.exposeID("ownerId", { nullable: true, description: "Whose key it was then." }),
+      ownerName: t.exposeString("ownerName", { nullable: true, description: "As the owner is called now." }),
       model: t.exposeString("model", {
         description: "The slug that was asked for; empty where there was none.",
       }),

@@ -1,4 +1,4 @@
-import type { Database } from "../../db/database.ts";
+import type { Database, Repositories } from "../../db/database.ts";
 import type { UsageRecordRow, UsageStatus } from "../../db/entities/usage-record.ts";
 import type { UsageDimension, UsageFilter, UsageInterval } from "../../db/repositories/usage-queries.ts";
 import type { UsageSum } from "../../db/repositories/usage-sum.ts";
@@ -47,13 +47,18 @@ export class UsageHistory {
       const page = await narrowPage(repositories, wanted, usageQueryTimeoutMs);
       if (page === null) return { records: [], hasMore: false };
       const found = await repositories.usageRecords.list(page, usageQueryTimeoutMs);
-      return { records: found.slice(0, first), hasMore: found.length > first };
+      const records = await withOwnerNames(repositories, found.slice(0, first));
+      return { records, hasMore: found.length > first };
     });
   }
 
   /** Null when there is none that this person may see. */
-  get(person: Person, id: string): Promise<UsageRecordRow | null> {
-    return this.#database.read(({ usageRecords }) => usageRecords.find(id, ownerScope(person)));
+  get(person: Person, id: string): Promise<OwnedRecord | null> {
+    return this.#database.read(async (repositories) => {
+      const found = await repositories.usageRecords.find(id, ownerScope(person));
+      const [record = null] = found ? await withOwnerNames(repositories, [found]) : [];
+      return record;
+    });
   }
 
   /** Sums by dimension and interval, in UTC. Throws `invalid_value` when there are too many. */
@@ -63,7 +68,10 @@ export class UsageHistory {
   }
 }
 
-export type UsagePage = { records: UsageRecordRow[]; hasMore: boolean };
+export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
+
+/** With the name of whoever owned the key, as they are called now; null where nobody did. */
+export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
 export type SummaryWish = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
 
@@ -78,4 +86,10 @@ function idsOf({ from, to }: UsageWish, after: string | undefined) {
     fromId: from && firstIdAt("req", from.getTime()),
     beforeId: after !== undefined && (end === undefined || after < end) ? after : end,
   };
+}
+
+async function withOwnerNames({ users }: Repositories, records: UsageRecordRow[]): Promise<OwnedRecord[]> {
+  const ids = new Set(records.flatMap(({ ownerId }) => ownerId ?? []));
+  const names = await users.namesOf([...ids]);
+  return records.map((record) => ({ ...record, ownerName: names.get(record.ownerId ?? "") ?? null }));
 }

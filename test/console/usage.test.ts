@@ -6,7 +6,7 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
-import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
@@ -50,8 +50,8 @@ browserTest(
     t.is(lines.length, 3);
     t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
     t.is(lines.filter((line) => line.includes(",'=HYPERLINK(1),")).length, 3, "no formula");
-    t.deepEqual(titles.split(",").slice(-2), ["attempts", "client_tool"]);
-    t.true(lines.every((line) => line.endsWith(",1,codex")));
+    t.deepEqual(titles.split(",").slice(-3), ["attempts", "client_tool", "owner_name"]);
+    t.true(lines.every((line) => line.endsWith(`,1,codex,${administrator.name}`)));
 
     await page
       .getByRole("button", { name: /details of the request/ })

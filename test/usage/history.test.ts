@@ -1,8 +1,9 @@
 import test from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { Person } from "../../gateway/auth/person.ts";
-import { UsageHistory, type UsageWish } from "../../gateway/usage/usage-history.ts";
+import { type OwnedRecord, UsageHistory, type UsageWish } from "../../gateway/usage/usage-history.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { userRow } from "../helpers/open-test-database.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
@@ -21,10 +22,15 @@ const to = new Date("2026-11-02T15:10:05.006Z");
 
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
-  let records: UsageRecordRow[];
+  let records: OwnedRecord[];
 
   test.serial.before(`a history on ${kind}`, async () => {
-    records = await addUsage(shared(), 2_000, { from, to });
+    // Of all who own a key this one alone is still there.
+    await shared().services.database.write(({ users }) => users.insert(userRow(member.id, { name: "Bob" })));
+    records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
+      ...record,
+      ownerName: record.ownerId === member.id ? "Bob" : null,
+    }));
   });
 
   const history = () => shared().services.usageHistory;
@@ -66,7 +72,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: pages one after the other show what meets the filter, all of it, once, newest first`, async (t) => {
     t.is(records.length, 2_000);
     for (const [person, wish] of wishes()) {
-      const seen: UsageRecordRow[] = [];
+      const seen: OwnedRecord[] = [];
       for (let after: string | undefined; ;) {
         const page = await history().list(person, wish, { first: 70, after });
         seen.push(...page.records);

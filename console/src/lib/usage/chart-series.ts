@@ -92,5 +92,6 @@ function groupOf(row: UsageSummaryRow, dimension: UsageDimension): { key: string
   if (dimension === "API_KEY")
     return { key: row.apiKeyId ?? "", label: row.apiKeyName ?? row.apiKeyId ?? "" };
   const value = { MODEL: row.model, PROVIDER: row.provider, STATUS: row.status }[dimension] ?? "";
-  return { key: value, label: value || "none" };
+  // Names that cannot be a model's are not kept, and some requests never came as far as a provider.
+  return { key: value, label: value || (dimension === "MODEL" ? "no valid name" : "none") };
 }

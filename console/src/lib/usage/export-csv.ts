@@ -27,6 +27,7 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   // New columns come last: somebody's script counts them.
   ["attempts", (record) => record.attempts],
   ["client_tool", (record) => record.clientTool],
+  ["owner_name", (record) => record.ownerName],
 ];
 
 /** The rows as CSV (RFC 4180), with a line of titles. */

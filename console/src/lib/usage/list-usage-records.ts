@@ -1,5 +1,5 @@
 import { askGraphql } from "#lib/session/graphql.ts";
-import type { UsageRecord } from "./read-usage-record.ts";
+import { type UsageRecord, usageRecordFields } from "./read-usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
 const usageRecordsDocument = /* GraphQL */ `
@@ -7,28 +7,7 @@ const usageRecordsDocument = /* GraphQL */ `
     usageRecords(filter: $filter, first: $first, after: $after) {
       edges {
         node {
-          id
-          createdAt
-          apiKeyId
-          apiKeyName
-          model
-          provider
-          upstreamModel
-          attempts
-          endpoint
-          clientTool
-          stream
-          status
-          httpStatus
-          errorCode
-          inputTokens
-          outputTokens
-          cachedInputTokens
-          reasoningTokens
-          estimated
-          costUsd
-          latencyMs
-          timeToFirstTokenMs
+          ...UsageRecordFields
         }
       }
       pageInfo {
@@ -37,6 +16,7 @@ const usageRecordsDocument = /* GraphQL */ `
       }
     }
   }
+  ${usageRecordFields}
 `;
 
 type Page = {

@@ -1,32 +1,41 @@
 import { askGraphql } from "#lib/session/graphql.ts";
 
+/** What the console knows of a record: the same fields wherever it asks for one. */
+export const usageRecordFields = /* GraphQL */ `
+  fragment UsageRecordFields on UsageRecord {
+    id
+    createdAt
+    apiKeyId
+    apiKeyName
+    ownerName
+    model
+    provider
+    upstreamModel
+    attempts
+    endpoint
+    clientTool
+    stream
+    status
+    httpStatus
+    errorCode
+    inputTokens
+    outputTokens
+    cachedInputTokens
+    reasoningTokens
+    estimated
+    costUsd
+    latencyMs
+    timeToFirstTokenMs
+  }
+`;
+
 const usageRecordDocument = /* GraphQL */ `
   query UsageRecord($id: ID!) {
     usageRecord(id: $id) {
-      id
-      createdAt
-      apiKeyId
-      apiKeyName
-      model
-      provider
-      upstreamModel
-      attempts
-      endpoint
-      clientTool
-      stream
-      status
-      httpStatus
-      errorCode
-      inputTokens
-      outputTokens
-      cachedInputTokens
-      reasoningTokens
-      estimated
-      costUsd
-      latencyMs
-      timeToFirstTokenMs
+      ...UsageRecordFields
     }
   }
+  ${usageRecordFields}
 `;
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
@@ -37,6 +46,8 @@ export type UsageRecord = {
   createdAt: string;
   apiKeyId: string;
   apiKeyName: string;
+  /** Null where the key was nobody's. */
+  ownerName: string | null;
   model: string;
   provider: string;
   upstreamModel: string | null;
