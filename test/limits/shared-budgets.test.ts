@@ -1,36 +1,15 @@
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { addModel } from "../helpers/add-model.ts";
 import { assertError } from "../helpers/assert-error.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
-import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
-import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
-
-/** A gateway on which one word of an answer of `demo/echo` costs a cent. */
-async function startPriced(
-  t: ExecutionContext,
-  environment: Record<string, string>,
-  more: { kind?: DatabaseKind; runtime?: { now: () => number } } = {},
-): Promise<TestGateway> {
-  const gateway = await startTestGateway(t, { environment, ...more });
-  const { id } = await gateway.admin.models.get.query({ slug: "demo/echo" });
-  await gateway.admin.models.update.mutate({ id, prices: { input: 0, output: 10_000 } });
-  return gateway;
-}
-
-/** Spends a cent, if it may. */
-const ask = (gateway: Pick<TestGateway, "url">, value: string) =>
-  postChat(gateway, value, chatBody("demo/echo", "word"));
-
-async function keyOf(gateway: TestGateway, ownerId: string): Promise<{ id: string; value: string }> {
-  const wish = { name: "Somebody's", models: ["demo/echo"], ownerId };
-  const { key, value } = await gateway.admin.keys.create.mutate(wish);
-  return { id: key.id, value };
-}
 
 for (const kind of databaseKinds) {
   test(`${kind}: a person's keys share a budget, nobody else's count, also after a restart`, async (t) => {
@@ -44,30 +23,30 @@ for (const kind of databaseKinds) {
       await keyOf(gateway, grace.id),
       await keyOf(gateway, linus.id),
     ];
-    for (const { value } of [one, other, one]) t.is((await ask(gateway, value)).status, 200);
-    const refused = await ask(gateway, other.value);
+    for (const { value } of [one, other, one]) t.is((await spendCent(gateway, value)).status, 200);
+    const refused = await spendCent(gateway, other.value);
     t.regex(
       assertError(t, refused, quotaError),
       /^The budget of all API keys of this key's owner is spent: \$0\.03 per month\. It begins anew on \d{4}-\d\d-01 at 00:00 UTC\./,
     );
-    assertError(t, await ask(gateway, one.value), quotaError);
+    assertError(t, await spendCent(gateway, one.value), quotaError);
     const [record, first] = await usageOf(gateway, other.id);
     t.like(record, { status: "FAILED", httpStatus: 402, errorCode: "insufficient_quota", cost: 0 });
     t.is(first?.cost, 10_000_000);
-    t.is((await ask(gateway, foreign.value)).status, 200);
+    t.is((await spendCent(gateway, foreign.value)).status, 200);
     const late = await keyOf(gateway, grace.id);
-    assertError(t, await ask(gateway, late.value), quotaError);
+    assertError(t, await spendCent(gateway, late.value), quotaError);
     await gateway.admin.keys.delete.mutate({ id: one.id });
-    assertError(t, await ask(gateway, other.value), quotaError);
+    assertError(t, await spendCent(gateway, other.value), quotaError);
 
     await gateway.close();
     const again = await startTestGateway(t, {
       environment: { ...gateway.environment, PERSON_BUDGET_USD_PER_MONTH_MAX: "0.030000001" },
     });
-    t.is((await ask(again, other.value)).status, 200, "a nano-dollar is left");
-    assertError(t, await ask(again, other.value), quotaError);
-    for (let request = 0; request < 3; request++) t.is((await ask(again, foreign.value)).status, 200);
-    assertError(t, await ask(again, foreign.value), quotaError);
+    t.is((await spendCent(again, other.value)).status, 200, "a nano-dollar is left");
+    assertError(t, await spendCent(again, other.value), quotaError);
+    for (let request = 0; request < 3; request++) t.is((await spendCent(again, foreign.value)).status, 200);
+    assertError(t, await spendCent(again, foreign.value), quotaError);
   });
 
   test(`${kind}: all keys share the gateway's budget, also after a restart`, async (t) => {
@@ -76,10 +55,11 @@ for (const kind of databaseKinds) {
     const [own, members] = [await createKey(gateway), await keyOf(gateway, member.id)];
     // Only the embedded database begins with a key of nobody's.
     const third = gateway.services.firstKeyValue ?? own.value;
-    for (const value of [own.value, members.value, third]) t.is((await ask(gateway, value)).status, 200);
+    for (const value of [own.value, members.value, third])
+      t.is((await spendCent(gateway, value)).status, 200);
     for (const { value } of [own, members]) {
       t.regex(
-        assertError(t, await ask(gateway, value), quotaError),
+        assertError(t, await spendCent(gateway, value), quotaError),
         /^The budget of the whole gateway is spent: \$0\.03 per day\. It begins anew on \d{4}-\d\d-\d\d at 00:00 UTC\./,
       );
     }
@@ -89,8 +69,8 @@ for (const kind of databaseKinds) {
     const { GATEWAY_BUDGET_USD_PER_DAY_MAX: _spent, ...environment } = gateway.environment;
     const limited = { ...environment, GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.04" };
     const again = await startTestGateway(t, { environment: limited });
-    t.is((await ask(again, members.value)).status, 200);
-    assertError(t, await ask(again, own.value), quotaError);
+    t.is((await spendCent(again, members.value)).status, 200);
+    assertError(t, await spendCent(again, own.value), quotaError);
   });
 
   test(`${kind}: what is not in the database yet counts, and what is under way is finished`, async (t) => {
@@ -144,10 +124,10 @@ for (const kind of databaseKinds) {
       const key = await createKey(one);
       const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
       const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
-      t.is((await ask(other, key.value)).status, 200);
-      t.is((await ask(one, key.value)).status, 200);
+      t.is((await spendCent(other, key.value)).status, 200);
+      t.is((await spendCent(one, key.value)).status, 200);
       for (const gateway of [other, one]) {
-        t.is(await eventually(async () => (await ask(gateway, key.value)).status === 402 && 402), 402);
+        t.is(await eventually(async () => (await spendCent(gateway, key.value)).status === 402 && 402), 402);
       }
     }
   });
@@ -160,21 +140,24 @@ test("shared budgets are there again when their day or month begins in UTC", asy
   const { value } = await createKey(gateway);
   const member = await addPerson(gateway, "grace@example.com");
   const members = await keyOf(gateway, member.id);
-  t.is((await ask(gateway, value)).status, 200);
-  t.regex(assertError(t, await ask(gateway, value), quotaError), /owner is spent.* anew on 2027-01-31 at/);
+  t.is((await spendCent(gateway, value)).status, 200);
+  t.regex(
+    assertError(t, await spendCent(gateway, value), quotaError),
+    /owner is spent.* anew on 2027-01-31 at/,
+  );
   now = Date.UTC(2027, 0, 31);
-  t.is((await ask(gateway, value)).status, 200);
+  t.is((await spendCent(gateway, value)).status, 200);
   now = Date.UTC(2027, 0, 31, 23, 59, 59);
   t.regex(
-    assertError(t, await ask(gateway, members.value), quotaError),
+    assertError(t, await spendCent(gateway, members.value), quotaError),
     /gateway is spent.* anew on 2027-02-01 at/,
   );
   now = Date.UTC(2027, 1, 1);
-  t.is((await ask(gateway, value)).status, 200);
+  t.is((await spendCent(gateway, value)).status, 200);
   await gateway.services.recorder.flush();
   await gateway.services.budgets.refresh();
-  t.is((await ask(gateway, members.value)).status, 200, "January does not count");
-  assertError(t, await ask(gateway, value), quotaError);
+  t.is((await spendCent(gateway, members.value)).status, 200, "January does not count");
+  assertError(t, await spendCent(gateway, value), quotaError);
 });
 
 test("a key's own budget and shared ones all count: whichever is spent first", async (t) => {
@@ -187,15 +170,15 @@ test("a key's own budget and shared ones all count: whichever is spent first", a
     ...{ name: "Own", models: ["demo/echo"] },
     limits: { budgetsUsd: { week: 0.01 } },
   });
-  t.is((await ask(gateway, value)).status, 200);
+  t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
-    assertError(t, await ask(gateway, value), quotaError),
+    assertError(t, await spendCent(gateway, value), quotaError),
     /^The budget of this API key is spent: \$0\.01/,
   );
   await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { week: 1 } } });
-  t.is((await ask(gateway, value)).status, 200);
+  t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
-    assertError(t, await ask(gateway, value), quotaError),
+    assertError(t, await spendCent(gateway, value), quotaError),
     /^The budget of all API keys of this key's owner/,
   );
 });

@@ -1,0 +1,27 @@
+import type { ExecutionContext } from "ava";
+import { chatBody, postChat } from "./post-chat.ts";
+import type { DatabaseKind } from "./test-database.ts";
+import { startTestGateway, type TestGateway } from "./test-gateway.ts";
+
+/** A gateway on which one word of an answer of `demo/echo` costs a cent. */
+export async function startPriced(
+  t: Pick<ExecutionContext, "teardown">,
+  environment: Record<string, string>,
+  more: { kind?: DatabaseKind; runtime?: { now: () => number } } = {},
+): Promise<TestGateway> {
+  const gateway = await startTestGateway(t, { environment, ...more });
+  const { id } = await gateway.admin.models.get.query({ slug: "demo/echo" });
+  await gateway.admin.models.update.mutate({ id, prices: { input: 0, output: 10_000 } });
+  return gateway;
+}
+
+/** Unless a budget is spent. */
+export function spendCent(gateway: Pick<TestGateway, "url">, keyValue: string) {
+  return postChat(gateway, keyValue, chatBody("demo/echo", "word"));
+}
+
+export async function keyOf(gateway: TestGateway, ownerId: string): Promise<{ id: string; value: string }> {
+  const wish = { name: "Somebody's", models: ["demo/echo"], ownerId };
+  const { key, value } = await gateway.admin.keys.create.mutate(wish);
+  return { id: key.id, value };
+}
