@@ -1,11 +1,12 @@
 import { bigInteger, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/** A warning that a part of a key's budget is spent: it is given once, whichever process notices. */
+/** A warning that a part of a budget is spent: it is given once, whichever process notices. */
 export const LimitEvent = table(
   "limit_events",
   {
     /** A hash of what it says, so that nobody says it twice. */
     id: id({ length: 64 }),
+    /** The key whose own budget it is, or `noKey`: then it is that of all keys of the owner, or without one of all keys. */
     apiKeyId: text(40),
     apiKeyName: text(255),
     ownerId: nullable(text(40)),
@@ -24,5 +25,8 @@ export const LimitEvent = table(
   },
   [index("limit_events_key", ["apiKeyId", "createdAt"]), index("limit_events_send", ["sendAt"])],
 );
+
+/** In the place of a key's id, in warnings about budgets that keys share: the column cannot be null. */
+export const noKey = "";
 
 export type LimitEventRow = RowOf<typeof LimitEvent>;

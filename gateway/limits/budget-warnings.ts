@@ -2,9 +2,13 @@ import { hash } from "node:crypto";
 import type { Database } from "../../db/database.ts";
 import type { LimitEventRow } from "../../db/entities/limit-event.ts";
 import type { Runtime } from "../runtime.ts";
-import type { BudgetWarning } from "./budgets.ts";
+import { type BudgetScope, type BudgetSubject, toSubjectColumns } from "./budget-subject.ts";
 import { dayMs } from "./budget-time.ts";
+import type { SpentPart } from "./ledger.ts";
 import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
+
+/** A part of somebody's budget is spent. */
+export type BudgetWarning = SpentPart & { subject: BudgetSubject };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };
 
@@ -19,15 +23,17 @@ export class BudgetWarnings {
   }
 
   /** Takes no time: it is written and sent by `work`. */
-  add({ record, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
+  add({ subject, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
     const { runtime, webhook } = this.#options;
-    const { apiKeyId, apiKeyName, ownerId } = record;
-    runtime.log.warn({ apiKeyId, period, percent }, "a part of an API key's budget is spent");
+    const { scope, apiKeyId, ownerId } = subject;
+    const whose = scope === "key" ? { apiKeyId } : scope === "person" ? { ownerId } : {};
+    runtime.log.warn({ ...whose, period, percent }, messages[scope]);
     if (this.#unwritten.length >= unwrittenMax) return;
     const createdAt = new Date(runtime.now());
     this.#unwritten.push({
-      id: hash("sha256", [apiKeyId, period, periodStartsAt, percent, budget].join()),
-      ...{ apiKeyId, apiKeyName, ownerId, period, percent, budget, spent, createdAt },
+      id: hash("sha256", [...identify(subject), period, periodStartsAt, percent, budget].join()),
+      ...toSubjectColumns(subject),
+      ...{ period, percent, budget, spent, createdAt },
       periodStartsAt: new Date(periodStartsAt),
       attempts: 0,
       sendAt: webhook && createdAt,
@@ -65,6 +71,17 @@ export class BudgetWarnings {
       runtime.log.warn({ id, attempts, error }, "the webhook did not take a warning");
     }
   }
+}
+
+const messages: Record<BudgetScope, string> = {
+  key: "a part of an API key's budget is spent",
+  person: "a part of the budget of all API keys of a person is spent",
+  gateway: "a part of the budget of the whole gateway is spent",
+};
+
+/** What tells subjects apart. A key's has been its id alone since there were no others. */
+function identify({ scope, apiKeyId, ownerId }: BudgetSubject): (string | null)[] {
+  return scope === "key" ? [apiKeyId] : [scope, ownerId];
 }
 
 const unwrittenMax = 10_000;

@@ -5,19 +5,11 @@ import { GatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import { periodAt } from "./budget-time.ts";
+import type { BudgetWarning } from "./budget-warnings.ts";
 import { type Budget, type BudgetPeriod, type EnforcedLimits, toSharedBudgets, toUsd } from "./key-limits.ts";
 import type { Ledger } from "./ledger.ts";
+import { SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
-
-/** A part of a budget is spent. Amounts are nano-dollars. */
-export type BudgetWarning = {
-  record: UsageRecord;
-  period: BudgetPeriod;
-  percent: number;
-  budget: number;
-  spent: number;
-  periodStartsAt: number;
-};
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
@@ -59,28 +51,26 @@ export class Budgets {
   check({ id, ownerId, limits }: BudgetedKey): void {
     if (limits?.budgets) this.#check("this API key", limits.budgets, this.#keys.ledgerOf(id));
     if (this.#people && ownerId !== null) {
-      const { budgets, spending } = this.#people;
-      this.#check("all API keys of this key's owner", budgets, spending.ledgerOf(ownerId));
+      this.#check("all API keys of this key's owner", this.#people.budgets, this.#people.ledgerOf(ownerId));
     }
     if (this.#gateway) {
-      const { budgets, spending } = this.#gateway;
-      this.#check("the whole gateway", budgets, spending.ledgerOf(allKeys));
+      this.#check("the whole gateway", this.#gateway.budgets, this.#gateway.ledgerOf(allKeys));
     }
   }
 
   /** A request is over, and this is what it cost. Called before its record is written. */
   spend({ limits }: Pick<BudgetedKey, "limits">, record: UsageRecord): void {
-    const { apiKeyId, ownerId } = record;
+    const { apiKeyId, apiKeyName, ownerId } = record;
     this.#keys.add(apiKeyId, record);
-    if (ownerId !== null) this.#people?.spending.add(ownerId, record);
-    this.#gateway?.spending.add(allKeys, record);
+    if (ownerId !== null) this.#people?.spend(ownerId, record);
+    this.#gateway?.spend(allKeys, record);
     if (!limits?.budgets) return;
     const ledger = this.#keys.ledgerOf(apiKeyId);
     if (!ledger) return;
     const now = this.#options.now();
     for (const budget of limits.budgets) {
-      const { amount } = ledger.in(budget.period, now);
-      if (amount * 100 >= budget.amount * firstWarningPercent) this.#warn(ledger, record, budget, now);
+      const part = ledger.takeWarning(budget, now);
+      if (part) this.#options.warn({ subject: { scope: "key", apiKeyId, apiKeyName, ownerId }, ...part });
     }
   }
 
@@ -89,16 +79,16 @@ export class Budgets {
     for (const record of records) {
       const { apiKeyId, ownerId } = record;
       this.#keys.shipped(apiKeyId, record);
-      if (ownerId !== null) this.#people?.spending.shipped(ownerId, record);
-      this.#gateway?.spending.shipped(allKeys, record);
+      if (ownerId !== null) this.#people?.shipped(ownerId, record);
+      this.#gateway?.shipped(allKeys, record);
     }
   }
 
   /** Has to be done before the key's requests are let in. What it shares with others is mostly known already. */
   async loadFor({ id, ownerId, limits }: BudgetedKey): Promise<void> {
     if (limits?.budgets) await this.#keys.load([id]);
-    if (ownerId !== null) await this.#people?.spending.loadMissing(ownerId);
-    await this.#gateway?.spending.loadMissing(allKeys);
+    if (ownerId !== null) await this.#people?.loadMissing(ownerId);
+    await this.#gateway?.loadMissing(allKeys);
   }
 
   /** Reads what keys have spent, whether they have budgets or not. */
@@ -109,8 +99,8 @@ export class Budgets {
   /** Brings in what other processes have spent of the budgets that are in use here. */
   async refresh(): Promise<void> {
     await this.#keys.refresh();
-    await this.#people?.spending.refresh();
-    await this.#gateway?.spending.refresh();
+    await this.#people?.refresh();
+    await this.#gateway?.refresh();
   }
 
   /** A key has changed, and will be loaded again before it is used; without an id, all. Shared budgets do not change. */
@@ -135,23 +125,7 @@ export class Budgets {
       if (amount >= budget.amount) throw budgetSpent(subject, budget, endsAt);
     }
   }
-
-  #warn(ledger: Ledger, record: UsageRecord, { period, amount: budget }: Budget, now: number): void {
-    // Nothing can be spent of a budget of nothing.
-    if (budget === 0) return;
-    const { amount: spent, startsAt: periodStartsAt } = ledger.in(period, now);
-    const percent = spent >= budget ? 100 : firstWarningPercent;
-    if (percent <= ledger.warned[period]) return;
-    ledger.warned[period] = percent;
-    this.#options.warn({ record, period, percent, budget, spent, periodStartsAt });
-  }
 }
-
-/** What several keys spend together. */
-type SharedBudgets = Readonly<{ budgets: readonly Budget[]; spending: Spending }>;
-
-/** The other warning is given at 100. */
-const firstWarningPercent = 80;
 
 /** Null for no budget. None is of a longer time than a month, because all of it is read each time that it is brought up to date. */
 function shareBudgets(
@@ -161,7 +135,9 @@ function shareBudgets(
 ): SharedBudgets | null {
   const budgets = toSharedBudgets(usd);
   const from = () => new Date(periodAt("month", options.now()).startsAt);
-  return budgets && { budgets, spending: spendingOf(options, of, from) };
+  if (!budgets) return null;
+  const { now, warn } = options;
+  return new SharedBudgets({ budgets, spending: spendingOf(options, of, from), now, warn });
 }
 
 /** @param from the first moment that counts; without it, everything does */

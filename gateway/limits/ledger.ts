@@ -1,14 +1,14 @@
 import { periodAt } from "./budget-time.ts";
-import { type BudgetPeriod, budgetPeriods } from "./key-limits.ts";
+import { type Budget, type BudgetPeriod, budgetPeriods } from "./key-limits.ts";
 
-/** What a key has spent in each period that is now, in nano-dollars. */
+/** What a key, a person or the whole gateway has spent in each period that is now, in nano-dollars. */
 export class Ledger {
   readonly #spent: Record<BudgetPeriod, Spent>;
   readonly #each: readonly Spent[];
   /** When the first of the periods is over. */
   #endsAt: number;
   /** The share of each budget, in percent, of which a warning has been given. */
-  readonly warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
+  readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
   /** Whether it was looked at since it was last brought up to date. */
   isInUse = true;
 
@@ -37,12 +37,23 @@ export class Ledger {
     for (const [startsAt, cost] of days) this.add(cost, startsAt, now);
   }
 
+  /** What a warning has to be given of; null when it has been given, and while little is spent. */
+  takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
+    const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
+    // Nothing can be spent of a budget of nothing.
+    if (spent * 100 < budget * firstWarningPercent || budget === 0) return null;
+    const percent = spent >= budget ? 100 : firstWarningPercent;
+    if (percent <= this.#warned[period]) return null;
+    this.#warned[period] = percent;
+    return { period, percent, budget, spent, periodStartsAt };
+  }
+
   #renew(now: number): void {
     for (const period of budgetPeriods) {
       const spent = this.#spent[period];
       if (now < spent.endsAt) continue;
       Object.assign(spent, periodAt(period, now), { amount: 0 });
-      this.warned[period] = 0;
+      this.#warned[period] = 0;
     }
     this.#endsAt = this.#firstEnd();
   }
@@ -51,5 +62,17 @@ export class Ledger {
     return Math.min(...this.#each.map(({ endsAt }) => endsAt));
   }
 }
+
+/** So much of a budget is spent that it is worth a warning. Amounts are nano-dollars. */
+export type SpentPart = {
+  period: BudgetPeriod;
+  percent: number;
+  budget: number;
+  spent: number;
+  periodStartsAt: number;
+};
+
+/** The other warning is given at 100. */
+const firstWarningPercent = 80;
 
 export type Spent = { startsAt: number; endsAt: number; amount: number };

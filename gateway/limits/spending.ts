@@ -24,6 +24,11 @@ export class Spending {
     this.#options = options;
   }
 
+  /** All that have been loaded, by their ids. */
+  get ledgers(): ReadonlyMap<string, Ledger> {
+    return this.#ledgers;
+  }
+
   /** Undefined for whoever has not been loaded. */
   ledgerOf(id: string): Ledger | undefined {
     return this.#ledgers.get(id);
@@ -48,11 +53,7 @@ export class Spending {
       for (const id of ids) {
         let ledger = this.#ledgers.get(id);
         if (!ledger) this.#ledgers.set(id, (ledger = new Ledger(now())));
-        const shipped = (costs.get(id) ?? []).map(({ startsAt, cost }): [startsAt: number, cost: number] => [
-          startsAt.getTime(),
-          cost,
-        ]);
-        ledger.set([...shipped, ...this.#unshipped.of(id)], now());
+        this.#fill(id, ledger, costs.get(id) ?? []);
       }
     });
   }
@@ -75,6 +76,14 @@ export class Spending {
   forget(id?: string): void {
     if (id === undefined) this.#ledgers.clear();
     else this.#ledgers.delete(id);
+  }
+
+  #fill(id: string, ledger: Ledger, costs: readonly DailyCost[]): void {
+    const shipped = costs.map(({ startsAt, cost }): [startsAt: number, cost: number] => [
+      startsAt.getTime(),
+      cost,
+    ]);
+    ledger.set([...shipped, ...this.#unshipped.of(id)], this.#options.now());
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { LimitEventRow } from "../../db/entities/limit-event.ts";
+import { toBudgetSubject } from "./budget-subject.ts";
 import { toUsd } from "./key-limits.ts";
 
 type WebhookOptions = { url: string; secret: string; now: () => number };
@@ -52,12 +53,13 @@ function sign(secret: string, text: string): string {
 }
 
 function toMessage(event: LimitEventRow): object {
-  const { apiKeyId, apiKeyName, ownerId, period, periodStartsAt, percent, budget, spent, createdAt } = event;
+  const { period, periodStartsAt, percent, budget, spent, createdAt } = event;
   return {
     type: percent >= 100 ? "budget.spent" : "budget.warning",
     timestamp: createdAt,
     data: {
-      ...{ apiKeyId, apiKeyName, ownerId, period, percent },
+      ...toBudgetSubject(event),
+      ...{ period, percent },
       periodStartsAt: period === "total" ? null : periodStartsAt,
       budgetUsd: toUsd(budget),
       spentUsd: toUsd(spent),

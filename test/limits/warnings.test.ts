@@ -54,8 +54,12 @@ for (const kind of databaseKinds) {
       bodies.map(({ type, data }) => [type, data.percent]),
       [...Array.from({ length: 3 }, () => ["budget.warning", 80]), ["budget.spent", 100]],
     );
-    t.like(bodies[3].data, { apiKeyId: key.id, apiKeyName: "Warned", period: "total", periodStartsAt: null });
-    t.is(bodies[3].data.spentUsd, bodies[3].data.budgetUsd);
+    const { budgetUsd, spentUsd, ...said } = bodies[3].data;
+    t.deepEqual(said, {
+      ...{ scope: "key", apiKeyId: key.id, apiKeyName: "Warned", ownerId: key.owner?.id },
+      ...{ period: "total", periodStartsAt: null, percent: 100 },
+    });
+    t.is(spentUsd, budgetUsd);
     for (const { headers, body, url } of receiver.requests) {
       t.is(url, "/hook");
       const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
