@@ -1,6 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
+import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
@@ -8,8 +9,11 @@ import { periodAt } from "./budget-time.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import { type Budget, type BudgetPeriod, type EnforcedLimits, toSharedBudgets, toUsd } from "./key-limits.ts";
 import type { Ledger } from "./ledger.ts";
-import { SharedBudgets } from "./shared-budgets.ts";
+import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
+
+/** Of the person's own keys together, and, for an administrator, of all keys; empty where there is no budget. */
+type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
@@ -111,6 +115,14 @@ export class Budgets {
   /** What a key has spent in a period; null if it has not been loaded. */
   spentIn(keyId: string, period: BudgetPeriod): { amount: number; startsAt: number; endsAt: number } | null {
     return this.#keys.ledgerOf(keyId)?.in(period, this.#options.now()) ?? null;
+  }
+
+  /** What is spent of the budgets that a person may know of. Reads nothing where the environment gives none. */
+  async sharedUses({ id, role }: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
+    return {
+      person: (await this.#people?.uses(id)) ?? [],
+      gateway: (role === "admin" && (await this.#gateway?.uses(allKeys))) || [],
+    };
   }
 
   #check(subject: string, budgets: readonly Budget[], ledger: Ledger | undefined): void {

@@ -122,6 +122,8 @@ export function enforcedLimits(columns: LimitColumns): EnforcedLimits | null {
   };
 }
 
+export function toUsd(nanoDollars: number): number;
+export function toUsd(nanoDollars: number | null): number | null;
 export function toUsd(nanoDollars: number | null): number | null {
   return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
 }

@@ -93,7 +93,7 @@ export class KeyUsageReader {
     return {
       period,
       budgetUsd,
-      spentUsd: toUsd(spent?.amount ?? 0) ?? 0,
+      spentUsd: toUsd(spent?.amount ?? 0),
       startsAt: isEndless ? null : new Date(spent.startsAt),
       endsAt: isEndless ? null : new Date(spent.endsAt),
     };

@@ -2,9 +2,20 @@ import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { BudgetSubject } from "./budget-subject.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
-import type { Budget } from "./key-limits.ts";
+import { type Budget, type BudgetPeriod, toUsd } from "./key-limits.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Spending } from "./spending.ts";
+
+/** What is spent of a budget that keys share. */
+export type SharedBudgetUse = {
+  period: BudgetPeriod;
+  budgetUsd: number;
+  spentUsd: number;
+  /** Rounded down, so that it is 80 and 100 when the warnings are given. */
+  spentPercent: number;
+  /** When the budget begins anew. */
+  endsAt: Date;
+};
 
 type SharedBudgetsOptions = {
   budgets: readonly Budget[];
@@ -64,6 +75,22 @@ export class SharedBudgets {
     for (const [id, spentAt] of this.#spentAt) {
       if (from - spentAt > othersRecordsMs) this.#spentAt.delete(id);
     }
+  }
+
+  /** As it is now in the database and here, for people to look at. */
+  async uses(id: string): Promise<SharedBudgetUse[]> {
+    const { budgets, spending, now } = this.#options;
+    const ledger = await spending.look(id);
+    return budgets.map(({ period, amount: budget }) => {
+      const { amount: spent, endsAt } = ledger.in(period, now());
+      return {
+        period,
+        ...{ budgetUsd: toUsd(budget), spentUsd: toUsd(spent) },
+        // There is no part of a budget that was rounded to nothing.
+        spentPercent: budget === 0 ? 100 : Math.floor((spent * 100) / budget),
+        endsAt: new Date(endsAt),
+      };
+    });
   }
 
   #notice(id: string, ledger: Ledger): void {

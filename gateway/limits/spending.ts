@@ -58,6 +58,14 @@ export class Spending {
     });
   }
 
+  /** What somebody has spent, for people to look at: whoever is not in use here stays so. */
+  async look(id: string): Promise<Ledger> {
+    const { now, readCosts, readUndisturbed } = this.#options;
+    const ledger = new Ledger(now());
+    await readUndisturbed(async () => this.#fill(id, ledger, await readCosts([id])));
+    return ledger;
+  }
+
   /** What is loaded stays up to date by itself. */
   async loadMissing(id: string): Promise<void> {
     if (!this.#ledgers.has(id)) await this.load([id]);

@@ -12,6 +12,7 @@ export type Context = {
     Services,
     | "accounts"
     | "audit"
+    | "budgets"
     | "credentials"
     | "invitations"
     | "keyUsage"

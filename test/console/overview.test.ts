@@ -5,6 +5,7 @@ import { addPerson } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
@@ -40,6 +41,7 @@ browserTest(
     await page.getByRole("link", { name: /^Errors 1/ }).waitFor();
     await page.getByRole("link", { name: /^Latency, 95% of requests within – \d+ ms on average/ }).waitFor();
     t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
+    t.is(await page.getByRole("heading", { name: "Budgets" }).count(), 0, "there are none");
     await page.getByRole("listitem").filter({ hasText: "openai" }).getByText("Not used lately").waitFor();
     await assertAccessible(t, page);
   },
@@ -84,3 +86,41 @@ browserTest("a member's overview is of the member's own keys, and says nothing o
   t.is(await page.getByRole("heading", { name: "Providers" }).count(), 0);
   await assertAccessible(t, page);
 });
+
+browserTest(
+  "what is spent of budgets that keys share is seen, by members of their own keys' only",
+  async (t) => {
+    const now = Date.UTC(2027, 0, 30, 12);
+    const environment = {
+      PERSON_BUDGET_USD_PER_DAY_MAX: "0.02",
+      GATEWAY_BUDGET_USD_PER_DAY_MAX: "1",
+      GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.036",
+    };
+    const gateway = await startPriced(t, environment, { runtime: { now: () => now } });
+    const { id, email, password } = await addPerson(gateway, "grace@example.com");
+    const { value } = await keyOf(gateway, id);
+    for (let cent = 0; cent < 2; cent++) t.is((await spendCent(gateway, value)).status, 200);
+    t.is((await spendCent(gateway, (await createKey(gateway)).value)).status, 200);
+
+    const page = await openSignedIn(t, { browser: browser(), gateway });
+    const card = page.getByRole("region", { name: "Budgets" });
+    for (const [label, spent, badge, from] of [
+      ["The whole gateway, per day", "$0.03 of $1.00 spent", "3% of budget spent", "2027-01-31"],
+      ["The whole gateway, per month", "$0.03 of $0.036 spent", "83% of budget spent", "2027-02-01"],
+      ["All your API keys, per day", "$0.01 of $0.02 spent", "50% of budget spent", "2027-01-31"],
+    ] as const) {
+      const item = card.getByRole("listitem").filter({ hasText: label });
+      await item.getByText(`${spent} · begins anew on ${from} at 00:00 UTC`).waitFor();
+      await item.getByText(badge, { exact: true }).waitFor();
+      t.is(await item.getByRole("meter", { name: label }).getAttribute("aria-valuetext"), spent);
+    }
+    await assertAccessible(t, page);
+
+    const members = await openSignedIn(t, { browser: browser(), gateway, email, password });
+    const item = members.getByRole("region", { name: "Budgets" }).getByRole("listitem");
+    await item.getByText("Budget spent", { exact: true }).waitFor();
+    await item.getByText("$0.02 of $0.02 spent · begins anew on 2027-01-31").waitFor();
+    t.is(await item.count(), 1);
+    await assertAccessible(t, members);
+  },
+);

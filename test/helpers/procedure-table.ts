@@ -72,6 +72,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
   "models.known": { access: "administrators", input: { providerId: "prv_absent" } },
 
   "overview.get": { access: "members" },
+  "overview.budgets": { access: "members" },
 
   "providers.list": { access: "administrators" },
   "providers.health": { access: "administrators" },
