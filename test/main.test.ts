@@ -6,6 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "./helpers/eventually.ts";
+import { freePort } from "./helpers/free-port.ts";
 import { type GatewayProcess, startGatewayProcess } from "./helpers/gateway-process.ts";
 import { openStream } from "./helpers/open-chat.ts";
 import { chatBody, postChat } from "./helpers/post-chat.ts";
@@ -203,14 +204,8 @@ test.serial("a port that is taken stops the start in words", async (t) => {
 });
 
 test.serial("a database that is not there stops the start in words, without the password", async (t) => {
-  const closed = createServer().listen(0, "127.0.0.1");
-  await once(closed, "listening");
-  const address = closed.address();
-  const port = typeof address === "object" ? address?.port : "";
-  await new Promise((resolve) => closed.close(resolve));
-
+  const DATABASE_URL = `mysql://root:hidden-word@127.0.0.1:${await freePort()}/gateway`;
   for (const parameters of [[], ["migrate"]]) {
-    const DATABASE_URL = `mysql://root:hidden-word@127.0.0.1:${port}/gateway`;
     const said = await fails(t, { DATABASE_URL }, ...parameters);
     t.regex(said, /database cannot be used.*Check DATABASE_URL/);
     t.false(said.includes("hidden-word"));

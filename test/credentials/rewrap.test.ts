@@ -9,7 +9,7 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { awsEnvironment, keyArn, otherKeyArn, startFakeKms } from "../helpers/fake-kms.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
-import { openDatabaseAt } from "../helpers/open-test-database.ts";
+import { openDatabaseAt, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
@@ -28,17 +28,7 @@ async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
   await writeFile(path.join(DATA_DIR, "master.key"), fileKey.toString("base64"), { mode: 0o600 });
   const database = await openDatabaseAt(t, DATABASE_URL);
   const local = new SecretBox(fileKey, runtime);
-  const createdAt = new Date();
-  const provider = {
-    id: "prv_1",
-    name: "one",
-    kind: "demo",
-    preset: null,
-    baseUrl: null,
-    timeouts: {},
-    revision: 1,
-    createdAt,
-  };
+  const provider = providerRow("prv_1");
   const rows = Array.from({ length: count }, (_, index) =>
     sealCredential(local, runtime, { providerId: provider.id, apiKey: `secret ${index}` }),
   );

@@ -1,5 +1,5 @@
 import test from "ava";
-import { openTestDatabase, usageRow, userRow } from "../helpers/open-test-database.ts";
+import { openTestDatabase, providerRow, usageRow, userRow } from "../helpers/open-test-database.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
@@ -48,19 +48,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: a provider's timeouts come back as the object they were`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const timeouts = { idleTimeoutMs: 1, totalTimeoutMs: 3_600_000 };
-    const createdAt = new Date();
-    await database.write(({ providers }) =>
-      providers.insert({
-        id: "prv_1",
-        name: "demo",
-        kind: "demo",
-        preset: null,
-        baseUrl: null,
-        timeouts,
-        revision: 1,
-        createdAt,
-      }),
-    );
+    await database.write(({ providers }) => providers.insert(providerRow("prv_1", { timeouts })));
     const row = await database.read(({ providers }) => providers.find("prv_1"));
     t.deepEqual(row?.timeouts, timeouts);
   });

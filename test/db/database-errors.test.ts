@@ -3,34 +3,9 @@ import { createServer } from "node:net";
 import test from "ava";
 import { Database } from "../../db/database.ts";
 import { DatabaseUnavailableError, DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
-import { openTestDatabase, userRow } from "../helpers/open-test-database.ts";
+import { freePort } from "../helpers/free-port.ts";
+import { modelRow, openTestDatabase, providerRow, userRow } from "../helpers/open-test-database.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
-
-const createdAt = new Date();
-const provider = {
-  id: "prv_1",
-  name: "demo",
-  kind: "demo",
-  preset: null,
-  baseUrl: null,
-  timeouts: {},
-  revision: 1,
-  createdAt,
-};
-const model = {
-  id: "mdl_1",
-  slug: "demo/echo",
-  providerId: "prv_1",
-  upstreamModel: "echo",
-  contextWindowTokens: null,
-  outputTokensMax: null,
-  inputPrice: null,
-  cachedInputPrice: null,
-  cacheWritePrice: null,
-  outputPrice: null,
-  revision: 1,
-  createdAt,
-};
 
 for (const kind of databaseKinds) {
   test(`${kind}: a second row with a unique value is a DuplicateError`, async (t) => {
@@ -51,11 +26,12 @@ for (const kind of databaseKinds) {
 
   test(`${kind}: a reference that would point nowhere is a StillReferencedError`, async (t) => {
     const database = await openTestDatabase(t, kind);
+    const model = modelRow("mdl_1", "prv_1");
     const orphan = database.write(({ models }) => models.insert(model));
     await t.throwsAsync(orphan, { instanceOf: StillReferencedError });
 
     await database.write(async ({ providers, models }) => {
-      await providers.insert(provider);
+      await providers.insert(providerRow("prv_1"));
       await models.insert(model);
     });
     const deletion = database.write(({ providers }) => providers.delete("prv_1"));
@@ -129,13 +105,7 @@ test("a server that accepts and never answers is a DatabaseUnavailableError", as
 });
 
 test("a server that is not there is a DatabaseUnavailableError", async (t) => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  await new Promise((resolve) => server.close(resolve));
-
-  const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${port}/gateway`, limits);
+  const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${await freePort()}/gateway`, limits);
 
   await t.throwsAsync(opening, { instanceOf: DatabaseUnavailableError, message: /ECONNREFUSED/ });
 });

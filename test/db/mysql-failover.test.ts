@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from "ava";
 import { Database, type DatabaseLimits } from "../../db/database.ts";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { userRow } from "../helpers/open-test-database.ts";
+import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
 import { ownMariadb, startOwnMariadb } from "../helpers/own-mariadb.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { startTcpProxy } from "../helpers/tcp-proxy.ts";
@@ -21,12 +21,9 @@ async function setUp(t: ExecutionContext) {
   return { server, root, proxy, url: `mysql://gateway:password@127.0.0.1:${proxy.port}/gateway` };
 }
 
-async function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>): Promise<Database> {
-  const all = { connectionsMax: 1, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000, ...limits };
-  const database = await Database.open(url, all);
-  t.teardown(() => database.close());
-  await database.migrate();
-  return database;
+function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>): Promise<Database> {
+  const own = { connectionsMax: 1, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
+  return openDatabaseAt(t, url, { ...own, ...limits });
 }
 
 if (ownMariadb) {

@@ -5,7 +5,7 @@ import { Database } from "../../db/database.ts";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { makeCertificate } from "../helpers/make-certificate.ts";
-import { userRow } from "../helpers/open-test-database.ts";
+import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTokenDatabase } from "../helpers/token-database.ts";
@@ -47,9 +47,7 @@ async function setUp(
 if (databaseKinds.includes("mysql")) {
   test.serial("every new connection brings a token of its own, signed for this host and user", async (t) => {
     const { url, tokens, guard } = await setUp(t);
-    const database = await Database.open(url, limits);
-    t.teardown(() => database.close());
-    await database.migrate();
+    const database = await openDatabaseAt(t, url, limits);
     await database.write(({ users }) => users.insert(userRow("usr_1")));
 
     const made = tokens.length;

@@ -1,5 +1,7 @@
 import type { ExecutionContext } from "ava";
 import { Database, type DatabaseLimits } from "../../db/database.ts";
+import type { ModelRow } from "../../db/entities/model.ts";
+import type { ProviderRow } from "../../db/entities/provider.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { UserRow } from "../../db/entities/user.ts";
 import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
@@ -36,6 +38,38 @@ export function userRow(id: string, more: Partial<UserRow> = {}): UserRow {
     role: "member",
     status: "active",
     lastSignInAt: null,
+    createdAt: new Date(),
+    ...more,
+  };
+}
+
+export function providerRow(id: string, more: Partial<ProviderRow> = {}): ProviderRow {
+  return {
+    id,
+    name: id,
+    kind: "demo",
+    preset: null,
+    baseUrl: null,
+    timeouts: {},
+    revision: 1,
+    createdAt: new Date(),
+    ...more,
+  };
+}
+
+export function modelRow(id: string, providerId: string, more: Partial<ModelRow> = {}): ModelRow {
+  return {
+    id,
+    slug: `${providerId}/${id}`,
+    providerId,
+    upstreamModel: id,
+    contextWindowTokens: null,
+    outputTokensMax: null,
+    inputPrice: null,
+    cachedInputPrice: null,
+    cacheWritePrice: null,
+    outputPrice: null,
+    revision: 1,
     createdAt: new Date(),
     ...more,
   };

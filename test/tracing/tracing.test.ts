@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type AddressInfo, createServer } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { chatBody, postTo } from "../helpers/post-chat.ts";
 import { beginStream, chunkEvent, createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
@@ -90,16 +90,8 @@ test("the collector gets protobuf unless JSON is wanted, with the headers and th
   t.false(gateway.log.some((line) => line.includes("cret")));
 });
 
-async function closedPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return `http://127.0.0.1:${port}`;
-}
-
 const troubles: Record<string, { collect(t: ExecutionContext): Promise<string>; reason: string }> = {
-  "is away": { collect: () => closedPort(), reason: "ECONNREFUSED" },
+  "is away": { collect: async () => `http://127.0.0.1:${await freePort()}`, reason: "ECONNREFUSED" },
   refuses: {
     collect: async (t) => (await startCollector(t, (response) => response.writeHead(400).end("canary"))).url,
     reason: "400",

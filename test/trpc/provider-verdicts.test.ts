@@ -1,6 +1,6 @@
-import { createServer } from "node:net";
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
+import { freePort } from "../helpers/free-port.ts";
 import { createUpstream, type SeenRequest } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
@@ -123,18 +123,11 @@ test("without a key, one that is wanted is missing", async (t) => {
 test("a place where nothing listens, and a host that does not exist", async (t) => {
   const closed = await createUpstream(t, () => {});
   const { port } = new URL(closed.url);
-  const server = createServer().listen(0, "127.0.0.1");
-  const address = await new Promise<number>((resolve) =>
-    server.on("listening", () => {
-      const own = server.address();
-      resolve(typeof own === "object" && own ? own.port : 0);
-    }),
-  );
-  await new Promise((resolve) => server.close(resolve));
-  const nothing = await addProvider(`http://127.0.0.1:${address}/v1`);
+  const free = await freePort();
+  const nothing = await addProvider(`http://127.0.0.1:${free}/v1`);
   t.regex(
     (await shared().admin.providers.test.mutate({ id: nothing.id })).message,
-    new RegExp(`^The connection to 127\\.0\\.0\\.1:${address} was refused: nothing listens there`),
+    new RegExp(`^The connection to 127\\.0\\.0\\.1:${free} was refused: nothing listens there`),
   );
   const nowhere = await addProvider("https://nowhere.invalid/v1");
   t.regex(

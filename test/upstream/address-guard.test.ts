@@ -5,6 +5,7 @@ import test from "ava";
 import { isPublic } from "../../gateway/upstream/address-guard.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { modelRow, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
@@ -144,8 +145,6 @@ test("base URLs that are no web addresses, hold a password, or go over plain htt
 });
 
 test.serial("a provider that got into the database all the same is refused when it is dialled", async (t) => {
-  const createdAt = new Date();
-  const prices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };
   // Not every system knows `localhost.`, so only the dialling is sure to refuse it.
   const schemes = [...spellings, "localhost."].flatMap((host) => [
     `http://${host}:${port}/v1`,
@@ -154,27 +153,10 @@ test.serial("a provider that got into the database all the same is refused when 
   await gateway.services.database.write(async ({ providers, models, changes }) => {
     for (const [index, baseUrl] of schemes.entries()) {
       const [id, name] = [`prv_row${index}`, `row${index}`];
-      await providers.insert({
-        id,
-        name,
-        kind: "openai-compatible",
-        preset: null,
-        baseUrl,
-        timeouts: {},
-        revision: 1,
-        createdAt,
-      });
-      const model = {
-        id: `mdl_row${index}`,
-        slug: `${name}/model`,
-        providerId: id,
-        upstreamModel: "m",
-        revision: 1,
-        createdAt,
-      };
-      await models.insert({ ...model, ...prices, contextWindowTokens: null, outputTokensMax: null });
+      await providers.insert(providerRow(id, { name, kind: "openai-compatible", baseUrl }));
+      await models.insert(modelRow(`mdl_row${index}`, id, { slug: `${name}/model` }));
     }
-    await changes.append("catalogue", "prv_row0", createdAt);
+    await changes.append("catalogue", "prv_row0", new Date());
   });
   const slugs = schemes.map((_, index) => `row${index}/model`);
   await eventually(() => gateway.services.catalogue.find("row0/model"));

@@ -1,19 +1,17 @@
 import test, { type ExecutionContext } from "ava";
-import { Database } from "../../db/database.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { costOf } from "../../gateway/usage/cost.ts";
 import { recomputeCommand } from "../../gateway/usage/recompute-command.ts";
 import { recomputeCosts } from "../../gateway/usage/recompute-costs.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
-import { openTestDatabase } from "../helpers/open-test-database.ts";
+import { modelRow, openDatabaseAt, openTestDatabase, providerRow } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 const from = new Date("2026-11-03T12:00:00Z");
 const to = new Date("2026-11-05T12:00:00Z");
 /** Of the models that the random usage has, two with a price of today; the third has none. */
@@ -27,25 +25,13 @@ const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: nu
 
 async function openHistory(t: ExecutionContext, kind: DatabaseKind) {
   const url = await createTestDatabase(t, kind);
-  const database = await Database.open(url, limits);
-  t.teardown(() => database.close());
-  await database.migrate();
-  const createdAt = new Date();
+  const database = await openDatabaseAt(t, url);
   await database.write(async ({ providers, models }) => {
-    await providers.insert({
-      ...{ id: "prv_0", name: "provider-0", kind: "demo", preset: null, baseUrl: null },
-      timeouts: {},
-      revision: 1,
-      createdAt,
-    });
+    await providers.insert(providerRow("prv_0", { name: "provider-0" }));
     for (const number of [0, 1, 2]) {
-      await models.insert({
-        ...{ id: `mdl_${number}`, slug: `provider-0/model-${number}`, providerId: "prv_0" },
-        ...{ upstreamModel: `model-${number}`, contextWindowTokens: null, outputTokensMax: null },
-        ...(number === 2 ? noPrices : prices),
-        revision: 1,
-        createdAt,
-      });
+      const names = { slug: `provider-0/model-${number}`, upstreamModel: `model-${number}` };
+      const priced = number === 2 ? {} : prices;
+      await models.insert(modelRow(`mdl_${number}`, "prv_0", { ...names, ...priced }));
     }
   });
   const random = seededRandom(11);

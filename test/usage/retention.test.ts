@@ -4,6 +4,7 @@ import { firstIdAt } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { Retention } from "../../gateway/usage/retention.ts";
+import { openDatabaseAt } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
@@ -16,9 +17,7 @@ const now = Date.UTC(2026, 10, 21, 12);
 for (const kind of databaseKinds) {
   test(`${kind}: old records go and newer ones stay, while others are written; roll-ups stay all`, async (t) => {
     const url = await createTestDatabase(t, kind);
-    const database = await Database.open(url, limits);
-    t.teardown(() => database.close());
-    await database.migrate();
+    const database = await openDatabaseAt(t, url);
     let time = now - 100 * dayMs;
     const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => time };
     const retention = new Retention({ database, runtime, retentionDays: 60 });
@@ -61,9 +60,7 @@ for (const kind of databaseKinds) {
 
   test(`${kind}: for ever is for ever`, async (t) => {
     const url = await createTestDatabase(t, kind);
-    const database = await Database.open(url, limits);
-    t.teardown(() => database.close());
-    await database.migrate();
+    const database = await openDatabaseAt(t, url);
     const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
     const random = seededRandom(4);
     const old = [0, 1, 2].map((years) =>

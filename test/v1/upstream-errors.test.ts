@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
 import test from "ava";
 import { assertError, clientError, type ErrorRow, serverError } from "../helpers/assert-error.ts";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
 import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
@@ -146,7 +145,8 @@ assertFailure(
 );
 
 test("an upstream that refuses the connection cannot be reached", async (t) => {
-  const gone = await connectUpstream(gateway, { url: await closedPort() }, { name: "gone" });
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const gone = await connectUpstream(gateway, { url }, { name: "gone" });
   const answer = await postChat(gateway, gone.value, chatBody(gone.model));
   t.regex(assertError(t, answer, upstreamError), /refused/);
 });
@@ -154,13 +154,3 @@ test("an upstream that refuses the connection cannot be reached", async (t) => {
 test.after("no redirect was followed", (t) => {
   t.deepEqual(canary.requests, []);
 });
-
-/** The address of a port on which nobody listens any more. */
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return `http://127.0.0.1:${port}`;
-}

@@ -1,11 +1,12 @@
 import { Agent, type IncomingMessage, request } from "node:http";
-import { createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { once } from "node:events";
 import test, { type ExecutionContext } from "ava";
 import { compare, startClients } from "../chaos/clients.ts";
 import { createModelUpstream } from "../chaos/model-upstream.ts";
 import { setStage, type Stage } from "../chaos/stage.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openStream } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
@@ -146,14 +147,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 test.serial("what keeps the first worker from starting is said once, and ends it all", async (t) => {
-  const closed = createServer().listen(0, "127.0.0.1");
-  await once(closed, "listening");
-  const address = closed.address();
-  const port = typeof address === "object" ? address?.port : "";
-  await new Promise((resolve) => closed.close(resolve));
   const gateway = startGatewayProcess(t, {
     ...{ WORKERS: "2", PORT: "0", DATA_DIR: await createTestFolder(t) },
-    DATABASE_URL: `mysql://root@127.0.0.1:${port}/gateway`,
+    DATABASE_URL: `mysql://root@127.0.0.1:${await freePort()}/gateway`,
   });
   t.is(await gateway.exited, 1);
   t.is(gateway.stdout(), "");
