@@ -75,6 +75,11 @@ async function askOnce(
   }
 }
 
+/** How many requests got no whole answer. */
+export function failuresOf({ broken, errors }: Ledger): number {
+  return [...errors.values()].reduce((sum, count) => sum + count, broken);
+}
+
 /**
  * What of the clients' answers the records do not have, and what they have twice. That a request was under way when the
  * process died is not a record of its answer.

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from "ava";
 import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { compare, startClients } from "./clients.ts";
+import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "./scale.ts";
@@ -74,7 +74,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, absence: Ab
   const result = {
     ...compare(ledger, await stage.records()),
     complete: ledger.complete.length,
-    failed: ledger.broken + [...ledger.errors.values()].reduce((sum, count) => sum + count, 0),
+    failed: failuresOf(ledger),
     ...{ servedMeanwhile, consoleStatus, caughtUpMs },
   };
   t.log(figures(`L3 ${absence.title} for ${awayMs} ms${bug ? `, ${bug}` : ""}`, result));

@@ -5,7 +5,7 @@ import path from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { compare, type Ledger, startClients } from "./clients.ts";
+import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "./scale.ts";
@@ -70,10 +70,6 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   };
   t.log(figures(`L6${bug ? ` ${bug}` : ""}`, result));
   return result;
-}
-
-function failuresOf({ broken, errors }: Ledger): number {
-  return [...errors.values()].reduce((sum, count) => sum + count, broken);
 }
 
 /** Until not a byte is left, whatever it takes. */

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { compare, startClients } from "./clients.ts";
+import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "./scale.ts";
@@ -32,7 +32,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, bug?: strin
   const result = {
     ...compare(ledger, await stage.records()),
     complete: ledger.complete.length,
-    failed: ledger.broken + [...ledger.errors.values()].reduce((sum, count) => sum + count, 0),
+    failed: failuresOf(ledger),
   };
   t.log(figures(`L2${bug ? ` ${bug}` : ""}, ${plan.kills} kills of the database`, result));
   return result;

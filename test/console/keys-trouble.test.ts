@@ -1,4 +1,4 @@
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import { addModels } from "../helpers/add-models.ts";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
@@ -37,11 +37,7 @@ browserTest("names that look like code stay names, in the list, in titles and in
 browserTest(
   "a session that ends in the middle of an edit costs a password, and nothing of the edit",
   async (t) => {
-    const gateway = await startTestGateway(t);
-    await addModels(gateway, "many", 3);
-    const { id } = await createKey(gateway);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-    await page.getByRole("button", { name: "Edit models" }).click();
+    const { gateway, id, page } = await beginEdit(t);
     await page.getByRole("checkbox", { name: "many/model-2" }).check();
     await gateway.admin.auth.signOutEverywhere.mutate();
 
@@ -61,11 +57,7 @@ browserTest(
 browserTest(
   "a gateway that starts again under an open page is found again, with what was typed",
   async (t) => {
-    const gateway = await startTestGateway(t);
-    await addModels(gateway, "many", 3);
-    const { id } = await createKey(gateway);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-    await page.getByRole("button", { name: "Edit models" }).click();
+    const { gateway, id, page } = await beginEdit(t);
     await page.getByRole("checkbox", { name: "many/model-3" }).check();
     await gateway.close();
     await page.getByRole("button", { name: "Save models" }).click();
@@ -108,6 +100,16 @@ browserTest("a database that is away is said to be away, and waited for", async 
   await dialog.getByRole("button", { name: "Deactivate" }).click();
   await page.getByText("This key is deactivated.").waitFor();
 });
+
+/** A key's page on which its models are being chosen anew. */
+async function beginEdit(t: ExecutionContext) {
+  const gateway = await startTestGateway(t);
+  await addModels(gateway, "many", 3);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  await page.getByRole("button", { name: "Edit models" }).click();
+  return { gateway, id, page };
+}
 
 async function modelsOf({ services }: TestGateway, id: string): Promise<string[] | undefined> {
   const found = await services.database.read(({ apiKeys }) => apiKeys.find(id, "everyone"));

@@ -31,18 +31,23 @@ test("an unknown key is believed to be unknown for one second", async (t) => {
   t.is(store.lookups.length, 2);
 });
 
-// LiteLLM's revoked keys came back this way (#25553, #35662).
-test("what a look-up read before a change is not written back after it", async (t) => {
+/** A look-up of key_1 that has read its answer, and does not return it before `answer` is called. */
+function beginLookUp() {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));
   const held = Promise.withResolvers<void>();
   store.hold = held.promise;
-
   const finding = store.cache.find("a");
   store.hold = null;
+  return { store, finding, answer: held.resolve };
+}
+
+// LiteLLM's revoked keys came back this way (#25553, #35662).
+test("what a look-up read before a change is not written back after it", async (t) => {
+  const { store, finding, answer } = beginLookUp();
   store.keys.set("a", knownKey("key_1", { isActive: false }));
   await store.cache.refresh("key_1");
-  held.resolve();
+  answer();
 
   t.false((await finding)?.isActive);
   t.false((await store.cache.find("a"))?.isActive);
@@ -50,16 +55,10 @@ test("what a look-up read before a change is not written back after it", async (
 });
 
 test("what a look-up read before everything was dropped is not written back after it", async (t) => {
-  const store = createKeyStore();
-  store.keys.set("a", knownKey("key_1"));
-  const held = Promise.withResolvers<void>();
-  store.hold = held.promise;
-
-  const finding = store.cache.find("a");
-  store.hold = null;
+  const { store, finding, answer } = beginLookUp();
   store.keys.delete("a");
   store.cache.clear();
-  held.resolve();
+  answer();
 
   t.is(await finding, null);
   t.is(store.cache.peek("a"), undefined);

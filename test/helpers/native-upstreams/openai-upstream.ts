@@ -1,3 +1,4 @@
+import type { SeenRequest } from "../scripted-upstream.ts";
 import { readOpenAiRequest } from "./openai-request.ts";
 import { type Answer, type Asked, countCalls, type VendorForm } from "./native-upstream.ts";
 import { type Fields, type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
@@ -14,12 +15,7 @@ export const openAiForm: VendorForm = {
   baseUrl: (origin) => `${origin}/v1`,
 
   read(request) {
-    if (request.method !== "POST" || request.url !== "/v1/chat/completions") {
-      throw new VendorRefusal("not found", `Invalid URL (${request.method} ${request.url})`);
-    }
-    if (request.headers.authorization !== `Bearer ${openAiForm.credential}`) {
-      throw new VendorRefusal("unauthenticated", "Incorrect API key provided.");
-    }
+    checkOpenAiCall(request, "/v1/chat/completions");
     return readOpenAiRequest(request, openAiForm.model);
   },
 
@@ -35,6 +31,16 @@ export const openAiForm: VendorForm = {
     return { status, body: { error: { message, type, param: null, code } } };
   },
 };
+
+/** Throws for a call of another path, or without the key. */
+export function checkOpenAiCall({ method, url, headers }: SeenRequest, path: string): void {
+  if (method !== "POST" || url !== path) {
+    throw new VendorRefusal("not found", `Invalid URL (${method} ${url})`);
+  }
+  if (headers.authorization !== `Bearer ${openAiForm.credential}`) {
+    throw new VendorRefusal("unauthenticated", "Incorrect API key provided.");
+  }
+}
 
 const refusals: Record<RefusalReason, { status: number; type: string; code: string | null }> = {
   invalid: { status: 400, type: "invalid_request_error", code: null },

@@ -1,8 +1,8 @@
 import { type Answer, type Asked, countCalls, type VendorForm } from "./native-upstream.ts";
-import { openAiForm } from "./openai-upstream.ts";
+import { checkOpenAiCall, openAiForm } from "./openai-upstream.ts";
 import { readResponsesRequest, type ResponsesAsked } from "./responses-request.ts";
 import { sealThought } from "./thought-seal.ts";
-import { type Fields, VendorRefusal } from "./vendor-refusal.ts";
+import type { Fields } from "./vendor-refusal.ts";
 
 /**
  * OpenAI's responses.
@@ -14,12 +14,7 @@ export const responsesForm: VendorForm = {
   model: "gpt-5.5",
 
   read(request) {
-    if (request.method !== "POST" || request.url !== "/v1/responses") {
-      throw new VendorRefusal("not found", `Invalid URL (${request.method} ${request.url})`);
-    }
-    if (request.headers.authorization !== `Bearer ${responsesForm.credential}`) {
-      throw new VendorRefusal("unauthenticated", "Incorrect API key provided.");
-    }
+    checkOpenAiCall(request, "/v1/responses");
     return readResponsesRequest(request, responsesForm.model);
   },
 
