@@ -1,6 +1,6 @@
 import { applyEdits } from "../wire/apply-edits.ts";
 import { embeddingsUsage, readTokenUsage, type TokenUsage } from "../wire/chat-completion.ts";
-import { isKey, scanMembers } from "../wire/json-layout.ts";
+import { scanAnswer } from "../wire/scan-answer.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { badAnswer } from "./stream-reading.ts";
 
@@ -10,53 +10,21 @@ import { badAnswer } from "./stream-reading.ts";
  */
 export function nativeAnswer(slug: string, listName: "choices" | "data"): AnswerReading {
   return (bytes) => {
-    const members = findMembers(bytes, listName);
-    if (members === null) throw badAnswer("not in OpenAI's form");
-    const usage = readUsage(bytes, members.usage);
+    const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName });
+    if (!answer?.hasList) throw badAnswer("not in OpenAI's form");
+    const usage = readUsage(answer.usage);
     return {
-      bytes: withModel(bytes, members.models, slug),
+      bytes: applyEdits(bytes, answer.edits),
       usage: listName === "data" ? embeddingsUsage(usage?.inputTokens ?? null) : usage,
     };
   };
 }
 
-type Range = { start: number; end: number };
-
-/**
- * Where the members stand that are read here; null for bytes that are no such answer. The rest is walked over, not
- * parsed: that it is all there is known from HTTP, and from the brackets that close.
- */
-function findMembers(bytes: Buffer, listName: string): { models: Range[]; usage: Range | null } | null {
-  const models: Range[] = [];
-  let usage: Range | null = null;
-  let hasList = false;
-  const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
-    if (isKey(bytes, keyStart, keyEnd, "model")) models.push({ start, end });
-    else if (isKey(bytes, keyStart, keyEnd, "usage")) usage = { start, end };
-    else if (isKey(bytes, keyStart, keyEnd, listName)) hasList = bytes[start] === openBracket;
-  });
-  return result === "complete" && hasList ? { models, usage } : null;
-}
-
-function readUsage(bytes: Buffer, range: Range | null): TokenUsage | null {
-  if (range === null) return null;
+function readUsage(json: string | null): TokenUsage | null {
+  if (json === null) return null;
   try {
-    return readTokenUsage(JSON.parse(bytes.toString("utf8", range.start, range.end)));
+    return readTokenUsage(JSON.parse(json));
   } catch {
     return null;
   }
 }
-
-/** The same bytes with the slug as the value of the top-level `model`, which is added where there is none. */
-function withModel(bytes: Buffer, models: Range[], slug: string): Buffer {
-  const text = JSON.stringify(slug);
-  if (models.length > 0)
-    return applyEdits(
-      bytes,
-      models.map((range) => ({ ...range, text })),
-    );
-  const first = bytes.indexOf("{") + 1;
-  return applyEdits(bytes, [{ start: first, end: first, text: `"model":${text},` }]);
-}
-
-const openBracket = 0x5b;

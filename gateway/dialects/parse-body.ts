@@ -20,6 +20,22 @@ export function parseBody(bytes: Buffer, jsonDepthMax: number, visit: VisitMembe
   return parseObject(bytes);
 }
 
+/** The same, and where the model's name stands; null when one of `names`, which are all that is read, occurs twice. */
+export function parseModelBody(
+  bytes: Buffer,
+  jsonDepthMax: number,
+  names: readonly string[],
+): { body: Record<string, unknown>; modelRange: { start: number; end: number } | null } {
+  let modelRange = { start: 0, end: 0 };
+  let memberCount = 0;
+  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
+    memberCount++;
+    if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
+  });
+  const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, names);
+  return { body, modelRange: isDoubled ? null : modelRange };
+}
+
 /** Whether one of the members occurs twice: then it means one thing here and perhaps another to the upstream. */
 export function doublesAny(bytes: Buffer, names: readonly string[]): boolean {
   const seen = new Set<string>();

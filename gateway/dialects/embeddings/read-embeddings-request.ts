@@ -1,8 +1,7 @@
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
-import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 import { aModel, checkOptional, checkRequired, integerFrom, parameterCheck } from "../parameter-checks.ts";
-import { doublesAny, parseBody } from "../parse-body.ts";
+import { parseModelBody } from "../parse-body.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /** An embeddings request: what it says, and the bytes that said it. */
@@ -19,16 +18,10 @@ export type EmbeddingsRequest = {
  * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  */
 export function readEmbeddingsRequest(bytes: Buffer, jsonDepthMax: number): EmbeddingsRequest {
-  let model = { start: 0, end: 0 };
-  let memberCount = 0;
-  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
-    memberCount++;
-    if (isKey(bytes, keyStart, keyEnd, "model")) model = { start, end };
-  });
+  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
-  const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
-  return { body: body as EmbeddingsRequestBody, bytes, model: isDoubled ? null : model };
+  return { body: body as EmbeddingsRequestBody, bytes, model: modelRange };
 }
 
 const tokens = { type: "array", items: { type: "integer", minimum: 0 } };

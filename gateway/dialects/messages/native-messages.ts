@@ -3,6 +3,7 @@ import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
 import { isObject, type TokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
+import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect, NativeEventReader } from "../dialect.ts";
 import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
 import { readNativeUsage } from "./read-native-usage.ts";
@@ -11,8 +12,8 @@ import { readNativeUsage } from "./read-native-usage.ts";
 export const nativeMessages: NativeDialect = {
   toNativeRequest: withoutSealedThoughts,
   readAnswer(bytes, slug) {
-    const { edits, usage, hasContent } = scanMessage(bytes, 0, bytes.length, slug);
-    if (!hasContent) throw badForm();
+    const { edits, usage, hasList } = scanMessage(bytes, { start: 0, end: bytes.length }, slug);
+    if (!hasList) throw badForm();
     return { bytes: applyEdits(bytes, edits), usage: readNativeUsage(usage) };
   },
   eventNames: new Set(["message_start", "message_delta", "message_stop", "error"]),
@@ -56,7 +57,7 @@ class MessageEventReader implements NativeEventReader {
     let edits: Edit[] = [];
     const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
       if (!isKey(bytes, keyStart, keyEnd, "message")) return;
-      const message = scanMessage(bytes, start, end, this.#slug);
+      const message = scanMessage(bytes, { start, end }, this.#slug);
       edits = edits.concat(message.edits);
       this.#usageAtStart = message.usage;
       this.usage = readNativeUsage(message.usage);
@@ -67,24 +68,10 @@ class MessageEventReader implements NativeEventReader {
   }
 }
 
-type ScannedMessage = { edits: Edit[]; usage: unknown; hasContent: boolean };
-
-/** Walks over a message without building it: what is large in it is of no interest here. */
-function scanMessage(bytes: Buffer, from: number, to: number, slug: string): ScannedMessage {
-  const text = JSON.stringify(slug);
-  const scanned: ScannedMessage = { edits: [], usage: null, hasContent: false };
-  const result = scanMembers(bytes, from, to, Infinity, (keyStart, keyEnd, start, end) => {
-    if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
-    else if (isKey(bytes, keyStart, keyEnd, "usage")) {
-      scanned.usage = JSON.parse(bytes.toString("utf8", start, end));
-    } else if (isKey(bytes, keyStart, keyEnd, "content")) scanned.hasContent = bytes[start] === openBracket;
-  });
-  if (result !== "complete") throw badForm();
-  if (scanned.edits.length === 0) {
-    const first = bytes.indexOf("{", from) + 1;
-    scanned.edits.push({ start: first, end: first, text: `"model":${text},` });
-  }
-  return scanned;
+function scanMessage(bytes: Buffer, range: { start: number; end: number }, slug: string) {
+  const message = scanAnswer(bytes, range, { slug, listName: "content" });
+  if (message === null) throw badForm();
+  return { ...message, usage: message.usage === null ? null : (JSON.parse(message.usage) as unknown) };
 }
 
 function parseEvent(data: string): Record<string, unknown> {
@@ -107,5 +94,3 @@ function badForm(): GatewayError {
     "The answer of the model's provider was not in Anthropic's form.",
   );
 }
-
-const openBracket = 0x5b;

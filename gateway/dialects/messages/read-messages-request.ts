@@ -1,5 +1,4 @@
 import { isObject } from "../../wire/chat-completion.ts";
-import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
 import {
@@ -13,7 +12,7 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
-import { doublesAny, parseBody } from "../parse-body.ts";
+import { parseModelBody } from "../parse-body.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /**
@@ -34,22 +33,10 @@ export function readCountRequest(bytes: Buffer, jsonDepthMax: number): DialectRe
 }
 
 function readRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  let modelRange = { start: 0, end: 0 };
-  let memberCount = 0;
-  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
-    memberCount++;
-    if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
-  });
+  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
-  const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
-  return {
-    body,
-    bytes,
-    model: String(body["model"]),
-    modelRange: isDoubled ? null : modelRange,
-    stream: body["stream"] === true,
-  };
+  return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
 }
 
 const textOrBlocks = parameterCheck({ type: ["string", "array"] }, (value, name) => {

@@ -3,6 +3,7 @@ import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
 import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
+import { scanAnswer } from "../../wire/scan-answer.ts";
 import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
 import type { NativeDialect, NativeEventReader } from "../dialect.ts";
 
@@ -10,8 +11,8 @@ import type { NativeDialect, NativeEventReader } from "../dialect.ts";
 export const nativeResponses: NativeDialect = {
   toNativeRequest: withoutSealedReasoning,
   readAnswer(bytes, slug) {
-    const { edits, usage, hasOutput } = scanResponse(bytes, 0, bytes.length, slug);
-    if (!hasOutput) throw badForm();
+    const { edits, usage, hasList } = scanResponse(bytes, { start: 0, end: bytes.length }, slug);
+    if (!hasList) throw badForm();
     return { bytes: applyEdits(bytes, edits), usage };
   },
 
@@ -42,7 +43,7 @@ class ResponseEventReader implements NativeEventReader {
     const edits: Edit[] = [];
     const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
       if (!isKey(bytes, keyStart, keyEnd, "response")) return;
-      const response = scanResponse(bytes, start, end, this.#slug);
+      const response = scanResponse(bytes, { start, end }, this.#slug);
       edits.push(...response.edits);
       this.usage = response.usage ?? this.usage;
     });
@@ -53,24 +54,10 @@ class ResponseEventReader implements NativeEventReader {
   }
 }
 
-type ScannedResponse = { edits: Edit[]; usage: TokenUsage | null; hasOutput: boolean };
-
-/** Walks over a response without building it: what is large in it is of no interest here. */
-function scanResponse(bytes: Buffer, from: number, to: number, slug: string): ScannedResponse {
-  const text = JSON.stringify(slug);
-  const scanned: ScannedResponse = { edits: [], usage: null, hasOutput: false };
-  const result = scanMembers(bytes, from, to, Infinity, (keyStart, keyEnd, start, end) => {
-    if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
-    else if (isKey(bytes, keyStart, keyEnd, "usage")) {
-      scanned.usage = readUsage(JSON.parse(bytes.toString("utf8", start, end)));
-    } else if (isKey(bytes, keyStart, keyEnd, "output")) scanned.hasOutput = bytes[start] === openBracket;
-  });
-  if (result !== "complete") throw badForm();
-  if (scanned.edits.length === 0) {
-    const first = bytes.indexOf("{", from) + 1;
-    scanned.edits.push({ start: first, end: first, text: `"model":${text},` });
-  }
-  return scanned;
+function scanResponse(bytes: Buffer, range: { start: number; end: number }, slug: string) {
+  const response = scanAnswer(bytes, range, { slug, listName: "output" });
+  if (response === null) throw badForm();
+  return { ...response, usage: response.usage === null ? null : readUsage(JSON.parse(response.usage)) };
 }
 
 function readUsage(usage: unknown): TokenUsage | null {
@@ -108,5 +95,3 @@ const unexplained = "The model's provider reported an error in the middle of its
 function badForm(): GatewayError {
   return new GatewayError("upstream_error", "The answer of the model's provider was not in OpenAI's form.");
 }
-
-const openBracket = 0x5b;

@@ -1,5 +1,4 @@
 import { isObject } from "../../wire/chat-completion.ts";
-import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
 import {
@@ -14,7 +13,7 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
-import { doublesAny, parseBody } from "../parse-body.ts";
+import { parseModelBody } from "../parse-body.ts";
 import { type RequestSchema, requestSchema } from "../request-schema.ts";
 
 /**
@@ -23,22 +22,11 @@ import { type RequestSchema, requestSchema } from "../request-schema.ts";
  * https://platform.openai.com/docs/api-reference/responses/create
  */
 export function readResponsesRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const layout = { memberCount: 0, model: { start: 0, end: 0 } };
-  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
-    layout.memberCount++;
-    if (isKey(bytes, keyStart, keyEnd, "model")) layout.model = { start, end };
-  });
+  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
   checkRequired(body, requiredParameters);
   checkInputIsGiven(body);
   checkOptional(body, optionalParameters);
-  const isDoubled = layout.memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
-  return {
-    body,
-    bytes,
-    model: String(body["model"]),
-    modelRange: isDoubled ? null : layout.model,
-    stream: body["stream"] === true,
-  };
+  return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
 }
 
 /** What OpenAI keeps may be all there is to a request. */
