@@ -49,6 +49,11 @@ export function explainField(error: unknown, param: string): string | null {
   return said.param === param ? said.message : null;
 }
 
+/** Whether it is about one of these fields, and so is said beside it already. */
+export function isAboutField(error: unknown, params: string[]): boolean {
+  return params.includes(explainError(error).param ?? "");
+}
+
 /** Whether trying again by itself can help: nobody answered, or the gateway said that it cannot serve now. */
 export function isTemporary(error: unknown): boolean {
   const { code } = explainError(error);
