@@ -14,6 +14,11 @@ const everything = `{
   usageSummary(groupBy: [API_KEY]) { apiKeyId apiKeyName requests costUsd inputTokens }
 }`;
 
+type Everything = {
+  usageRecords: { edges: { node: { id: string; apiKeyId: string } }[] };
+  usageSummary: { apiKeyId: string; apiKeyName: string }[];
+};
+
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
@@ -51,20 +56,20 @@ for (const kind of databaseKinds) {
     await ada.console.keys.delete.mutate({ id: gone });
     await ada.console.keys.rename.mutate({ id: adas, name: "Ada's renamed" });
 
-    const adaSees = (await askHistory(shared(), ada.accessToken, everything)).data;
-    const bobSees = (await askHistory(shared(), bob.accessToken, everything)).data;
-    const adminSees = (await askHistory(shared(), admin.accessToken, everything)).data;
-    const keysIn = (data: typeof adaSees) => [
-      data.usageRecords.edges.map(({ node }: { node: { apiKeyId: string } }) => node.apiKeyId),
-      data.usageSummary.map(({ apiKeyId }: { apiKeyId: string }) => apiKeyId).toSorted(),
+    const seenBy = async ({ accessToken }: typeof ada) =>
+      (await askHistory<Everything>(shared(), accessToken, everything)).data ?? t.fail();
+    const [adaSees, bobSees, adminSees] = [await seenBy(ada), await seenBy(bob), await seenBy(admin)];
+    const keysIn = ({ usageRecords, usageSummary }: Everything) => [
+      usageRecords.edges.map(({ node }) => node.apiKeyId),
+      usageSummary.map(({ apiKeyId }) => apiKeyId).toSorted(),
     ];
     t.deepEqual(keysIn(adaSees), [[gone, adas], [adas, gone].toSorted()]);
     t.deepEqual(keysIn(bobSees), [[bobs], [bobs]]);
     for (const key of [adas, bobs, gone]) t.true(keysIn(adminSees)[0]?.includes(key));
-    const names = adaSees.usageSummary.map(({ apiKeyName }: { apiKeyName: string }) => apiKeyName).toSorted();
+    const names = adaSees.usageSummary.map(({ apiKeyName }) => apiKeyName).toSorted();
     t.deepEqual(names, ["Ada's old one", "Ada's renamed"]);
 
-    const foreign = bobSees.usageRecords.edges[0].node.id;
+    const foreign = bobSees.usageRecords.edges[0]?.node.id;
     const one = `query($id: ID!, $key: ID) {
       usageRecord(id: $id) { id }
       usageRecords(filter: { apiKeyId: $key }) { edges { cursor } }
@@ -140,13 +145,16 @@ test("pages: cursors go on where they were, and what is no cursor or page is sai
   const query = `query($after: String, $first: Int, $key: ID) {
     usageRecords(filter: { apiKeyId: $key }, first: $first, after: $after) { edges { cursor } pageInfo { hasNextPage endCursor } }
   }`;
+  type Page = { edges: { cursor: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
   const seen: string[] = [];
-  for (let after: string | null = null, more = true; more;) {
-    const { data } = await askHistory(shared(), token, query, {
-      variables: { first: 2, after, key: key.id },
+  let at: Page["pageInfo"] = { hasNextPage: true, endCursor: null };
+  while (at.hasNextPage) {
+    const variables = { first: 2, after: at.endCursor, key: key.id };
+    const { data = t.fail() } = await askHistory<{ usageRecords: Page }>(shared(), token, query, {
+      variables,
     });
-    seen.push(...data.usageRecords.edges.map(({ cursor }: { cursor: string }) => cursor));
-    ({ hasNextPage: more, endCursor: after } = data.usageRecords.pageInfo);
+    seen.push(...data.usageRecords.edges.map(({ cursor }) => cursor));
+    at = data.usageRecords.pageInfo;
   }
   t.is(new Set(seen).size, 5);
   t.deepEqual(seen, seen.toSorted().reverse());
@@ -173,12 +181,16 @@ test("money is exact, and moments need an offset", async (t) => {
     usageRecords(filter: { apiKeyId: $key }) { edges { node { costUsd inputPriceUsd outputPriceUsd } } }
     usageSummary(filter: { apiKeyId: $key }, groupBy: [STATUS], interval: MONTH) { costUsd unknownCosts status interval p95LatencyMs }
   }`;
-  const { data } = await askHistory(shared(), token, query, { variables: { key: key.id } });
-  const { node } = data.usageRecords.edges[0];
+  const { data = t.fail() } = await askHistory<{
+    usageRecords: { edges: { node: { costUsd: string } }[] };
+    usageSummary: { costUsd: string; interval: string }[];
+  }>(shared(), token, query, { variables: { key: key.id } });
+  const [{ node } = t.fail()] = data.usageRecords.edges;
+  const [sum = t.fail()] = data.usageSummary;
   t.is(Math.round(Number(node.costUsd) * 1e9), record?.cost ?? -1);
   t.like(node, { inputPriceUsd: "0.123", outputPriceUsd: "1" });
-  t.like(data.usageSummary[0], { costUsd: node.costUsd, unknownCosts: 0, status: "SUCCEEDED" });
-  t.regex(data.usageSummary[0].interval, /^\d{4}-\d\d-01T00:00:00\.000Z$/);
+  t.like(sum, { costUsd: node.costUsd, unknownCosts: 0, status: "SUCCEEDED" });
+  t.regex(sum.interval, /^\d{4}-\d\d-01T00:00:00\.000Z$/);
   for (const from of ["2026-11-01", "2026-11-01T00:00:00", "tomorrow", 5]) {
     const asked = await askHistory(
       shared(),
@@ -190,7 +202,8 @@ test("money is exact, and moments need an offset", async (t) => {
     t.regex(asked.errors[0]?.message ?? "", /is not a moment such as/);
   }
   const far = `{ usageSummary(filter: { from: "0000-01-01T00:00:00Z", to: "9999-12-31T23:59:59Z" }, groupBy: []) { requests } }`;
-  t.true((await askHistory(shared(), token, far)).data.usageSummary[0].requests > 0);
+  const { data: ever } = await askHistory<{ usageSummary: { requests: number }[] }>(shared(), token, far);
+  t.true((ever?.usageSummary[0]?.requests ?? 0) > 0);
 });
 
 test("a database that is away is 503 in words, with an id and no stack", async (t) => {

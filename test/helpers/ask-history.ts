@@ -1,12 +1,12 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Asks `/graphql` over plain HTTP. */
-export async function askHistory(
+/** Asks `/graphql` over plain HTTP. `Data` is what the query asks for. */
+export async function askHistory<Data = unknown>(
   gateway: Pick<TestGateway, "url">,
   accessToken: string | undefined,
   query: unknown,
   { variables, headers = {}, method = "POST", body }: AskOptions = {},
-): Promise<HistoryAnswer> {
+): Promise<HistoryAnswer<Data>> {
   const response = await fetch(`${gateway.url}/graphql`, {
     method,
     headers: {
@@ -17,7 +17,7 @@ export async function askHistory(
     ...(method === "POST" && { body: body ?? JSON.stringify({ query, variables }) }),
   });
   const text = await response.text();
-  const { data, errors } = JSON.parse(text) as Partial<HistoryAnswer>;
+  const { data, errors } = JSON.parse(text) as Partial<HistoryAnswer<Data>>;
   return { status: response.status, headers: response.headers, text, data, errors: errors ?? [] };
 }
 
@@ -29,11 +29,10 @@ type AskOptions = {
   body?: string;
 };
 
-export type HistoryAnswer = {
+type HistoryAnswer<Data> = {
   status: number;
   headers: Headers;
   text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- its shape is the query's
-  data: any;
+  data: Data | undefined;
   errors: { message: string; path?: unknown[]; extensions: Record<string, unknown> }[];
 };
