@@ -12,15 +12,7 @@ export function runEditor(editor: string, { awk, text, operations, isLenient = f
     writeFileSync(path.join(folder, "editor.awk"), editorFrame + editor);
     writeFileSync(path.join(folder, "operations"), operations.map((line) => `${line}\n`).join(""));
     const [program = "awk", ...first] = awk === "busybox" ? ["busybox", "awk"] : [awk];
-    const settings = [
-      "-v",
-      "operations=operations",
-      "-v",
-      `lenient=${isLenient ? 1 : 0}`,
-      "-f",
-      "editor.awk",
-    ];
-    const { status, stdout, stderr } = spawnSync(program, [...first, ...settings], {
+    const { status, stdout, stderr } = spawnSync(program, [...first, ...awkWords("editor.awk", isLenient)], {
       cwd: folder,
       input: `${text}x`,
       encoding: "utf8",
@@ -32,6 +24,11 @@ export function runEditor(editor: string, { awk, text, operations, isLenient = f
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What the command says to awk, but for the text, which comes as its input. */
+export function awkWords(program: string, isLenient: boolean): string[] {
+  return ["-v", "operations=operations", "-v", `lenient=${isLenient ? 1 : 0}`, "-f", program];
 }
 
 type Edit = { awk: string; text: string; operations: string[]; isLenient?: boolean };

@@ -16,6 +16,7 @@ import { tomlOperations } from "../../../console/src/lib/setup/powershell/toml-o
 import type { FileChange, PlannedFile } from "../../../console/src/lib/setup/setup-plan.ts";
 import { findProgram } from "../../helpers/system-packages.ts";
 import { createTestFolder } from "../../helpers/test-folder.ts";
+import { awkWords } from "../run-editor.ts";
 import { keyValue } from "../setup-models.ts";
 import { createPowerShellParser } from "./parse-powershell.ts";
 import { runPowerShell } from "./run-powershell.ts";
@@ -68,19 +69,11 @@ export async function createAwkEditor(t: Pick<ExecutionContext, "teardown">): Pr
     await writeFile(path.join(folder, "operations"), operations.join(""));
     const isLenient = change.format === "jsonc";
     const editor = isLenient ? "json" : change.format;
-    const words = [
-      "-v",
-      "operations=operations",
-      "-v",
-      `lenient=${isLenient ? 1 : 0}`,
-      "-f",
-      `${editor}.awk`,
-    ];
     const { promise, resolve } = Promise.withResolvers<Edited>();
     const env = { PATH: process.env.PATH, LC_ALL: "C", GATEWAY_API_KEY: keyValue };
     const awk = execFile(
       program,
-      words,
+      awkWords(`${editor}.awk`, isLenient),
       { cwd: folder, env, encoding: "latin1" },
       (error, stdout, stderr) => {
         resolve(error ? { why: stderr.trimEnd() } : { text: stdout });
