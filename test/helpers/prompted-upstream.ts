@@ -8,7 +8,7 @@ import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scrip
  */
 export async function createPromptedUpstream(
   t: Pick<ExecutionContext, "teardown">,
-): Promise<ScriptedUpstream & { scripts: Map<string, PromptScript>; seen(prompt: string): SeenRequest[] }> {
+): Promise<PromptedUpstream> {
   const scripts = new Map<string, PromptScript>();
   const upstream = await createUpstream(t, async (request, response) => {
     const script = scripts.get(promptOf(request));
@@ -21,6 +21,11 @@ export async function createPromptedUpstream(
     seen: (prompt) => upstream.requests.filter((request) => promptOf(request) === prompt),
   };
 }
+
+export type PromptedUpstream = ScriptedUpstream & {
+  scripts: Map<string, PromptScript>;
+  seen(prompt: string): SeenRequest[];
+};
 
 export type PromptScript = (response: ServerResponse, request: SeenRequest) => void | Promise<void>;
 

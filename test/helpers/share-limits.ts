@@ -1,6 +1,6 @@
 import test from "ava";
 import { addModel, type AddedModel } from "./add-model.ts";
-import { createPromptedUpstream } from "./prompted-upstream.ts";
+import { createPromptedUpstream, type PromptedUpstream } from "./prompted-upstream.ts";
 import { sharedByFile } from "./shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
@@ -31,7 +31,7 @@ export function shareLimits(environment: Record<string, string> = {}) {
 
 type SharedLimits = {
   gateway: TestGateway;
-  upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+  upstream: PromptedUpstream;
   model: AddedModel;
   clock: { aheadMs: number };
   keyWith(limits: NewLimits): Promise<LimitedKey>;

@@ -4,7 +4,7 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { openChat } from "../helpers/open-chat.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -12,7 +12,7 @@ import { type Fault, faults, type Place } from "../helpers/upstream-faults.ts";
 
 const shared = sharedByFile();
 let gateway: TestGateway;
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);

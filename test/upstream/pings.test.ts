@@ -4,13 +4,13 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { openChat } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
-import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const shared = sharedByFile();
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 let gateway: TestGateway;
 let key: Awaited<ReturnType<typeof connectUpstream>>;
 

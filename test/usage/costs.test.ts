@@ -2,7 +2,7 @@ import test from "ava";
 import { costOf } from "../../gateway/usage/cost.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -10,7 +10,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 // What a completion cost, in nano-dollars, over HTTP; prices are set in dollars per million tokens.
 const shared = sharedByFile();
 let gateway: TestGateway;
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);

@@ -3,7 +3,11 @@ import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { openChat } from "../helpers/open-chat.ts";
 import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
-import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
+import {
+  createPromptedUpstream,
+  type PromptedUpstream,
+  type PromptScript,
+} from "../helpers/prompted-upstream.ts";
 import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -11,7 +15,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 // What an upstream does not report is estimated, as far as it has come, and marked; what it reports is taken.
 const shared = sharedByFile();
 let gateway: TestGateway;
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);

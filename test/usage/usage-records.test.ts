@@ -3,7 +3,11 @@ import { timeOfId } from "../../gateway/ids.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
+import {
+  createPromptedUpstream,
+  type PromptedUpstream,
+  type PromptScript,
+} from "../helpers/prompted-upstream.ts";
 import {
   beginStream,
   chunkEvent,
@@ -21,7 +25,7 @@ const shared = sharedByFile();
 
 for (const kind of databaseKinds) {
   let gateway: TestGateway;
-  let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+  let upstream: PromptedUpstream;
 
   test.before(`a gateway on ${kind}`, async () => {
     upstream = await createPromptedUpstream(shared);

@@ -3,7 +3,7 @@ import test from "ava";
 import { assertErrorBody, serverError } from "../helpers/assert-error.ts";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
@@ -11,7 +11,7 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 // What goes wrong after the first byte: an error event, and no [DONE].
 const shared = sharedByFile();
 let gateway: TestGateway;
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 let key: { id: string; value: string };
 
 test.before(async () => {

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from "ava";
 import { type ClientDialect, clientDialects } from "../helpers/client-dialects.ts";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { type Answer, postTo } from "../helpers/post-chat.ts";
-import { createPromptedUpstream } from "../helpers/prompted-upstream.ts";
+import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";
 import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
@@ -11,7 +11,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 // How streams end in the other dialects than chat completions; broken-streams.test.ts has it for that.
 const shared = sharedByFile();
 let gateway: TestGateway;
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);

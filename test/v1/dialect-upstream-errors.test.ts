@@ -4,7 +4,11 @@ import { clientError, type ErrorRow, serverError } from "../helpers/assert-error
 import { type ClientDialect, clientDialects } from "../helpers/client-dialects.ts";
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { postTo } from "../helpers/post-chat.ts";
-import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
+import {
+  createPromptedUpstream,
+  type PromptedUpstream,
+  type PromptScript,
+} from "../helpers/prompted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
@@ -12,7 +16,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 // dialects than chat completions, whether the upstream speaks them itself or not; upstream-errors.test.ts has them for that.
 const shared = sharedByFile();
 let gateway: TestGateway;
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 
 test.before(async () => {
   upstream = await createPromptedUpstream(shared);

@@ -4,7 +4,11 @@ import { assertError, clientError, type ErrorRow, serverError } from "../helpers
 import { connectUpstream, upstreamSecret } from "../helpers/connect-upstream.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
-import { createPromptedUpstream, type PromptScript } from "../helpers/prompted-upstream.ts";
+import {
+  createPromptedUpstream,
+  type PromptedUpstream,
+  type PromptScript,
+} from "../helpers/prompted-upstream.ts";
 import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
@@ -13,7 +17,7 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 // what comes after it.
 const shared = sharedByFile();
 let gateway: TestGateway;
-let upstream: Awaited<ReturnType<typeof createPromptedUpstream>>;
+let upstream: PromptedUpstream;
 let key: { id: string; value: string };
 let canary: ScriptedUpstream;
 
