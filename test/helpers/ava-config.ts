@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import type { Event, ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
@@ -11,6 +12,8 @@ export default {
   ...manifest.ava,
   // Processes, because threads neither fill nor use the compile cache, which saves a file half of what it takes to load it.
   workerThreads: false,
+  // One more than there are cores: tests also wait, for clocks, disks and databases.
+  concurrency: availableParallelism() + 1,
   // What takes longest must not begin when all else has ended.
   sortTestFiles: (one: string, other: string) =>
     Number(isLong(other)) - Number(isLong(one)) || (one < other ? -1 : 1),
