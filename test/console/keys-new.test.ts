@@ -101,7 +101,8 @@ browserTest("a key ends after days or on a date, and belongs to whom an administ
   await page.getByRole("combobox", { name: "Owner" }).fill("grace");
   await page.getByRole("option", { name: "grace@example.com" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("No model is connected to the key yet").waitFor();
+  const dialog = page.getByRole("dialog", { name: "For a week is made, but can call nothing yet" });
+  await dialog.getByText("No model is connected to the key yet").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByText("in 6 days").waitFor();
@@ -168,7 +169,7 @@ browserTest("what is said of an expiry goes away when another is chosen", async 
   await page.getByRole("option", { name: "Never" }).click();
   await said.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("heading", { name: "Late is ready" }).waitFor();
+  await page.getByRole("heading", { name: "Late is made, but can call nothing yet" }).waitFor();
   t.is((await gateway.admin.keys.list.query()).items[0]?.expiresAt, null);
 });
 
