@@ -81,6 +81,34 @@ browserTest("a key's end is changed on its page, and taken away", async (t) => {
   await eventually(async () => (await expiresAt()) === null);
 });
 
+browserTest(
+  "which models no budget can hold is said where a budget is typed, and where they are chosen",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const { admin } = gateway;
+    const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+    await admin.models.update.mutate({ id: modelId, prices: { input: null, output: null } });
+    const { id } = await createKey(gateway);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
+    const warning = page.getByText("demo/echo has no known price: what it uses counts against no budget.");
+    const budget = page.getByLabel("Budget per month");
+    await budget.waitFor();
+    t.is(await warning.count(), 0, "there is no budget");
+    await budget.fill("5");
+    await warning.waitFor();
+    await assertAccessible(t, page);
+    await page.goto(`/keys/${id}`);
+    await page.getByRole("button", { name: "Edit models" }).click();
+    await page.getByText("price unknown").first().waitFor();
+    await page.goto(`/keys/${id}?tab=limits`);
+    await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
+    await page.reload();
+    await budget.fill("5");
+    await page.waitForLoadState("networkidle");
+    t.is(await warning.count(), 0, "it is free");
+  },
+);
+
 browserTest("a budget that is spent is marked in the list of keys", async (t) => {
   const gateway = await startTestGateway(t);
   const { admin } = gateway;

@@ -1,13 +1,19 @@
 import { formatCompact, formatDollars } from "#lib/format/numbers.ts";
 import type { ModelChoice } from "./model-groups.ts";
 
-/** "200K context · $3.00 in, $15.00 out", with what is known of the model. Prices are for a million tokens. */
+/**
+ * "200K context · $3.00 in, $15.00 out", with what is known of the model. Prices are for a million tokens. That there is none
+ * is said, because such a model counts against no budget.
+ */
 export function describeModel({ contextWindow, prices }: Omit<ModelChoice, "slug">): string {
   const cost = [
     prices.input !== null && `${formatDollars(prices.input)} in`,
     prices.output !== null && `${formatDollars(prices.output)} out`,
   ].filter((part) => part !== false);
-  return [contextWindow !== null && `${formatCompact(contextWindow)} context`, cost.join(", ")]
+  return [
+    contextWindow !== null && `${formatCompact(contextWindow)} context`,
+    cost.join(", ") || "price unknown",
+  ]
     .filter(Boolean)
     .join(" · ");
 }
