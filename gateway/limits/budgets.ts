@@ -12,8 +12,8 @@ import type { Ledger } from "./ledger.ts";
 import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
 
-/** Of the person's own keys together, and, for an administrator, of all keys; empty where there is no budget. */
-type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
+/** Of a person's keys together, and of all keys; empty where there is no budget. */
+export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
@@ -122,6 +122,14 @@ export class Budgets {
     return {
       person: (await this.#people?.uses(id)) ?? [],
       gateway: (role === "admin" && (await this.#gateway?.uses(allKeys))) || [],
+    };
+  }
+
+  /** What is spent of the budgets that a key has a part in. Not everybody who sees the key may know all of it. */
+  async sharedUsesOfKey({ ownerId }: Pick<BudgetedKey, "ownerId">): Promise<SharedBudgetUses> {
+    return {
+      person: (ownerId !== null && (await this.#people?.uses(ownerId))) || [],
+      gateway: (await this.#gateway?.uses(allKeys)) ?? [],
     };
   }
 

@@ -3,7 +3,7 @@ import type { Person } from "../auth/person.ts";
 import { findKey } from "../keys/find-key.ts";
 import type { Limits } from "../limit-variables.ts";
 import { budgetMark } from "./budget-marks.ts";
-import type { Budgets } from "./budgets.ts";
+import type { Budgets, SharedBudgetUses } from "./budgets.ts";
 import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "./key-limits.ts";
 import type { Limiter } from "./limiter.ts";
 import { secondsPerMinute } from "./sliding-minute.ts";
@@ -18,6 +18,11 @@ export type KeyUsage = {
   /** In the process that answers. */
   concurrentRequests: Use;
   budgets: BudgetUse[];
+  /**
+   * Of all keys of the key's owner, and of all keys of the gateway. What is spent of the latter only administrators are told,
+   * and everybody whether it is, because the key's requests are refused then.
+   */
+  sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
   /** As in the list of keys: 80 or 100, once that much of a budget is spent. */
   budgetSpentPercent: number | null;
   /** The newest warnings, newest first. */
@@ -38,7 +43,7 @@ type KeyUsageReaderOptions = {
   now: () => number;
   limits: Limits;
   limiter: Pick<Limiter, "statusOf">;
-  budgets: Pick<Budgets, "load" | "spentIn">;
+  budgets: Pick<Budgets, "load" | "spentIn" | "sharedUsesOfKey">;
 };
 
 /** What is used of a key's limits, for people to look at. */
@@ -59,6 +64,7 @@ export class KeyUsageReader {
       events: await repositories.limitEvents.list(id, warningsMax),
     }));
     await budgets.load([id]);
+    const shared = await budgets.sharedUsesOfKey(key);
     const own = toKeyLimits(key);
     const budgetUses = budgetPeriods.map((period) => this.#budgetUse(id, period, own.budgetsUsd[period]));
     const sum = (name: "requests" | "tokens") => uses.reduce((total, use) => total + use[name], 0);
@@ -75,6 +81,11 @@ export class KeyUsageReader {
         limiter.statusOf({ id }).concurrentRequests,
       ),
       budgets: budgetUses,
+      sharedBudgets: {
+        person: shared.person,
+        gateway: person.role === "admin" ? shared.gateway : [],
+        isGatewaySpent: shared.gateway.some(({ spentPercent }) => spentPercent >= 100),
+      },
       budgetSpentPercent: budgetMark(
         budgetUses.map(({ budgetUsd, spentUsd }) => ({ budget: budgetUsd, spent: spentUsd })),
       ),

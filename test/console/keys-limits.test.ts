@@ -4,6 +4,8 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { addPerson } from "../helpers/call-procedure.ts";
+import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -157,5 +159,32 @@ browserTest(
     await page.getByRole("button", { name: "Save limits" }).click();
     await page.getByText("A budget of this key is spent.").waitFor({ state: "detached" });
     t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+  },
+);
+
+browserTest(
+  "a key whose owner's or gateway's budget is spent says so, and what is used of them",
+  async (t) => {
+    const gateway = await startPriced(t, {
+      PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
+      GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02",
+    });
+    const grace = await addPerson(gateway, "grace@example.com");
+    const [first, second] = [await keyOf(gateway, grace.id), await createKey(gateway)];
+    t.is((await spendCent(gateway, first.value)).status, 200);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${first.id}?tab=limits` });
+    await page.getByText("The budget of all keys of its owner is spent.").waitFor();
+    await page.getByText("$0.01 of $0.01 per month is spent.").waitFor();
+    await page.locator("header").getByText("Budget spent").waitFor();
+    await page.getByRole("meter", { name: "All keys of its owner, per month" }).waitFor();
+    const ofGateway = page.getByRole("meter", { name: "The whole gateway, per month" });
+    t.is(await ofGateway.getAttribute("aria-valuetext"), "$0.01 of $0.02 spent");
+    await assertAccessible(t, page);
+
+    t.is((await spendCent(gateway, second.value)).status, 200);
+    await page.goto(`/keys/${second.id}`);
+    await page.getByText("The budget of the whole gateway is spent.").waitFor();
+    await page.getByText("$0.02 of $0.02 per month is spent.").waitFor();
+    await page.locator("header").getByText("Budget spent").waitFor();
   },
 );

@@ -19,6 +19,14 @@ export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): b
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
+/** Budgets that the key shares with others, and that are spent: requests are refused because of them, too. */
+export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent } }: KeyUsage) {
+  const isUsedUp = ({ spentPercent }: { spentPercent: number }) => spentPercent >= 100;
+  const ofOwner = person.filter(isUsedUp);
+  // Only administrators are told how much it is.
+  return { ofOwner, ofGateway: gateway.filter(isUsedUp), isAny: ofOwner.length > 0 || isGatewaySpent };
+}
+
 /** What the gateway answered to a change is how the key is from now on, wherever it is shown. */
 export async function rememberKey(queries: QueryClient, key: ApiKey): Promise<void> {
   queries.setQueryData(keyQuery(key.id).queryKey, key);
