@@ -188,3 +188,24 @@ browserTest(
     await page.locator("header").getByText("Budget spent").waitFor();
   },
 );
+
+browserTest("warnings say what the budget was that they are about", async (t) => {
+  const gateway = await startPriced(t, {});
+  const { admin } = gateway;
+  const wish = { name: "Raised", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.01 } } };
+  const { key, value } = await admin.keys.create.mutate(wish);
+  t.is((await spendCent(gateway, value)).status, 200);
+  const warned = async () => (await admin.keys.usage.query({ id: key.id })).warnings.length > 0;
+  await eventually(warned);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}` });
+  await page.getByText("A budget of this key is spent.").waitFor();
+  await page.getByRole("link", { name: "Limits" }).click();
+  await page.getByLabel("Budget per day").fill("5");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("A budget of this key is spent.").waitFor({ state: "detached" });
+  const warnings = page.getByRole("region", { name: "Warnings" });
+  await warnings.getByText("100% of $0.01 per day was reached").waitFor();
+  await page.setViewportSize({ width: 360, height: 700 });
+  t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));
+  await assertAccessible(t, page);
+});
