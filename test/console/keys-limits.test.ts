@@ -209,3 +209,16 @@ browserTest("warnings say what the budget was that they are about", async (t) =>
   t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));
   await assertAccessible(t, page);
 });
+
+browserTest("members are told beforehand that they can only make limits stricter", async (t) => {
+  const gateway = await startPriced(t, {});
+  const grace = await addPerson(gateway, "grace@example.com");
+  const { id } = await keyOf(gateway, grace.id);
+  const path = `/keys/${id}?tab=limits`;
+  const rule = "Only an administrator can loosen one or take it away.";
+  const ofMember = await openSignedIn(t, { browser: browser(), gateway, path, ...grace });
+  await ofMember.getByText(rule).waitFor();
+  const ofAdministrator = await openSignedIn(t, { browser: browser(), gateway, path });
+  await ofAdministrator.getByLabel("Budget per day").waitFor();
+  t.is(await ofAdministrator.getByText(rule).count(), 0);
+});
