@@ -177,6 +177,6 @@ function budgetSpent(subject: string, { period, amount: budget }: Budget, endsAt
     period === "total"
       ? ""
       : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
-  const message = `The budget of ${subject} is spent: ${amount}.${renewal} Ask for more where you got the key.`;
+  const message = `The budget of ${subject} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
   return new GatewayError("insufficient_quota", message);
 }

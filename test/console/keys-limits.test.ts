@@ -199,7 +199,11 @@ browserTest("warnings say what the budget was that they are about", async (t) =>
   await eventually(warned);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}` });
   await page.getByText("A budget of this key is spent.").waitFor();
-  await page.getByRole("link", { name: "Limits" }).click();
+  await page
+    .getByRole("main")
+    .getByText("Budgets are changed under")
+    .getByRole("link", { name: "Limits" })
+    .click();
   await page.getByLabel("Budget per day").fill("5");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("A budget of this key is spent.").waitFor({ state: "detached" });

@@ -173,7 +173,7 @@ test("a key's own budget and shared ones all count: whichever is spent first", a
   t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
     assertError(t, await spendCent(gateway, value), quotaError),
-    /^The budget of this API key is spent: \$0\.01/,
+    /^The budget of this API key is spent: \$0\.01 .* Ask whoever gave you the key for more\.$/,
   );
   await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { week: 1 } } });
   t.is((await spendCent(gateway, value)).status, 200);
