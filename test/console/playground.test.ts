@@ -2,7 +2,7 @@ import test from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
-import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { administrator, createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
@@ -62,4 +62,39 @@ browserTest("a key for the playground is made by a click and ends by itself", as
   const { items } = await gateway.admin.keys.list.query({ search: "Playground" });
   const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
   t.true(left > 3_500_000 && left <= 3_600_000);
+
+  // Another visit goes on with it, and leaves no second one behind.
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByText("ends in 59 minutes").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("link", { name: "Playground", exact: true }).first().click();
+  await page.getByLabel("Your message").waitFor();
+  await page.getByRole("button", { name: "Another key" }).click();
+  await page.getByText("may use every model you may connect, and ends an hour after").waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Use the one made here" }).click();
+  await page.getByLabel("Your message").waitFor();
+  t.is((await gateway.admin.keys.list.query({ search: "Playground" })).items.length, 1);
+  t.notRegex(
+    await page.evaluate<string>("JSON.stringify([localStorage, sessionStorage])"),
+    /sk-gateway/,
+    "the value is stored nowhere",
+  );
+
+  // One that was deleted is given up.
+  await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
+  await page.getByRole("button", { name: "Another key" }).click();
+  await page.getByRole("button", { name: "Use the one made here" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("button", { name: "Make one that lasts an hour" }).click();
+  await page.getByLabel("Your message").waitFor();
+
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in");
+  const { email, password } = administrator;
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Playground", exact: true }).click();
+  await page.getByRole("button", { name: "Make one that lasts an hour" }).waitFor();
 });
