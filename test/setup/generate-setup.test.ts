@@ -90,6 +90,20 @@ const warned: [string, ToolId, Parameters<typeof setupModel>, RegExp | null][] =
   ["Codex with any other model", "codex", ["qwen/qwen3-coder"], null],
 ];
 
+test("warnings: what is true of several models is said once, and names them", (t) => {
+  const [light, daily, hard] = [setupModel("a/x"), setupModel("a/y"), setupModel("a/z")];
+  const { warnings } = generate("claude-code", { models: { light, daily, hard, connected: [] } });
+  t.is(warnings.length, 1);
+  t.regex(warnings[0] ?? "", /^a\/x, a\/y, and a\/z are not served in Anthropic's form/);
+});
+
+test("a key that is cut off is told from one of somebody else's", (t) => {
+  t.throws(() => generate("codex", { key: "sk-gateway-oops" }), {
+    message: "This key is not whole: it has 60 letters and digits.",
+  });
+  t.throws(() => generate("codex", { key: "sk-other" }), { message: /start with sk-gateway-/ });
+});
+
 for (const [title, tool, parameters, expected] of warned) {
   test(`warnings: ${title}`, (t) => {
     const model = setupModel(...parameters);

@@ -11,7 +11,7 @@ export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
     ...chosen
       .filter(({ contextWindow }) => (contextWindow ?? Infinity) < contextWindowLeast)
       .map(withLittleRoom),
-    ...(setup.dialect === "messages" ? chosen.filter(isTranslatedClaudeCode).map(translatedClaudeCode) : []),
+    ...(setup.dialect === "messages" ? translatedClaudeCode(chosen.filter(isTranslatedClaudeCode)) : []),
     ...(setup.dialect === "responses" ? chosen.filter(isNativeOnly).map(nativeOnly) : []),
   ];
 }
@@ -31,8 +31,13 @@ function isTranslatedClaudeCode({ dialects }: SetupModel): boolean {
   return !dialects.includes("messages");
 }
 
-function translatedClaudeCode({ slug }: SetupModel): string {
-  return `${slug} is not served in Anthropic's form: the gateway translates. Claude Code is made for Claude, and other models may use its tools less well.`;
+/** Said once: it is long, and mostly true of all that are chosen or of none. */
+function translatedClaudeCode(models: SetupModel[]): string[] {
+  if (models.length === 0) return [];
+  const slugs = new Intl.ListFormat("en").format(models.map(({ slug }) => slug));
+  return [
+    `${slugs} ${models.length === 1 ? "is" : "are"} not served in Anthropic's form: the gateway translates. Claude Code is made for Claude, and other models may use its tools less well.`,
+  ];
 }
 
 /** Codex knows these by their names, and asks them in a form that only OpenAI's own Responses API understands. */

@@ -42,7 +42,11 @@ export function parseSetupInput<Tool extends string>(input: SetupInput<Tool>): S
   const { light, daily, hard, connected } = input.models;
   for (const model of [light, daily, hard, ...connected]) checkModel(model);
   if (input.key !== null && !keyPattern.test(input.key)) {
-    throw new SetupInputError("This is not one of the gateway's keys, which start with sk-gateway-.");
+    throw new SetupInputError(
+      input.key.startsWith("sk-gateway-")
+        ? "This key is not whole: it has 60 letters and digits."
+        : "This is not one of the gateway's keys, which start with sk-gateway-.",
+    );
   }
   return { ...input, baseUrl: parseBaseUrl(input.baseUrl) };
 }
