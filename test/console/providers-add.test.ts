@@ -13,7 +13,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers" });
   await page.getByRole("link", { name: "Add provider" }).click();
-  await page.getByRole("link", { name: /^OpenAI Key from platform.openai.com/ }).waitFor();
+  await page.getByRole("link", { name: /^OpenAI Key from openai.com/ }).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("searchbox").fill("nobody knows this one");
   await page.getByText("None of this name is known here").waitFor();

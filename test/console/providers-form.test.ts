@@ -21,9 +21,8 @@ browserTest(
       await name.fill(wrong);
       t.is(await name.getAttribute("aria-invalid"), null, "what was said was about another name");
       await page.getByRole("button", { name: "Save and test" }).click();
-      await page
-        .getByText("must be lower case letters, digits and -, at most 63, and not begin with -")
-        .waitFor();
+      await page.getByText("Lower case letters, digits and -, and not - at the beginning.").waitFor();
+      t.is(await page.getByText("by clients").count(), 0, "no model is called by a name that is none");
       t.is(await name.getAttribute("aria-invalid"), "true");
     }
     await assertAccessible(t, page);
@@ -43,6 +42,7 @@ browserTest(
       .getByText(/start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:11434 in its environment/)
       .waitFor();
     t.is(await page.getByLabel("Base URL").getAttribute("aria-invalid"), "true");
+    await page.getByLabel("Base URL").and(page.locator(":focus")).waitFor();
     await assertAccessible(t, page);
   },
 );

@@ -19,7 +19,7 @@ export type UpstreamChoice = {
   key: "required" | "optional" | "none";
 };
 
-/** The well-known upstreams, the companies before what runs at home; any other address; and the one that needs none. */
+/** Any address; the well-known upstreams, the companies before what runs at home; and the one that needs none. */
 export function toChoices(presets: Preset[]): UpstreamChoice[] {
   const known = presets.map(fromPreset);
   const [first, ...others] = known.filter(({ isLocal }) => !isLocal);
@@ -27,7 +27,7 @@ export function toChoices(presets: Preset[]): UpstreamChoice[] {
     others.filter(({ kind }) => (kind !== anyAddress.kind) === isOwn),
   );
   const local = known.filter(({ isLocal }) => isLocal);
-  return [...(first ? [first] : []), ...(ownForm ?? []), ...(imitators ?? []), ...local, anyAddress, demo];
+  return [anyAddress, ...(first ? [first] : []), ...(ownForm ?? []), ...(imitators ?? []), ...local, demo];
 }
 
 /** What a provider is, for people: its preset's name, or its kind's. */
@@ -43,12 +43,17 @@ function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset):
     kind,
     preset: name,
     label,
-    hint: isLocal ? "On your own machine" : `Key from ${new URL(keyPageUrl).host}`,
+    hint: isLocal ? "On your own machine" : `Key from ${mainDomainOf(keyPageUrl)}`,
     baseUrl,
     keyPageUrl,
     isLocal,
     key: fields.apiKey,
   };
+}
+
+/** A tile has room for the name people know; the form has the whole address. */
+function mainDomainOf(url: string): string {
+  return new URL(url).hostname.split(".").slice(-2).join(".");
 }
 
 const anyAddress: UpstreamChoice = {
