@@ -20,7 +20,7 @@ browserTest(
     const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
     await page.getByRole("cell", { name: "Key renamed" }).waitFor();
     await assertAccessible(t, page);
-    const details = ["Laptop → Old laptop", "budgetsUsd.day: 0.001 → none", "budgetsUsd.week: none → 5"];
+    const details = ["Laptop → Old laptop", "Budget per day: 0.001 → none", "Budget per week: none → 5"];
     const shown = (text: string) => page.getByRole("listitem").filter({ hasText: text });
     for (const text of details) await shown(text).waitFor();
 

@@ -1,3 +1,5 @@
+import { memberWords } from "./member-words.ts";
+
 /**
  * What else an entry says, a line for each value: what it was and is, or what it is. Of a value with members, a line for each
  * of them that differs.
@@ -8,7 +10,7 @@ export function describeDetails(details: Members, name = ""): DetailLine[] {
     const path = join(name, member);
     return isMembers(value) && !isList(value)
       ? describeDetails(value, path)
-      : [{ name: path, text: show(value) }];
+      : [line(path, path === "hasCredential" ? (value === true ? "added" : "none") : show(value))];
   });
 }
 
@@ -18,7 +20,7 @@ type Members = Record<string, unknown>;
 
 function describeChange(name: string, from: unknown, to: unknown): DetailLine[] {
   if (!isMembers(from ?? to) || !isMembers(to ?? from)) {
-    return [{ name, text: `${show(from)} → ${show(to)}` }];
+    return [line(name, `${show(from)} → ${show(to)}`)];
   }
   const [before, after] = [from, to].map((value) => (isMembers(value) ? value : {}));
   const members = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
@@ -45,6 +47,10 @@ function show(value: unknown): string {
   if (!isList(value)) return JSON.stringify(value);
   const rest = value.count - value.items.length;
   return show(value.items) + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+function line(path: string, text: string): DetailLine {
+  return { name: memberWords[path.replace(/^limits\./, "")] ?? path, text };
 }
 
 function join(name: string, member: string): string {
