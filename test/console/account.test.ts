@@ -63,9 +63,14 @@ browserTest("the first administrator is made by the link that the gateway prints
   await slow.getByLabel("Name").fill("Eve");
   await slow.getByLabel("E-mail").fill("eve@example.com");
   await slow.getByLabel("Password").fill("correct horse battery");
-  await page.getByLabel("Name").fill("Ada");
+  await page.getByLabel("Name").and(page.locator(":focus")).waitFor();
+  await page.keyboard.type("Ada");
   await assertAccessible(t, page);
   await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Password").pressSequentially("short");
+  await page.getByRole("button", { name: "Create administrator" }).click();
+  await page.locator("[aria-invalid=true]").waitFor();
+  t.is(await page.getByText("At least 10 characters.").count(), 2, "the hint, and what is wrong");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Create administrator" }).click();
   await page.getByRole("heading", { name: "Overview" }).waitFor();
