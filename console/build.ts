@@ -13,7 +13,7 @@ async function buildConsole(): Promise<void> {
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
   // Loaded only now: a machine that was given a built console needs no builder.
   const { createBuilder } = await import("vite");
-  process.stderr.write("building the console …\n");
+  process.stderr.write("building the console, which takes about 20 seconds …\n");
   process.chdir(join(folder, ".."));
   const builder = await createBuilder({ configFile: join(folder, "vite.config.ts"), logLevel: "error" });
   await withoutRemarks(() => builder.buildApp());
