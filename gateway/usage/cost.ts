@@ -4,11 +4,12 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
 /**
- * What a completion cost, in nano-dollars; null when a count or the price of a counted token is unknown. Prices are
- * nano-dollars per million tokens. Tokens that were cached, or written to a cache, are part of the input, and cost what
+ * What a completion cost, in nano-dollars; null when a count or the price of a counted token is unknown. What is
+ * free costs nothing, however much it was. Prices are nano-dollars per million tokens. Tokens that were cached, or written to a cache, are part of the input, and cost what
  * input costs where they have no price of their own; reasoning tokens are part of the output.
  */
 export function costOf(prices: PriceColumns, usage: TokenUsage | null): number | null {
+  if (isFree(prices)) return 0;
   if (usage === null || usage.inputTokens === null || usage.outputTokens === null) return null;
   const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = prices;
   // Embeddings have no output, and no price for it.
@@ -22,6 +23,13 @@ export function costOf(prices: PriceColumns, usage: TokenUsage | null): number |
     BigInt(writtenTokens) * BigInt(cacheWritePrice ?? inputPrice) +
     BigInt(usage.outputTokens) * BigInt(outputPrice ?? 0);
   return Number((total + tokensPerPrice / 2n) / tokensPerPrice);
+}
+
+function isFree({ inputPrice, cachedInputPrice, cacheWritePrice, outputPrice }: PriceColumns): boolean {
+  // Those that are not there cost what input costs.
+  return [inputPrice, outputPrice, cachedInputPrice ?? inputPrice, cacheWritePrice ?? inputPrice].every(
+    (price) => price === 0,
+  );
 }
 
 const tokensPerPrice = 1_000_000n;

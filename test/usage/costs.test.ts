@@ -85,6 +85,30 @@ for (const [index, [title, prices, usage, cost]] of cases.entries()) {
   });
 }
 
+const refused: [title: string, prices: Prices, cost: number | null][] = [
+  ["a refusal of a model that is free costs nothing", { input: 0, output: 0 }, 0],
+  [
+    "a refusal of a model that is free but for its cache is of unknown cost",
+    { input: 0, cachedInput: 1, output: 0 },
+    null,
+  ],
+  ["a refusal of a model whose output has no known price is of unknown cost", { input: 0 }, null],
+];
+for (const [index, [title, prices, cost]] of refused.entries()) {
+  test(title, async (t) => {
+    const { id, value, model, modelId } = await connectUpstream(gateway, upstream, {
+      name: `refusing-${index}`,
+    });
+    await gateway.admin.models.update.mutate({ id: modelId, prices });
+    upstream.scripts.set(title, (response) => void response.writeHead(400).end());
+    t.is((await postChat(gateway, value, chatBody(model, title))).status, 400);
+    const [record] = await usageOf(gateway, id);
+    t.is(record?.inputTokens, null);
+    t.is(record?.cost, cost);
+    t.is(record && costOf(record, record), cost, "worked out again, too");
+  });
+}
+
 test("a new price counts from then on, and past records keep theirs", async (t) => {
   const { id, value } = await createKey(gateway, ["demo/echo"]);
   for (const output of [1, 2]) {
