@@ -146,8 +146,8 @@ browserTest(
     const dialog = page.getByRole("dialog", { name: "Request" });
     const fact = (label: string) =>
       dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
-    t.is(await fact("Answered by"), "none");
-    t.is(await fact("Token counts"), "none");
+    for (const label of ["Answered by", "Client tool", "cached", "Token counts", "First token after"])
+      t.is(await dialog.locator("dt").filter({ hasText: label }).count(), 0, label);
     t.is(await fact("Attempts"), "0");
     t.is(await fact("Cost"), "$0.00");
     await assertAccessible(t, page);

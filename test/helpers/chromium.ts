@@ -29,7 +29,7 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
 }
 
 export type ConsolePage = Page & {
-  /** What the page should never do: uncaught errors, refused scripts, dialogs, calls to other hosts. */
+  /** What the page should never do: uncaught errors, refused scripts, markup that is none, dialogs, calls to other hosts. */
   complaints: string[];
 };
 
@@ -53,6 +53,8 @@ export async function openConsole(
   });
   page.on("console", (message) => {
     if (message.text().includes("Content Security Policy")) page.complaints.push(`CSP: ${message.text()}`);
+    // As of a bar whose height is less than nothing.
+    if (/<\w+> attribute/.test(message.text())) page.complaints.push(`markup: ${message.text()}`);
   });
   page.on("request", (request) => {
     const url = new URL(request.url());

@@ -15,6 +15,11 @@ export function setUrlState(changes: Record<string, string | null>, { isStep = f
   return goto(url, { replace: !isStep, reset: false });
 }
 
+/** A filter that somebody chose: the list begins at its first page again, and "back" undoes the choice. */
+export function chooseFilter(changes: Record<string, string | null>): Promise<void> {
+  return setUrlState({ ...changes, after: null }, { isStep: true });
+}
+
 export function urlState(name: string): string {
   return page.url.searchParams.get(name) ?? "";
 }

@@ -8,7 +8,9 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" });
+/** Times of day are of 24 hours everywhere, as budgets begin anew at "00:00". */
+export const dayTime = { hourCycle: "h23" } as const;
+const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", ...dayTime });
 
 /** "5 minutes ago", "in 3 days", "just now". Times are milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
@@ -19,7 +21,7 @@ export function formatRelativeTime(time: number, now: number): string {
   return "just now";
 }
 
-/** With the date, the second and the time zone: "Nov 21, 2026, 5:41:03 PM GMT+1". */
+/** With the date, the second and the time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
 export function formatExactTime(time: number): string {
   return exact.format(time);
 }

@@ -1,5 +1,6 @@
 import { api, type Outputs } from "#lib/session/api.ts";
-import type { UsageDimension } from "./summarize-usage.ts";
+import { summarizeUsage, type UsageDimension } from "./summarize-usage.ts";
+import type { UsageFilter } from "./usage-filter.ts";
 
 /** Every model, for whoever wants to choose one, or to know them all. */
 export function modelsQuery() {
@@ -8,6 +9,15 @@ export function modelsQuery() {
 
 export function keysQuery() {
   return { queryKey: ["keys", "list", { limit: 200 }], queryFn: () => api.keys.list.query({ limit: 200 }) };
+}
+
+/**
+ * Keys that were used in that time, those that are gone by now, too. Whole hours, so that the question stays the same while
+ * the page is looked at.
+ */
+export function usedKeysQuery({ from, to }: Pick<UsageFilter, "from" | "to">) {
+  const times = { from, to: new Date(Math.ceil(Date.parse(to) / 3_600_000) * 3_600_000).toISOString() };
+  return { queryKey: ["usage", "keys", times], queryFn: () => summarizeUsage(times, ["API_KEY"], null) };
 }
 
 type Known = {

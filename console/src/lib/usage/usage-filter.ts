@@ -1,5 +1,5 @@
 import { toDateText } from "#lib/keys/expiry.ts";
-import { setUrlState, urlState } from "#lib/url-state.ts";
+import { chooseFilter, urlState } from "#lib/url-state.ts";
 import { type Days, toTimes } from "./custom-period.ts";
 import type { UsageStatus } from "./read-usage-record.ts";
 
@@ -44,7 +44,7 @@ export function choosePeriod(period: Period): Promise<void> {
     period === "custom"
       ? { from: toDateText(timesOf(readPeriod(), now).from), to: toDateText(now) }
       : { from: null, to: null };
-  return setUrlState({ period: period === "24h" ? null : period, ...days, after: null });
+  return chooseFilter({ period: period === "24h" ? null : period, ...days });
 }
 
 /**
