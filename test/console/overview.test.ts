@@ -39,7 +39,11 @@ browserTest(
     await page.reload();
     await page.getByRole("link", { name: /^Requests 2/ }).waitFor();
     await page.getByRole("link", { name: /^Errors 1/ }).waitFor();
-    await page.getByRole("link", { name: /^Latency, 95% of requests within – \d+ ms on average/ }).waitFor();
+    await page
+      .getByRole("link", {
+        name: /^Latency on average \d+ ms Within what time 95% were answered is said from 20 on/,
+      })
+      .waitFor();
     t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
     t.is(await page.getByRole("heading", { name: "Budgets" }).count(), 0, "there are none");
     await page.getByRole("listitem").filter({ hasText: "openai" }).getByText("Not used lately").waitFor();

@@ -1,0 +1,48 @@
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+const viewport = { width: 360, height: 780 };
+
+browserTest("on a phone the chosen tab is in view, and what copies covers no code", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, {
+    browser: browser(),
+    gateway,
+    path: `/keys/${id}?tab=usage`,
+    viewport,
+  });
+  await page.getByRole("heading", { name: "No requests" }).waitFor();
+  const tabs = page.getByRole("navigation", { name: "Parts of this key" });
+  const tab = await tabs.getByRole("link", { name: "Usage" }).boundingBox();
+  t.true((tab?.x ?? 999) + (tab?.width ?? 999) <= 360, JSON.stringify(tab));
+  t.is(await page.evaluate("scrollY"), 0, "nothing but the strip was scrolled");
+
+  await tabs.getByRole("link", { name: "Snippets" }).click();
+  const code = await page.getByRole("region", { name: "curl snippet" }).boundingBox();
+  const copy = await page.getByRole("button", { name: "Copy curl snippet" }).boundingBox();
+  t.true((code?.x ?? 999) + (code?.width ?? 999) <= (copy?.x ?? 0), "beside the code");
+  await assertAccessible(t, page);
+});
+
+browserTest("on a phone the table of models fits, and an error code breaks between its words", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("nobody/nothing"));
+  await gateway.services.recorder.flush();
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models", viewport });
+  const table = page.getByRole("region", { name: "Models" });
+  await table.waitFor();
+  t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
+
+  await page.goto("/usage");
+  const cell = page.getByRole("cell", { name: "Failed model_not_found" });
+  await cell.waitFor();
+  t.is(await cell.locator("wbr").count(), 2);
+  await assertAccessible(t, page);
+});
