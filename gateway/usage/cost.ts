@@ -4,9 +4,10 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
 /**
- * What a completion cost, in nano-dollars; null when a count or the price of a counted token is unknown. What is
- * free costs nothing, however much it was. Prices are nano-dollars per million tokens. Tokens that were cached, or written to a cache, are part of the input, and cost what
- * input costs where they have no price of their own; reasoning tokens are part of the output.
+ * What a completion cost, in nano-dollars; null when a count or the price of a counted token is unknown. What is free costs
+ * nothing, however much it was. Prices are nano-dollars per million tokens. Tokens that were cached, or written to a cache,
+ * are part of the input, and cost what input costs where they have no price of their own; reasoning tokens are part of the
+ * output.
  */
 export function costOf(prices: PriceColumns, usage: TokenUsage | null): number | null {
   if (isFree(prices)) return 0;
@@ -25,11 +26,9 @@ export function costOf(prices: PriceColumns, usage: TokenUsage | null): number |
   return Number((total + tokensPerPrice / 2n) / tokensPerPrice);
 }
 
+/** What has no price of its own costs what input costs. */
 function isFree({ inputPrice, cachedInputPrice, cacheWritePrice, outputPrice }: PriceColumns): boolean {
-  // Those that are not there cost what input costs.
-  return [inputPrice, outputPrice, cachedInputPrice ?? inputPrice, cacheWritePrice ?? inputPrice].every(
-    (price) => price === 0,
-  );
+  return inputPrice === 0 && outputPrice === 0 && !cachedInputPrice && !cacheWritePrice;
 }
 
 const tokensPerPrice = 1_000_000n;
