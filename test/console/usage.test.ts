@@ -148,6 +148,7 @@ browserTest(
       dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
     for (const label of ["Answered by", "Client tool", "cached", "Token counts", "First token after"])
       t.is(await dialog.locator("dt").filter({ hasText: label }).count(), 0, label);
+    t.is(await fact("Refused by"), "the gateway, before any provider was asked");
     t.is(await fact("Attempts"), "0");
     t.is(await fact("Cost"), "$0.00");
     await assertAccessible(t, page);

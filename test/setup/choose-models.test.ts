@@ -16,9 +16,9 @@ const cases: [string, SetupModel[], [string, string, string] | null][] = [
   ["the dearer one of two for daily use", [mini, opus], ["openai/mini", "anthropic/opus", "anthropic/opus"]],
   ["one for all", [local], ["local/llama", "local/llama", "local/llama"]],
   [
-    "an unknown price is between the others",
+    "no model whose price is unknown, where others are known",
     [opus, local, mini],
-    ["openai/mini", "local/llama", "anthropic/opus"],
+    ["openai/mini", "anthropic/opus", "anthropic/opus"],
   ],
   [
     "the demo is for nobody's work",

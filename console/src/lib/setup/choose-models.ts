@@ -2,12 +2,13 @@ import type { SetupModel, Workload } from "./setup-input.ts";
 
 /**
  * Sensible first choices among the models of a key: the dearest for hard tasks, the cheapest for light ones, and for daily use
- * the one whose price is nearest to the middle of the two. The demo only where there is nothing else. Null if there is no
- * model at all.
+ * the one whose price is nearest to the middle of the two. The demo, and models of which no budget knows what they cost, only
+ * where there is nothing else. Null if there is no model at all.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
   const real = whereAny(connected, ({ providerKind }) => providerKind !== "demo");
-  const byPrice = whereAny(real, canCode).toSorted(
+  const able = whereAny(real, canCode);
+  const byPrice = whereAny(able, ({ inputPrice }) => inputPrice !== null).toSorted(
     (one, another) => priceOf(one) - priceOf(another) || one.slug.localeCompare(another.slug, "en"),
   );
   const light = byPrice.at(0);
@@ -35,12 +36,11 @@ function canCode({ canCallTools, contextWindow, outputPrice, slug }: SetupModel)
 
 const contextWindowLeast = 32_000;
 
-/** What ten words in and one out cost, which is how coding tools ask. Of an unknown price: in the middle of those of today. */
+/** What ten words in and one out cost, which is how coding tools ask. Where no price is known, all are alike. */
 function priceOf({ inputPrice, outputPrice }: SetupModel): number {
-  if (inputPrice === null) return priceAssumed;
-  return Math.max((10 * inputPrice + (outputPrice ?? 4 * inputPrice)) / 11, priceLeast);
+  const input = inputPrice ?? 0;
+  return Math.max((10 * input + (outputPrice ?? 4 * input)) / 11, priceLeast);
 }
 
-const priceAssumed = 2;
 /** So that what is free can be compared. */
 const priceLeast = 0.01;
