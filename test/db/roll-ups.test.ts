@@ -8,6 +8,7 @@ import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { undoMigrations } from "../helpers/undo-migrations.ts";
 
 const limits = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 const world = { keys: 5, models: 4, providers: 2, owners: 3 };
@@ -89,7 +90,7 @@ for (const kind of databaseKinds) {
     await database.write(({ usageRecords }) => usageRecords.insertAll(records));
     const dataSource = await openDataSource(url, limits);
     t.teardown(() => dataSource.destroy());
-    await dataSource.undoLastMigration({ transaction: "each" });
+    await undoMigrations(dataSource, "UsageHistory1763942400000");
     await database.migrate();
 
     t.is(await assertRollUpsMatch(url), 500);

@@ -1,0 +1,17 @@
+import type { openDataSource } from "../../db/data-source.ts";
+
+/** Takes the newest migrations back, the one with the name last: the tables are as the release before it had them. */
+export async function undoMigrations(
+  dataSource: Awaited<ReturnType<typeof openDataSource>>,
+  name: string,
+): Promise<void> {
+  let undone = "";
+  while (undone !== name) {
+    const rows: { name: string }[] = await dataSource.query(
+      "SELECT name FROM migrations ORDER BY id DESC LIMIT 1",
+    );
+    if (!rows[0]) throw new Error(`No migration is called ${name}`);
+    undone = rows[0].name;
+    await dataSource.undoLastMigration({ transaction: "each" });
+  }
+}
