@@ -1,4 +1,5 @@
 import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
+import type { LimitScope } from "../db/entities/usage-record.ts";
 
 /**
  * An error whose message may be shown to whoever made the request: what was wrong, where, and what to do; never a
@@ -12,6 +13,8 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | null;
   /** Whether the same request can never succeed, though the code says that others may. */
   readonly isFinal: boolean;
+  /** Whose limit or budget refuses the request; null for every other error. */
+  readonly limitedBy: LimitScope | null;
   /** The revision that the thing has now, where somebody wanted to change an older one. */
   readonly currentRevision: number | null;
   /** What the upstream said, where the error is its own to report. */
@@ -23,6 +26,7 @@ export class GatewayError extends Error {
     this.param = details.param ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
     this.isFinal = details.isFinal ?? false;
+    this.limitedBy = details.limitedBy ?? null;
     this.currentRevision = details.currentRevision ?? null;
     this.upstream = details.upstream ?? null;
   }
@@ -76,6 +80,7 @@ type GatewayErrorDetails = {
   param?: string | null;
   retryAfterSeconds?: number;
   isFinal?: boolean;
+  limitedBy?: LimitScope;
   currentRevision?: number;
   upstream?: UpstreamErrorDetails;
 };

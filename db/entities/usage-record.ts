@@ -29,6 +29,8 @@ export const UsageRecord = table(
     status: text<UsageStatus>(16),
     httpStatus: integer(),
     errorCode: nullable(text(64)),
+    /** Whose limit or budget refused it; null however else it ended. */
+    limitedBy: nullable(text<LimitScope>(16)),
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),
     cachedInputTokens: nullable(integer()),
@@ -59,4 +61,6 @@ export const UsageRecord = table(
 );
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
+/** Whose limit or budget: an API key's own, one that all keys of its owner share, or one that all keys share. */
+export type LimitScope = "key" | "person" | "gateway";
 export type UsageRecordRow = RowOf<typeof UsageRecord>;

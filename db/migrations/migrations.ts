@@ -4,6 +4,15 @@ import { PeopleAndAudit } from "./0003-people-and-audit.ts";
 import { UsageHistory } from "./0004-usage-history.ts";
 import { DataKeys } from "./0005-data-keys.ts";
 import { KeyLimits } from "./0006-limits.ts";
+import { LimitedBy } from "./0007-limited-by.ts";
 
 /** In the order in which they run. A migration that has been released is never edited again. */
-export const migrations = [InitialSchema, SeveralWays, PeopleAndAudit, UsageHistory, DataKeys, KeyLimits];
+export const migrations = [
+  InitialSchema,
+  SeveralWays,
+  PeopleAndAudit,
+  UsageHistory,
+  DataKeys,
+  KeyLimits,
+  LimitedBy,
+];

@@ -102,7 +102,7 @@ export class Exchange {
     this.observed?.call(way);
     const { recorder } = this.#options;
     if (this.#started) recorder.update(this.#started);
-    else this.#started = recorder.start(() => this.#toRecord("INTERRUPTED", 500, "gateway_died", null));
+    else this.#started = recorder.start(() => this.#toRecord("INTERRUPTED", 500, "gateway_died", null, null));
   }
 
   /** Begins the call and keeps hold of it. */
@@ -196,14 +196,10 @@ export class Exchange {
     openExchanges.remove(this);
     this.#onOver?.();
     if (status !== "SUCCEEDED") this.#call?.abort();
-    const counted = completeUsage({
-      status,
-      reported: this.usage,
-      said: this.#said,
-      asked: this.#attempts > 0 ? this.#asked : null,
-    });
+    const asked = this.#attempts > 0 ? this.#asked : null;
+    const counted = completeUsage({ status, reported: this.usage, said: this.#said, asked });
     const errorCode = error && (error.upstream?.code ?? error.code);
-    const record = this.#toRecord(status, httpStatus, errorCode, counted);
+    const record = this.#toRecord(status, httpStatus, errorCode, error?.limitedBy ?? null, counted);
     this.admission?.end(record);
     observer?.ended({
       request: this.observed,
@@ -219,6 +215,7 @@ export class Exchange {
     status: UsageRecord["status"],
     httpStatus: number,
     errorCode: string | null,
+    limitedBy: UsageRecord["limitedBy"],
     counted: CompletedUsage | null,
   ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
@@ -240,6 +237,7 @@ export class Exchange {
       status,
       httpStatus,
       errorCode,
+      limitedBy,
       ...toCounts(counted),
       cost: way ? costOf(way.prices, counted?.usage ?? null) : 0,
       ...(way?.prices ?? noPrices),

@@ -18,6 +18,14 @@ export function usageEnums(builder: Builder) {
       description: "In UTC.",
       values: { HOUR: { value: "hour" }, DAY: { value: "day" }, MONTH: { value: "month" } } as const,
     }),
+    LimitScope: builder.enumType("LimitScope", {
+      description: "Whose limit or budget.",
+      values: {
+        KEY: { value: "key", description: "The API key's own." },
+        PERSON: { value: "person", description: "One that all API keys of the key's owner share." },
+        GATEWAY: { value: "gateway", description: "One that all API keys share." },
+      } as const,
+    }),
   };
 }
 

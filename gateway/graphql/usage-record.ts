@@ -3,7 +3,7 @@ import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 
 /** One request, as the history has it: counts, names, times and how it ended, never content. */
-export function usageRecordType(builder: Builder, { UsageStatus }: UsageEnums) {
+export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
   return builder.objectRef<OwnedRecord>("UsageRecord").implement({
     description: "One request that was made with an API key. Its id is the `x-request-id` of the response.",
     fields: (t) => ({
@@ -35,6 +35,11 @@ export function usageRecordType(builder: Builder, { UsageStatus }: UsageEnums) {
       status: t.expose("status", { type: UsageStatus }),
       httpStatus: t.exposeInt("httpStatus"),
       errorCode: t.exposeString("errorCode", { nullable: true }),
+      limitedBy: t.expose("limitedBy", {
+        type: LimitScope,
+        nullable: true,
+        description: "Whose limit or budget refused the request; null however else it ended.",
+      }),
       inputTokens: t.exposeInt("inputTokens", { nullable: true }),
       outputTokens: t.exposeInt("outputTokens", { nullable: true }),
       cachedInputTokens: t.exposeInt("cachedInputTokens", { nullable: true }),

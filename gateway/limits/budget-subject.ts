@@ -1,16 +1,15 @@
 import { type LimitEventRow, noKey } from "../../db/entities/limit-event.ts";
+import type { LimitScope } from "../../db/entities/usage-record.ts";
 
 /** Whose budget a warning is about: a key's own, or one that a person's keys or all keys share. */
 export type BudgetSubject = {
-  scope: BudgetScope;
+  scope: LimitScope;
   /** Null where it is not a key's own. */
   apiKeyId: string | null;
   apiKeyName: string | null;
   /** The person whose keys they are; null for the gateway's budget, and for a key of nobody's. */
   ownerId: string | null;
 };
-
-export type BudgetScope = "key" | "person" | "gateway";
 
 type SubjectColumns = Pick<LimitEventRow, "apiKeyId" | "apiKeyName" | "ownerId">;
 

@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import type { Database } from "../../db/database.ts";
 import type { LimitEventRow } from "../../db/entities/limit-event.ts";
+import type { LimitScope } from "../../db/entities/usage-record.ts";
 import type { Runtime } from "../runtime.ts";
-import { type BudgetScope, type BudgetSubject, toSubjectColumns } from "./budget-subject.ts";
+import { type BudgetSubject, toSubjectColumns } from "./budget-subject.ts";
 import { dayMs } from "./budget-time.ts";
 import type { SpentPart } from "./ledger.ts";
 import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
@@ -73,7 +74,7 @@ export class BudgetWarnings {
   }
 }
 
-const messages: Record<BudgetScope, string> = {
+const messages: Record<LimitScope, string> = {
   key: "a part of an API key's budget is spent",
   person: "a part of the budget of all API keys of a person is spent",
   gateway: "a part of the budget of the whole gateway is spent",

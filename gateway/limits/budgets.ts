@@ -1,4 +1,5 @@
 import type { Database } from "../../db/database.ts";
+import type { LimitScope } from "../../db/entities/usage-record.ts";
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
 import type { Person } from "../auth/person.ts";
@@ -9,6 +10,7 @@ import { periodAt } from "./budget-time.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import { type Budget, type BudgetPeriod, type EnforcedLimits, toSharedBudgets, toUsd } from "./key-limits.ts";
 import type { Ledger } from "./ledger.ts";
+import { limitSubjects } from "./limit-subjects.ts";
 import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
 
@@ -53,13 +55,11 @@ export class Budgets {
 
   /** Throws `insufficient_quota` when a budget that the key has, or has a part in, is spent. */
   check({ id, ownerId, limits }: BudgetedKey): void {
-    if (limits?.budgets) this.#check("this API key", limits.budgets, this.#keys.ledgerOf(id));
+    if (limits?.budgets) this.#check("key", limits.budgets, this.#keys.ledgerOf(id));
     if (this.#people && ownerId !== null) {
-      this.#check("all API keys of this key's owner", this.#people.budgets, this.#people.ledgerOf(ownerId));
+      this.#check("person", this.#people.budgets, this.#people.ledgerOf(ownerId));
     }
-    if (this.#gateway) {
-      this.#check("the whole gateway", this.#gateway.budgets, this.#gateway.ledgerOf(allKeys));
-    }
+    if (this.#gateway) this.#check("gateway", this.#gateway.budgets, this.#gateway.ledgerOf(allKeys));
   }
 
   /** A request is over, and this is what it cost. Called before its record is written. */
@@ -133,16 +133,16 @@ export class Budgets {
     };
   }
 
-  #check(subject: string, budgets: readonly Budget[], ledger: Ledger | undefined): void {
+  #check(whose: LimitScope, budgets: readonly Budget[], ledger: Ledger | undefined): void {
     if (!ledger) {
-      const message = `What ${subject} has spent is being read. Try again in a moment.`;
+      const message = `What ${limitSubjects[whose]} has spent is being read. Try again in a moment.`;
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
     }
     ledger.isInUse = true;
     const now = this.#options.now();
     for (const budget of budgets) {
       const { amount, endsAt } = ledger.in(budget.period, now);
-      if (amount >= budget.amount) throw budgetSpent(subject, budget, endsAt);
+      if (amount >= budget.amount) throw budgetSpent(whose, budget, endsAt);
     }
   }
 }
@@ -171,12 +171,12 @@ function spendingOf(
   return new Spending({ now, readCosts, readUndisturbed });
 }
 
-function budgetSpent(subject: string, { period, amount: budget }: Budget, endsAt: number): GatewayError {
+function budgetSpent(whose: LimitScope, { period, amount: budget }: Budget, endsAt: number): GatewayError {
   const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
   const renewal =
     period === "total"
       ? ""
       : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
-  const message = `The budget of ${subject} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
-  return new GatewayError("insufficient_quota", message);
+  const message = `The budget of ${limitSubjects[whose]} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
+  return new GatewayError("insufficient_quota", message, { limitedBy: whose });
 }

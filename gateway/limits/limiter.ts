@@ -1,3 +1,4 @@
+import type { LimitScope } from "../../db/entities/usage-record.ts";
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
@@ -141,19 +142,19 @@ export class Limiter {
   #listScopes({ id, ownerId, limits: own }: LimitedKey): Scope[] {
     const { limits } = this.#options;
     const scopes: Scope[] = [];
-    this.#addScope(scopes, id, "this API key", {
+    this.#addScope(scopes, id, "key", {
       requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
       tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
       concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
     });
     if (ownerId !== null) {
-      this.#addScope(scopes, ownerId, "all API keys of this key's owner", {
+      this.#addScope(scopes, ownerId, "person", {
         requestsPerMinute: limits.personRequestsPerMinuteMax,
         tokensPerMinute: limits.personTokensPerMinuteMax,
         concurrentRequests: limits.personConcurrentRequestsMax,
       });
     }
-    this.#addScope(scopes, wholeGateway, "the whole gateway", {
+    this.#addScope(scopes, wholeGateway, "gateway", {
       requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
       tokensPerMinute: limits.gatewayTokensPerMinuteMax,
       concurrentRequests: 0,
@@ -164,14 +165,14 @@ export class Limiter {
   #addScope(
     scopes: Scope[],
     id: string,
-    subject: string,
-    limits: Omit<Scope, "id" | "meter" | "subject">,
+    whose: LimitScope,
+    limits: Omit<Scope, "id" | "meter" | "whose">,
   ): void {
     const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
     if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
     let meter = this.#meters.get(id);
     if (!meter) this.#meters.set(id, (meter = new Meter()));
-    scopes.push({ id, meter, subject, requestsPerMinute, tokensPerMinute, concurrentRequests });
+    scopes.push({ id, whose, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
   }
 }
 

@@ -1,13 +1,15 @@
+import type { LimitScope } from "../../db/entities/usage-record.ts";
 import { GatewayError } from "../errors.ts";
+import { limitSubjects } from "./limit-subjects.ts";
 import type { Meter } from "./meter.ts";
 
 /** How much of something may be used, and how much is; 0 = as much as anybody likes. */
 export type Scope = {
   /** What is limited: a key, by its id, a person, or the gateway. */
   id: string;
+  /** Which of these it is. */
+  whose: LimitScope;
   meter: Meter;
-  /** The same in words. */
-  subject: string;
   requestsPerMinute: number;
   tokensPerMinute: number;
   concurrentRequests: number;
@@ -45,29 +47,30 @@ export function checkScope(scope: Scope, tokens: number, now: number, sharedBy =
 }
 
 /** Throws for a request that has more tokens than may ever be used in a minute: no wait helps. */
-export function checkSize({ subject, tokensPerMinute }: Scope, tokens: number): void {
+export function checkSize({ whose, tokensPerMinute }: Scope, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
-  const message = `The request is too large for ${subject}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
-  throw new GatewayError("token_limit_exceeded", message, { isFinal: true });
+  const message = `The request is too large for ${limitSubjects[whose]}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
+  throw new GatewayError("token_limit_exceeded", message, { isFinal: true, limitedBy: whose });
 }
 
 /** @param waitMs when there will be room, as far as that is known now */
 export function refusalOf(
-  { subject, requestsPerMinute, tokensPerMinute, concurrentRequests }: Scope,
+  { whose, requestsPerMinute, tokensPerMinute, concurrentRequests }: Scope,
   kind: LimitKind,
   { tokens, usedTokens, waitMs }: { tokens: number; usedTokens: number; waitMs: number },
 ): GatewayError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const reached = `Rate limit reached for ${subject}:`;
+  const details = { retryAfterSeconds, limitedBy: whose };
+  const reached = `Rate limit reached for ${limitSubjects[whose]}:`;
   const again = `Try again in ${retryAfterSeconds} s.`;
   if (kind === "concurrent") {
     const message = `${reached} ${concurrentRequests} requests at the same time. Try again when one of them is over.`;
-    return new GatewayError("concurrency_limit_exceeded", message, { retryAfterSeconds });
+    return new GatewayError("concurrency_limit_exceeded", message, details);
   }
   if (kind === "requests") {
     const message = `${reached} ${requestsPerMinute} requests per minute. ${again}`;
-    return new GatewayError("rate_limit_exceeded", message, { retryAfterSeconds });
+    return new GatewayError("rate_limit_exceeded", message, details);
   }
   const message = `${reached} ${tokensPerMinute} tokens per minute, of which ${Math.round(usedTokens)} are used and about ${tokens} are asked for. ${again}`;
-  return new GatewayError("token_limit_exceeded", message, { retryAfterSeconds });
+  return new GatewayError("token_limit_exceeded", message, details);
 }

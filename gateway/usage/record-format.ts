@@ -40,7 +40,8 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (end === start || end > bytes.length) return null;
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
-  return { ...record, createdAt: new Date(record.createdAt) };
+  // The release before knew nothing of whose limit it was, and may have left records behind.
+  return { ...record, createdAt: new Date(record.createdAt), limitedBy: record.limitedBy ?? null };
 }
 
 const headBytes = 8;

@@ -60,6 +60,7 @@ for (const kind of databaseKinds) {
       stream: true,
       status: "CANCELLED",
       errorCode: "upstream_error",
+      limitedBy: "gateway",
       cost: 123_456_789_012,
       timeToFirstTokenMs: 0,
     });

@@ -93,6 +93,7 @@ export function usageRow(id: string, more: Partial<UsageRecordRow> = {}): UsageR
     status: "SUCCEEDED",
     httpStatus: 200,
     errorCode: null,
+    limitedBy: null,
     inputTokens: 1,
     outputTokens: 2,
     cachedInputTokens: null,

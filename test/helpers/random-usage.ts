@@ -41,6 +41,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     status,
     httpStatus: status === "FAILED" ? 502 : 200,
     errorCode: status === "FAILED" ? "upstream_error" : null,
+    limitedBy: null,
     ...(known ?? noUsage),
     estimated: false,
     cost: costOf(prices, known),

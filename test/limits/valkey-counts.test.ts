@@ -59,6 +59,7 @@ if (valkeyProgram) {
       if (!first || !second || !("undo" in first) || !("undo" in second)) return t.fail();
       const refused = await other.take([scope], 1);
       t.regex(refused && "error" in refused ? refused.error.message : "", /of which 100 are used/);
+      t.is(refused && "error" in refused ? refused.error.limitedBy : null, "key");
       clock.now += 59_000;
       first.end(-50);
       second.end(5);
@@ -76,9 +77,13 @@ if (valkeyProgram) {
 
   test.serial("a request that one of its scopes refuses is counted in none", async (t) => {
     const one = await connect(t);
-    const [key, person] = [scopeOf("key_wide", {}), scopeOf("usr_narrow", { requestsPerMinute: 1 })];
+    const [key, person] = [
+      scopeOf("key_wide", {}),
+      scopeOf("usr_narrow", { whose: "person", requestsPerMinute: 1 }),
+    ];
     t.truthy(await one.take([key, person], 1));
     const refused = await one.take([key, person], 1);
+    t.is(refused && "error" in refused ? refused.error.limitedBy : null, "person");
     t.deepEqual(refused?.used, [
       { requests: 1, tokens: 1 },
       { requests: 1, tokens: 1 },
@@ -144,5 +149,5 @@ async function connect(t: ExecutionContext): Promise<ValkeyLimits> {
 
 function scopeOf(id: string, limits: Partial<Scope>): Scope {
   const none = { requestsPerMinute: 0, tokensPerMinute: 0, concurrentRequests: 0 };
-  return { ...none, id, meter: new Meter(), subject: "this API key", ...limits };
+  return { ...none, id, whose: "key", meter: new Meter(), ...limits };
 }

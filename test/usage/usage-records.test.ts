@@ -73,6 +73,7 @@ for (const kind of databaseKinds) {
       status: "SUCCEEDED",
       httpStatus: 200,
       errorCode: null,
+      limitedBy: null,
       inputTokens: 5,
       outputTokens: 2,
       cachedInputTokens: null,

@@ -1,0 +1,50 @@
+import test from "ava";
+import { openDataSource } from "../../db/data-source.ts";
+import { Database } from "../../db/database.ts";
+import { migrate } from "../../db/migrate.ts";
+import { usageRow } from "../helpers/open-test-database.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { undoMigrations } from "../helpers/undo-migrations.ts";
+
+const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
+
+for (const kind of databaseKinds) {
+  test(`${kind}: records of the release that did not know who refused are kept, and it goes on writing them`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const dataSource = await openDataSource(url, limits);
+    t.teardown(() => dataSource.destroy());
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await migrate(dataSource);
+    await undoMigrations(dataSource, "LimitedBy1764374400000");
+    const writeAsBefore = (id: string) =>
+      dataSource.query(`
+        INSERT INTO usage_records (id, created_at, api_key_id, api_key_name, model, provider, attempts, endpoint,
+          stream, status, http_status, error_code, estimated, latency_ms)
+        VALUES ('${id}', '2026-11-21 10:00:00.000', 'key_1', 'A key', 'demo/echo', '', 0, 'chat/completions',
+          0, 'FAILED', 429, 'rate_limit_exceeded', 0, 1)`);
+    await writeAsBefore("req_1");
+    // It would take as long as there are records if it were not so.
+    if (kind === "mysql") {
+      await dataSource.query(
+        "ALTER TABLE usage_records ADD COLUMN at_once varchar(16) NULL, ALGORITHM=INSTANT",
+      );
+      await dataSource.query("ALTER TABLE usage_records DROP COLUMN at_once");
+    }
+
+    t.deepEqual(await migrate(dataSource), ["LimitedBy1764374400000"]);
+
+    await writeAsBefore("req_2");
+    const record = usageRow("req_3", { limitedBy: "person" });
+    await database.write(({ usageRecords }) => usageRecords.insertAll([record]));
+    const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));
+    t.deepEqual(
+      rows.map(({ id, limitedBy }) => [id, limitedBy]),
+      [
+        ["req_3", "person"],
+        ["req_2", null],
+        ["req_1", null],
+      ],
+    );
+  });
+}
