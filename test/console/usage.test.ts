@@ -154,3 +154,54 @@ browserTest(
     await assertAccessible(t, page);
   },
 );
+
+browserTest(
+  "whose limit or budget refused a request stands in the table, in its details and in the export",
+  async (t) => {
+    const gateway = await startTestGateway(t, { environment: { PERSON_REQUESTS_PER_MINUTE_MAX: "2" } });
+    const use = async (statuses: number[], limits: object) => {
+      const wish = { name: "Limited", models: ["demo/echo"], limits };
+      const { value } = await gateway.admin.keys.create.mutate(wish);
+      for (const status of statuses)
+        t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, status);
+    };
+    await use([200, 429], { requestsPerMinute: 1 });
+    await use([200, 429], {});
+    await use([402], { budgetsUsd: { total: 0 } });
+    await gateway.services.recorder.flush();
+
+    const viewport = { width: 360, height: 780 };
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
+    for (const [status, refusedBy] of [
+      ["Failed rate_limit_exceeded of this API key", "the limits of this API key"],
+      ["Failed rate_limit_exceeded of its owner", "the limits of its owner"],
+      ["Failed insufficient_quota of this API key", "the budget of this API key"],
+    ] as const) {
+      const row = page
+        .getByRole("row")
+        .filter({ has: page.getByRole("cell", { name: status, exact: true }) });
+      await row.getByRole("button", { name: /details of the request/ }).click();
+      const dialog = page.getByRole("dialog", { name: "Request" });
+      t.is(await dialog.locator("dt", { hasText: "Refused by" }).locator("+ dd").innerText(), refusedBy);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+    }
+    const table = page.getByRole("region", { name: "Requests" });
+    t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
+    await assertAccessible(t, page);
+
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export CSV" }).click();
+    const csv = await readFile(await (await downloading).path(), "utf8");
+    const [titles = [], ...lines] = csv
+      .trim()
+      .split("\r\n")
+      .map((line) => line.split(","));
+    const column = titles.indexOf("error_code");
+    t.is(titles[column + 1], "limited_by");
+    t.deepEqual(lines.map((line) => line.slice(column, column + 2).join()).toSorted(), [
+      ...[",", ","],
+      ...["insufficient_quota,KEY", "rate_limit_exceeded,KEY", "rate_limit_exceeded,PERSON"],
+    ]);
+  },
+);

@@ -18,6 +18,7 @@ export const usageRecordFields = /* GraphQL */ `
     status
     httpStatus
     errorCode
+    limitedBy
     inputTokens
     outputTokens
     cachedInputTokens
@@ -40,6 +41,9 @@ const usageRecordDocument = /* GraphQL */ `
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
 
+/** An API key's own, one that all keys of its owner share, or one that all keys share. */
+export type LimitScope = "KEY" | "PERSON" | "GATEWAY";
+
 /** One request, as the books have it. Costs are US dollars, exact, as text; null where a price is unknown. */
 export type UsageRecord = {
   id: string;
@@ -60,6 +64,8 @@ export type UsageRecord = {
   status: UsageStatus;
   httpStatus: number;
   errorCode: string | null;
+  /** Whose limit or budget refused it; null however else it ended. */
+  limitedBy: LimitScope | null;
   inputTokens: number | null;
   outputTokens: number | null;
   cachedInputTokens: number | null;
