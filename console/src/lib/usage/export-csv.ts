@@ -16,8 +16,6 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   ["status", (record) => record.status],
   ["http_status", (record) => record.httpStatus],
   ["error_code", (record) => record.errorCode],
-  // Beside what it explains.
-  ["limited_by", (record) => record.limitedBy],
   ["input_tokens", (record) => record.inputTokens],
   ["output_tokens", (record) => record.outputTokens],
   ["cached_input_tokens", (record) => record.cachedInputTokens],
@@ -26,10 +24,11 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   ["cost_usd", (record) => record.costUsd],
   ["latency_ms", (record) => record.latencyMs],
   ["time_to_first_token_ms", (record) => record.timeToFirstTokenMs],
-  // Other new columns come last: somebody's script counts them.
+  // New columns come last: somebody's script counts them.
   ["attempts", (record) => record.attempts],
   ["client_tool", (record) => record.clientTool],
   ["owner_name", (record) => record.ownerName],
+  ["limited_by", (record) => record.limitedBy],
 ];
 
 /** The rows as CSV (RFC 4180), with a line of titles. */
