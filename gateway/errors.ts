@@ -1,5 +1,5 @@
 import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
-import type { LimitScope } from "../db/entities/usage-record.ts";
+import type { ErrorReason, LimitScope } from "../db/entities/usage-record.ts";
 
 /**
  * An error whose message may be shown to whoever made the request: what was wrong, where, and what to do; never a
@@ -15,6 +15,8 @@ export class GatewayError extends Error {
   readonly isFinal: boolean;
   /** Whose limit or budget refuses the request; null for every other error. */
   readonly limitedBy: LimitScope | null;
+  /** Which limit refuses it, or how the upstream failed; null where the code says it all. */
+  readonly reason: ErrorReason | null;
   /** The revision that the thing has now, where somebody wanted to change an older one. */
   readonly currentRevision: number | null;
   /** What the upstream said, where the error is its own to report. */
@@ -27,6 +29,7 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
     this.isFinal = details.isFinal ?? false;
     this.limitedBy = details.limitedBy ?? null;
+    this.reason = details.reason ?? null;
     this.currentRevision = details.currentRevision ?? null;
     this.upstream = details.upstream ?? null;
   }
@@ -81,6 +84,7 @@ type GatewayErrorDetails = {
   retryAfterSeconds?: number;
   isFinal?: boolean;
   limitedBy?: LimitScope;
+  reason?: ErrorReason | null;
   currentRevision?: number;
   upstream?: UpstreamErrorDetails;
 };

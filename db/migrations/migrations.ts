@@ -4,7 +4,7 @@ import { PeopleAndAudit } from "./0003-people-and-audit.ts";
 import { UsageHistory } from "./0004-usage-history.ts";
 import { DataKeys } from "./0005-data-keys.ts";
 import { KeyLimits } from "./0006-limits.ts";
-import { LimitedBy } from "./0007-limited-by.ts";
+import { RefusalsAndFailures } from "./0007-refusals-and-failures.ts";
 
 /** In the order in which they run. A migration that has been released is never edited again. */
 export const migrations = [
@@ -14,5 +14,5 @@ export const migrations = [
   UsageHistory,
   DataKeys,
   KeyLimits,
-  LimitedBy,
+  RefusalsAndFailures,
 ];

@@ -9,7 +9,7 @@ import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 /** How a request ended, as far as its provider is concerned. */
 export type RecentOutcome = Pick<
   UsageRecordRow,
-  "createdAt" | "provider" | "status" | "httpStatus" | "errorCode"
+  "createdAt" | "provider" | "status" | "httpStatus" | "errorCode" | "errorReason"
 >;
 
 export class UsageRecordRepository {
@@ -42,7 +42,10 @@ export class UsageRecordRepository {
   /** How the requests from an id on ended, newest first. */
   listOutcomes(fromId: string, limit: number): Promise<RecentOutcome[]> {
     return this.#manager.find(UsageRecord, {
-      select: { id: true, createdAt: true, provider: true, status: true, httpStatus: true, errorCode: true },
+      select: {
+        ...{ id: true, createdAt: true, provider: true },
+        ...{ status: true, httpStatus: true, errorCode: true, errorReason: true },
+      },
       where: { id: MoreThanOrEqual(fromId) },
       order: { id: "DESC" },
       take: limit,

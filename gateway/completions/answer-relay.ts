@@ -4,7 +4,7 @@ import { answerNames, SaidMeter } from "../usage/said-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
-import { badAnswer } from "./stream-reading.ts";
+import { badAnswer, tooLong } from "./stream-reading.ts";
 
 /** Makes the client's answer of an upstream's. Throws a `GatewayError` for what is none. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
@@ -43,7 +43,7 @@ export class AnswerRelay implements UpstreamEvents {
     if (this.#error) return this.#error.add(bytes);
     this.#chunks.push(bytes);
     this.#bytes += bytes.length;
-    if (this.#bytes > this.#bytesMax) this.#exchange.fail(badAnswer(`longer than ${this.#bytesMax} bytes`));
+    if (this.#bytes > this.#bytesMax) this.#exchange.fail(tooLong("longer than", this.#bytesMax));
   }
 
   onEnd(): void {

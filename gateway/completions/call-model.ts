@@ -24,9 +24,9 @@ export function callModel(
           exchange.noteAttempt(way);
           return attempt;
         },
-        refused({ providerName }, reason) {
-          exchange.observed?.callRefused(reason);
-          observer?.upstreamRefused(providerName, reason);
+        refused({ providerName }, { code }) {
+          exchange.observed?.callRefused(code);
+          observer?.upstreamRefused(providerName, code);
         },
       }),
     ),

@@ -8,6 +8,7 @@ import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
 import { type CompletedUsage, completeUsage, toCounts } from "../usage/complete-usage.ts";
 import { costOf, noPrices } from "../usage/cost.ts";
+import { type FailureColumns, gatewayDied, noFailure, toFailureColumns } from "../usage/failure-columns.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { StartedRequest } from "../usage/started-requests.ts";
@@ -102,7 +103,7 @@ export class Exchange {
     this.observed?.call(way);
     const { recorder } = this.#options;
     if (this.#started) recorder.update(this.#started);
-    else this.#started = recorder.start(() => this.#toRecord("INTERRUPTED", 500, "gateway_died", null, null));
+    else this.#started = recorder.start(() => this.#toRecord("INTERRUPTED", 500, gatewayDied, null));
   }
 
   /** Begins the call and keeps hold of it. */
@@ -198,8 +199,8 @@ export class Exchange {
     if (status !== "SUCCEEDED") this.#call?.abort();
     const asked = this.#attempts > 0 ? this.#asked : null;
     const counted = completeUsage({ status, reported: this.usage, said: this.#said, asked });
-    const errorCode = error && (error.upstream?.code ?? error.code);
-    const record = this.#toRecord(status, httpStatus, errorCode, error?.limitedBy ?? null, counted);
+    const failure = error ? toFailureColumns(error) : noFailure;
+    const record = this.#toRecord(status, httpStatus, failure, counted);
     this.admission?.end(record);
     observer?.ended({
       request: this.observed,
@@ -214,8 +215,7 @@ export class Exchange {
   #toRecord(
     status: UsageRecord["status"],
     httpStatus: number,
-    errorCode: string | null,
-    limitedBy: UsageRecord["limitedBy"],
+    failure: FailureColumns,
     counted: CompletedUsage | null,
   ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
@@ -236,8 +236,7 @@ export class Exchange {
       stream: this.isStream,
       status,
       httpStatus,
-      errorCode,
-      limitedBy,
+      ...failure,
       ...toCounts(counted),
       cost: way ? costOf(way.prices, counted?.usage ?? null) : 0,
       ...(way?.prices ?? noPrices),

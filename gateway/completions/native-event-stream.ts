@@ -3,7 +3,14 @@ import { GatewayError } from "../errors.ts";
 import { deltaNames, SaidMeter } from "../usage/said-meter.ts";
 import { EventSplitter } from "../wire/event-splitter.ts";
 import { withoutSecrets } from "./read-upstream-error.ts";
-import { badAnswer, cutOff, noBytes, type StreamPiece, type StreamReading } from "./stream-reading.ts";
+import {
+  badAnswer,
+  cutOff,
+  noBytes,
+  type StreamPiece,
+  type StreamReading,
+  tooLong,
+} from "./stream-reading.ts";
 
 type NativeEventStreamOptions = {
   native: NativeDialect;
@@ -38,7 +45,7 @@ export class NativeEventStream implements StreamReading {
     return {
       bytes: piece.bytes,
       usage: this.#reader.usage,
-      ending: isTooLong ? badAnswer(`one event longer than ${eventBytesMax} bytes`) : piece.ending,
+      ending: isTooLong ? tooLong("one event longer than", eventBytesMax) : piece.ending,
     };
   }
 
@@ -74,8 +81,9 @@ export class NativeEventStream implements StreamReading {
       const read = this.#reader.read({ name, data });
       if (!(read.ending instanceof GatewayError)) return read;
       const message = withoutSecrets(read.ending.message, this.#options.secret);
-      const { code, upstream } = read.ending;
-      return { data: null, ending: new GatewayError(code, message, upstream ? { upstream } : {}) };
+      const { code, reason, upstream } = read.ending;
+      const details = upstream ? { reason, upstream } : { reason };
+      return { data: null, ending: new GatewayError(code, message, details) };
     } catch {
       return { data: null, ending: badAnswer("not in its provider's form") };
     }

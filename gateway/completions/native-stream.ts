@@ -2,7 +2,14 @@ import { EventSplitter } from "../wire/event-splitter.ts";
 import { chatNames, SaidMeter } from "../usage/said-meter.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import { readUpstreamErrorEvent } from "./read-upstream-error.ts";
-import { badAnswer, cutOff, noBytes, type StreamPiece, type StreamReading } from "./stream-reading.ts";
+import {
+  badAnswer,
+  cutOff,
+  noBytes,
+  type StreamPiece,
+  type StreamReading,
+  tooLong,
+} from "./stream-reading.ts";
 
 type NativeStreamOptions = {
   slug: string;
@@ -30,7 +37,7 @@ export class NativeStream implements StreamReading {
     const events = this.#splitter.push(bytes);
     const piece = events ? this.#rewrite(events) : { bytes: noBytes, usage: null, ending: null };
     if (piece.ending !== null || !this.#splitter.isTooLong) return piece;
-    return { ...piece, ending: badAnswer(`one event longer than ${this.#options.eventBytesMax} bytes`) };
+    return { ...piece, ending: tooLong("one event longer than", this.#options.eventBytesMax) };
   }
 
   /** Only `[DONE]` ends such a stream as it should. */

@@ -16,14 +16,18 @@ export function readUpstreamError(
 ): GatewayError {
   const parsed = parseJson(withoutSecret(body.toString("utf8"), speaker.secret));
   const meant = speaker.meantStatus?.(status, parsed) ?? status;
+  const reason = `http_${meant}` as const;
   if (meant === 401 || meant === 402 || meant === 403) {
     return new GatewayError(
       "upstream_auth_failed",
       "The model's provider refused the gateway's own credential. Whoever runs the gateway has to check it.",
+      { reason },
     );
   }
   if (meant < 400 || meant > 499) {
-    return new GatewayError("upstream_error", `The model's provider answered with HTTP status ${meant}.`);
+    return new GatewayError("upstream_error", `The model's provider answered with HTTP status ${meant}.`, {
+      reason,
+    });
   }
   const { message, type, param, code } = readErrorMembers(parsed);
   const retryAfterMs = readRetryAfterMs(headers);
@@ -32,6 +36,7 @@ export function readUpstreamError(
     "upstream_rejected",
     message ?? `The model's provider refused the request with HTTP status ${meant}.`,
     {
+      reason,
       upstream: {
         status: meant,
         type: (isNative ? type : null) ?? (meant === 429 ? "requests" : "invalid_request_error"),
@@ -57,6 +62,7 @@ export function readUpstreamErrorEvent(payload: Buffer, secret: string | null): 
   return new GatewayError(
     "upstream_error",
     message ?? "The model's provider reported an error in the middle of its answer.",
+    { reason: "reported_error" },
   );
 }
 

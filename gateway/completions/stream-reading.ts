@@ -21,12 +21,17 @@ export type StreamPiece = {
 };
 
 /** @param what goes on "The answer of the model's provider was" */
-export function badAnswer(what: string): GatewayError {
-  return new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`);
+export function badAnswer(what: string, reason: GatewayError["reason"] = "unreadable_answer"): GatewayError {
+  return new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`, { reason });
+}
+
+/** @param what goes on as above, up to the bytes that it may have */
+export function tooLong(what: string, bytesMax: number): GatewayError {
+  return badAnswer(`${what} ${bytesMax} bytes`, "answer_too_long");
 }
 
 export function cutOff(): GatewayError {
-  return badAnswer("cut off: it ended before it was done");
+  return badAnswer("cut off: it ended before it was done", "answer_cut_off");
 }
 
 export const noBytes = Buffer.alloc(0);

@@ -5,7 +5,14 @@ import { TokenMeter } from "../usage/token-meter.ts";
 import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
 import { withoutSecrets } from "./read-upstream-error.ts";
-import { badAnswer, cutOff, noBytes, type StreamPiece, type StreamReading } from "./stream-reading.ts";
+import {
+  badAnswer,
+  cutOff,
+  noBytes,
+  type StreamPiece,
+  type StreamReading,
+  tooLong,
+} from "./stream-reading.ts";
 
 type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;
@@ -53,7 +60,7 @@ export class TranslatedStream implements StreamReading {
       }
       if (this.#reader.state === "ended") return this.#finish();
     }
-    return this.#decoder.isTooLong ? badAnswer(`one event longer than ${eventBytesMax} bytes`) : null;
+    return this.#decoder.isTooLong ? tooLong("one event longer than", eventBytesMax) : null;
   }
 
   #hear({ content, refusal, reasoning_content: thought, tool_calls: calls }: ChunkDelta): void {
@@ -74,6 +81,7 @@ export class TranslatedStream implements StreamReading {
 
   #toEnding(error: unknown): GatewayError {
     if (!(error instanceof GatewayError)) return badAnswer("not in its provider's form");
-    return new GatewayError(error.code, withoutSecrets(error.message, this.#options.secret));
+    const { code, reason } = error;
+    return new GatewayError(code, withoutSecrets(error.message, this.#options.secret), { reason });
   }
 }

@@ -40,6 +40,11 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
         nullable: true,
         description: "Whose limit or budget refused the request; null however else it ended.",
       }),
+      errorReason: t.exposeString("errorReason", {
+        nullable: true,
+        description:
+          "What `errorCode` leaves open, in the gateway's own words: which limit refused the request, such as `tokens_per_minute` or `budget_per_day`; how the provider failed, such as `connection_refused`, `private_address`, `idle_timeout`, or `http_503` for the HTTP status it answered with. Null where the code says it all.",
+      }),
       inputTokens: t.exposeInt("inputTokens", { nullable: true }),
       outputTokens: t.exposeInt("outputTokens", { nullable: true }),
       cachedInputTokens: t.exposeInt("cachedInputTokens", { nullable: true }),

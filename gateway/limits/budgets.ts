@@ -1,5 +1,5 @@
 import type { Database } from "../../db/database.ts";
-import type { LimitScope } from "../../db/entities/usage-record.ts";
+import type { LimitReason, LimitScope } from "../../db/entities/usage-record.ts";
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../db/repositories/daily-costs-query.ts";
 import type { Person } from "../auth/person.ts";
@@ -178,5 +178,12 @@ function budgetSpent(whose: LimitScope, { period, amount: budget }: Budget, ends
       ? ""
       : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
   const message = `The budget of ${limitSubjects[whose]} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
-  return new GatewayError("insufficient_quota", message, { limitedBy: whose });
+  return new GatewayError("insufficient_quota", message, { limitedBy: whose, reason: reasons[period] });
 }
+
+const reasons: Record<BudgetPeriod, LimitReason> = {
+  day: "budget_per_day",
+  week: "budget_per_week",
+  month: "budget_per_month",
+  total: "budget_total",
+};

@@ -1,4 +1,4 @@
-import type { LimitScope } from "../../db/entities/usage-record.ts";
+import type { LimitReason, LimitScope } from "../../db/entities/usage-record.ts";
 import { GatewayError } from "../errors.ts";
 import { limitSubjects } from "./limit-subjects.ts";
 import type { Meter } from "./meter.ts";
@@ -50,7 +50,8 @@ export function checkScope(scope: Scope, tokens: number, now: number, sharedBy =
 export function checkSize({ whose, tokensPerMinute }: Scope, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
   const message = `The request is too large for ${limitSubjects[whose]}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
-  throw new GatewayError("token_limit_exceeded", message, { isFinal: true, limitedBy: whose });
+  const details = { isFinal: true, limitedBy: whose, reason: reasons.tokens };
+  throw new GatewayError("token_limit_exceeded", message, details);
 }
 
 /** @param waitMs when there will be room, as far as that is known now */
@@ -60,7 +61,7 @@ export function refusalOf(
   { tokens, usedTokens, waitMs }: { tokens: number; usedTokens: number; waitMs: number },
 ): GatewayError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const details = { retryAfterSeconds, limitedBy: whose };
+  const details = { retryAfterSeconds, limitedBy: whose, reason: reasons[kind] };
   const reached = `Rate limit reached for ${limitSubjects[whose]}:`;
   const again = `Try again in ${retryAfterSeconds} s.`;
   if (kind === "concurrent") {
@@ -74,3 +75,9 @@ export function refusalOf(
   const message = `${reached} ${tokensPerMinute} tokens per minute, of which ${Math.round(usedTokens)} are used and about ${tokens} are asked for. ${again}`;
   return new GatewayError("token_limit_exceeded", message, details);
 }
+
+const reasons: Record<LimitKind, LimitReason> = {
+  concurrent: "concurrent_requests",
+  requests: "requests_per_minute",
+  tokens: "tokens_per_minute",
+};

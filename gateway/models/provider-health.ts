@@ -1,5 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
+import type { ErrorReason } from "../../db/entities/usage-record.ts";
 import type { RecentOutcome } from "../../db/repositories/usage-record-repository.ts";
 import { firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
@@ -18,10 +19,17 @@ export type ProviderHealth = {
   until: Date | null;
   /** The code of the latest failure, such as `upstream_timeout` or `http_429`; never a message. */
   lastErrorCode: string | null;
+  /** What the code leaves open, where it is known. */
+  lastErrorReason: ErrorReason | null;
   lastErrorAt: Date | null;
   requestCount: number;
   failureCount: number;
-  credentials: { id: string; coolingDownUntil: Date | null; lastErrorCode: string | null }[];
+  credentials: CredentialHealth[];
+};
+
+type CredentialHealth = Pick<ProviderHealth, "lastErrorCode" | "lastErrorReason"> & {
+  id: string;
+  coolingDownUntil: Date | null;
 };
 
 type HealthOptions = { database: Database; runtime: Pick<Runtime, "now">; coolDowns: CoolDowns };
@@ -75,14 +83,16 @@ function toHealth(
       : isCooling
         ? coolingDown(active)
         : { ...stateOf(settled), until: null }),
-    lastErrorCode: latest?.reason ?? (lastFailure ? codeOf(lastFailure) : null),
+    lastErrorCode: latest?.code ?? (lastFailure ? codeOf(lastFailure) : null),
+    lastErrorReason: latest ? latest.reason : (lastFailure?.errorReason ?? null),
     lastErrorAt: latest ? new Date(latest.since) : (lastFailure?.createdAt ?? null),
     requestCount: outcomes.length,
     failureCount: failures.length,
     credentials: cooled.flatMap(({ id, coolDown }) => {
       if (id === null) return [];
       const until = coolDown && new Date(coolDown.until);
-      return { id, coolingDownUntil: until, lastErrorCode: coolDown?.reason ?? null };
+      const { code = null, reason = null } = coolDown ?? {};
+      return { id, coolingDownUntil: until, lastErrorCode: code, lastErrorReason: reason };
     }),
   };
 }

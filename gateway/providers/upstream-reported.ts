@@ -7,5 +7,6 @@ export function upstreamReported(message: unknown): GatewayError {
     typeof message === "string" && message !== ""
       ? message
       : "The model's provider reported an error in the middle of its answer.",
+    { reason: "reported_error" },
   );
 }

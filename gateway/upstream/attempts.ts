@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { Way } from "../models/way.ts";
-import type { CoolDowns } from "./cool-downs.ts";
+import type { CoolDownCause, CoolDowns } from "./cool-downs.ts";
 import { pickSoonest, pickWay } from "./pick-way.ts";
 import { readRetryAfterMs } from "./read-retry-after.ts";
 import type { RetryBudget } from "./retry-budget.ts";
@@ -29,7 +29,7 @@ type Caller = {
   /** Throws a `GatewayError` for a way that cannot be taken. */
   prepare(way: Way): Attempt;
   /** The way was called and refused to look at the request, or could not be reached. */
-  refused(way: Way, reason: string): void;
+  refused(way: Way, why: CoolDownCause): void;
 };
 
 /**
@@ -106,7 +106,8 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     const way = this.#way;
     if (way === null) return false;
     const retryAfterMs = readRetryAfterMs(headers);
-    this.#coolDown(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), `http_${status}`);
+    const code = `http_${status}` as const;
+    this.#coolDown(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), { code, reason: code });
     if (!this.#mayRetry()) return false;
     if (this.#moveOn()) return true;
     if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
@@ -116,16 +117,16 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     return true;
   }
 
-  #retryElsewhere({ code }: GatewayError): boolean {
+  #retryElsewhere({ code, reason }: GatewayError): boolean {
     if (this.#way === null) return false;
-    this.#coolDown(this.#way, this.#options.coolDownMs, code);
+    this.#coolDown(this.#way, this.#options.coolDownMs, { code, reason });
     this.#unreachable.push(this.#way.providerId);
     return this.#mayRetry() && this.#moveOn();
   }
 
-  #coolDown(way: Way, ms: number, reason: string): void {
-    this.#options.coolDowns.start(way, ms, reason);
-    this.#caller.refused(way, reason);
+  #coolDown(way: Way, ms: number, why: CoolDownCause): void {
+    this.#options.coolDowns.start(way, ms, why);
+    this.#caller.refused(way, why);
   }
 
   #mayRetry(): boolean {

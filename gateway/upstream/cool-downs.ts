@@ -1,3 +1,5 @@
+import type { ErrorReason } from "../../db/entities/usage-record.ts";
+
 /** Which credentials of which providers had better be left alone for a while, until when, and why. */
 export class CoolDowns {
   readonly #now: () => number;
@@ -28,18 +30,21 @@ export class CoolDowns {
   }
 
   /** Never shortens a cool-down that is on already. */
-  start(way: CooledWay & { providerName: string }, ms: number, reason: string): void {
+  start(way: CooledWay & { providerName: string }, ms: number, why: CoolDownCause): void {
     const now = this.#now();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
     const name = nameOf(way);
     const { since = now, until = 0 } = this.#current.get(name) ?? {};
     const { providerName } = way;
-    this.#current.set(name, { since, until: Math.max(until, now + ms), reason, providerName });
+    this.#current.set(name, { since, until: Math.max(until, now + ms), ...why, providerName });
   }
 }
 
-/** Both in milliseconds of the clock. The reason is an error's code, or `http_` and a status. */
-export type CoolDown = Readonly<{ since: number; until: number; reason: string }>;
+/** Both in milliseconds of the clock. */
+export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;
+
+/** The code is an error's, or `http_` and a status; the reason says it more exactly. */
+export type CoolDownCause = Readonly<{ code: string; reason: ErrorReason | null }>;
 
 type CooledWay = { providerId: string; credentialId: string | null };
 

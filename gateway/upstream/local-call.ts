@@ -88,19 +88,15 @@ class LocalCall implements UpstreamCall {
     if (ending === "silent") {
       this.#timer = setTimeout(() => {
         this.#isOver = true;
-        this.#events.onError(
-          new GatewayError("upstream_timeout", "The demo provider fell silent, as it was told to."),
-          true,
-        );
+        const message = "The demo provider fell silent, as it was told to.";
+        const error = new GatewayError("upstream_timeout", message, { reason: "idle_timeout" });
+        this.#events.onError(error, true);
       }, this.#timeouts.idleTimeoutMs);
       return;
     }
     this.#isOver = true;
-    if (ending === "complete") this.#events.onEnd();
-    else
-      this.#events.onError(
-        new GatewayError("upstream_error", "The demo provider broke off, as it was told to."),
-        true,
-      );
+    if (ending === "complete") return this.#events.onEnd();
+    const message = "The demo provider broke off, as it was told to.";
+    this.#events.onError(new GatewayError("upstream_error", message, { reason: "connection_lost" }), true);
   }
 }

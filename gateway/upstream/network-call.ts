@@ -1,3 +1,4 @@
+import type { FailureReason } from "../../db/entities/usage-record.ts";
 import { GatewayError } from "../errors.ts";
 import { toUpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
@@ -117,16 +118,18 @@ export class NetworkCall implements UpstreamCall {
       this.#timer = setTimeout(() => this.#checkTimeouts(), Math.ceil(leftMs));
       return;
     }
-    const what =
-      leftInTotalMs <= 0
-        ? `take no more than ${totalTimeoutMs} ms`
-        : this.#hasHeaders
-          ? `go on within ${idleTimeoutMs} ms`
-          : `answer within ${firstByteTimeoutMs} ms`;
     this.abort();
-    this.#events.onError(
-      new GatewayError("upstream_timeout", `The model's provider did not ${what}.`),
-      this.#wasSent,
-    );
+    const error =
+      leftInTotalMs <= 0
+        ? tooSlow("total_timeout", `take no more than ${totalTimeoutMs} ms`)
+        : this.#hasHeaders
+          ? tooSlow("idle_timeout", `go on within ${idleTimeoutMs} ms`)
+          : tooSlow("first_byte_timeout", `answer within ${firstByteTimeoutMs} ms`);
+    this.#events.onError(error, this.#wasSent);
   }
+}
+
+/** @param what it did not do */
+function tooSlow(reason: FailureReason, what: string): GatewayError {
+  return new GatewayError("upstream_timeout", `The model's provider did not ${what}.`, { reason });
 }

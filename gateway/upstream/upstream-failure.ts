@@ -1,14 +1,14 @@
+import type { FailureReason } from "../../db/entities/usage-record.ts";
 import { GatewayError } from "../errors.ts";
 
 /** Says why a call failed, in words for whoever made the request; the cause is kept for the log. */
 export function toUpstreamFailure(cause: Error): GatewayError {
   if (cause instanceof GatewayError) return cause;
-  const code = codeOf(cause);
-  const reason = reasons[code] ?? "the connection failed";
+  const [reason, words] = kindOf(codeOf(cause));
   return new GatewayError(
-    code === "ETIMEDOUT" ? "upstream_timeout" : "upstream_error",
-    `The model's provider could not be reached or broke off: ${reason}.`,
-    { cause },
+    reason === "connect_timeout" ? "upstream_timeout" : "upstream_error",
+    `The model's provider could not be reached or broke off: ${words}.`,
+    { cause, reason },
   );
 }
 
@@ -25,19 +25,35 @@ export function withCode(code: string, message: string): NodeJS.ErrnoException {
   return Object.assign(new Error(message), { code });
 }
 
-const reasons: Record<string, string> = {
-  EBADANSWER: "its answer breaks the rules of HTTP",
-  EBADREQUEST: "its address or its key has characters that HTTP does not allow",
-  EBROKENOFF: "the connection broke off",
-  EAI_AGAIN: "its host name could not be looked up",
-  ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was reset",
-  EHOSTUNREACH: "its host cannot be reached",
-  ENETUNREACH: "its network cannot be reached",
-  ENOTFOUND: "its host name was not found",
-  EPRIVATEADDRESS: "its address is private, and such addresses are refused unless the gateway allows them",
-  ETIMEDOUT: "it took too long to connect",
+type Kind = readonly [reason: FailureReason, words: string];
+
+const kinds: Record<string, Kind> = {
+  EBADANSWER: ["unreadable_answer", "its answer breaks the rules of HTTP"],
+  EBADREQUEST: ["invalid_address_or_key", "its address or its key has characters that HTTP does not allow"],
+  EBROKENOFF: ["connection_lost", "the connection broke off"],
+  EAI_AGAIN: ["host_lookup_failed", "its host name could not be looked up"],
+  ECONNREFUSED: ["connection_refused", "the connection was refused"],
+  ECONNRESET: ["connection_lost", "the connection was reset"],
+  EHOSTUNREACH: ["host_unreachable", "its host cannot be reached"],
+  ENETUNREACH: ["host_unreachable", "its network cannot be reached"],
+  ENOTFOUND: ["host_not_found", "its host name was not found"],
+  EPIPE: ["connection_lost", "the connection broke off"],
+  EPRIVATEADDRESS: [
+    "private_address",
+    "its address is private, and such addresses are refused unless the gateway allows them",
+  ],
+  ETIMEDOUT: ["connect_timeout", "it took too long to connect"],
 };
+
+function kindOf(code: string): Kind {
+  const kind = kinds[code];
+  if (kind) return kind;
+  // OpenSSL has a code for every way in which a certificate can be wrong.
+  const isOfTls = /^EPROTO$|^ERR_(?:SSL|TLS)|CERT|SELF_SIGNED|SIGNATURE/.test(code);
+  return isOfTls
+    ? ["tls_failed", "a TLS connection could not be made"]
+    : ["connection_failed", "the connection failed"];
+}
 
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown };

@@ -40,8 +40,9 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (end === start || end > bytes.length) return null;
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
-  // The release before knew nothing of whose limit it was, and may have left records behind.
-  return { ...record, createdAt: new Date(record.createdAt), limitedBy: record.limitedBy ?? null };
+  const { limitedBy = null, errorReason = null } = record;
+  // The release before knew nothing of whose limit it was or why, and may have left records behind.
+  return { ...record, createdAt: new Date(record.createdAt), limitedBy, errorReason };
 }
 
 const headBytes = 8;

@@ -61,6 +61,7 @@ for (const kind of databaseKinds) {
       status: "CANCELLED",
       errorCode: "upstream_error",
       limitedBy: "gateway",
+      errorReason: "connection_refused",
       cost: 123_456_789_012,
       timeToFirstTokenMs: 0,
     });

@@ -9,14 +9,14 @@ import { undoMigrations } from "../helpers/undo-migrations.ts";
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: records of the release that did not know who refused are kept, and it goes on writing them`, async (t) => {
+  test(`${kind}: records of the release that did not know who refused or why are kept, and it goes on writing them`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const dataSource = await openDataSource(url, limits);
     t.teardown(() => dataSource.destroy());
     const database = await Database.open(url, limits);
     t.teardown(() => database.close());
     await migrate(dataSource);
-    await undoMigrations(dataSource, "LimitedBy1764374400000");
+    await undoMigrations(dataSource, "RefusalsAndFailures1764374400000");
     const writeAsBefore = (id: string) =>
       dataSource.query(`
         INSERT INTO usage_records (id, created_at, api_key_id, api_key_name, model, provider, attempts, endpoint,
@@ -32,18 +32,18 @@ for (const kind of databaseKinds) {
       await dataSource.query("ALTER TABLE usage_records DROP COLUMN at_once");
     }
 
-    t.deepEqual(await migrate(dataSource), ["LimitedBy1764374400000"]);
+    t.deepEqual(await migrate(dataSource), ["RefusalsAndFailures1764374400000"]);
 
     await writeAsBefore("req_2");
-    const record = usageRow("req_3", { limitedBy: "person" });
+    const record = usageRow("req_3", { limitedBy: "person", errorReason: "budget_per_week" });
     await database.write(({ usageRecords }) => usageRecords.insertAll([record]));
     const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));
     t.deepEqual(
-      rows.map(({ id, limitedBy }) => [id, limitedBy]),
+      rows.map(({ id, limitedBy, errorReason }) => [id, limitedBy, errorReason]),
       [
-        ["req_3", "person"],
-        ["req_2", null],
-        ["req_1", null],
+        ["req_3", "person", "budget_per_week"],
+        ["req_2", null, null],
+        ["req_1", null, null],
       ],
     );
   });

@@ -94,6 +94,7 @@ export function usageRow(id: string, more: Partial<UsageRecordRow> = {}): UsageR
     httpStatus: 200,
     errorCode: null,
     limitedBy: null,
+    errorReason: null,
     inputTokens: 1,
     outputTokens: 2,
     cachedInputTokens: null,

@@ -42,6 +42,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     httpStatus: status === "FAILED" ? 502 : 200,
     errorCode: status === "FAILED" ? "upstream_error" : null,
     limitedBy: null,
+    errorReason: status === "FAILED" ? "http_503" : null,
     ...(known ?? noUsage),
     estimated: false,
     cost: costOf(prices, known),

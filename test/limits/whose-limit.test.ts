@@ -27,6 +27,22 @@ const ofGateway = {
 };
 
 for (const kind of databaseKinds) {
+  test(`${kind}: it says of which time a budget was spent`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    for (const [period, reason] of [
+      ["day", "budget_per_day"],
+      ["week", "budget_per_week"],
+      ["month", "budget_per_month"],
+      ["total", "budget_total"],
+    ] as const) {
+      const limits = { budgetsUsd: { [period]: 0 } };
+      const wish = { name: "Broke", models: ["demo/echo"], limits };
+      const { key, value } = await gateway.admin.keys.create.mutate(wish);
+      t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 402);
+      t.deepEqual(await endingsOf(gateway, key.id), [["insufficient_quota", "KEY", reason]]);
+    }
+  });
+
   for (const { whose, limits, environment } of [
     { whose: "KEY", limits: ofKey, environment: {} },
     { whose: "PERSON", limits: {}, environment: ofPerson },
@@ -52,12 +68,12 @@ for (const kind of databaseKinds) {
       t.deepEqual(statuses, whose === "GATEWAY" ? [429, 429, 402] : [429, 429, 429, 402]);
 
       t.deepEqual(await endingsOf(gateway, key.id), [
-        ["token_limit_exceeded", whose],
-        [null, null],
-        ...(whose === "GATEWAY" ? [] : [["concurrency_limit_exceeded", whose]]),
-        ["rate_limit_exceeded", whose],
-        [null, null],
-        ["insufficient_quota", whose],
+        ["token_limit_exceeded", whose, "tokens_per_minute"],
+        [null, null, null],
+        ...(whose === "GATEWAY" ? [] : [["concurrency_limit_exceeded", whose, "concurrent_requests"]]),
+        ["rate_limit_exceeded", whose, "requests_per_minute"],
+        [null, null, null],
+        ["insufficient_quota", whose, whose === "KEY" ? "budget_total" : "budget_per_month"],
       ]);
     });
   }
@@ -83,11 +99,11 @@ for (const kind of databaseKinds) {
     t.is((await postChat(gateway, key.value, chatBody(slug))).status, 401);
 
     t.deepEqual(await endingsOf(gateway, key.id), [
-      ["model_not_found", null],
-      ["insufficient_quota", null],
-      [null, null],
-      ["service_unavailable", null],
-      ["address_not_allowed", null],
+      ["model_not_found", null, null],
+      ["insufficient_quota", null, "http_429"],
+      [null, null, null],
+      ["service_unavailable", null, null],
+      ["address_not_allowed", null, null],
     ]);
   });
 }
@@ -101,8 +117,8 @@ if (valkeyProgram) {
     for (const status of [200, 429])
       t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, status);
     t.deepEqual(await endingsOf(gateway, key.id), [
-      [null, null],
-      ["rate_limit_exceeded", "PERSON"],
+      [null, null, null],
+      ["rate_limit_exceeded", "PERSON", "requests_per_minute"],
     ]);
   });
 }
@@ -125,9 +141,15 @@ async function addHeldModel(t: ExecutionContext, gateway: TestGateway) {
 async function endingsOf(gateway: TestGateway, id: string): Promise<(string | null)[][]> {
   await gateway.services.recorder.flush();
   const query = `query ($id: ID) {
-    usageRecords(filter: { apiKeyId: $id }) { edges { node { errorCode limitedBy } } } }`;
-  type Page = { usageRecords: { edges: { node: Record<"errorCode" | "limitedBy", string | null> }[] } };
+    usageRecords(filter: { apiKeyId: $id }) { edges { node { errorCode limitedBy errorReason } } } }`;
+  type Ending = Record<"errorCode" | "limitedBy" | "errorReason", string | null>;
+  type Page = { usageRecords: { edges: { node: Ending }[] } };
   const { data, text } = await askHistory<Page>(gateway, gateway.accessToken, query, { variables: { id } });
   if (!data) throw new Error(text);
-  return data.usageRecords.edges.map(({ node }) => [node.errorCode, node.limitedBy]).toReversed();
+  const endings = data.usageRecords.edges.map(({ node }) => [
+    node.errorCode,
+    node.limitedBy,
+    node.errorReason,
+  ]);
+  return endings.toReversed();
 }

@@ -1,6 +1,7 @@
 import test from "ava";
 import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
+import { freePort } from "../helpers/free-port.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
@@ -26,22 +27,37 @@ for (const kind of databaseKinds) {
 
     await askModel(gateway, model.slug);
     const well = await healthOf(gateway, id);
-    t.like(well, { state: "ok", lastErrorCode: null, requestCount: 1, failureCount: 0, until: null });
+    t.like(well, { state: "ok", lastErrorCode: null, lastErrorReason: null });
+    t.like(well, { requestCount: 1, failureCount: 0, until: null });
     t.true(Math.abs(Date.parse(well.since ?? "") - now()) < 60_000);
 
     isLimited = true;
     await askModel(gateway, model.slug);
     const cooling = await healthOf(gateway, id);
-    t.like(cooling, { state: "cooling_down", lastErrorCode: "http_429", requestCount: 2, failureCount: 1 });
+    t.like(cooling, { state: "cooling_down", requestCount: 2, failureCount: 1 });
+    t.like(cooling, { lastErrorCode: "http_429", lastErrorReason: "http_429" });
     const leftMs = Date.parse(cooling.until ?? "") - now();
     t.true(leftMs > 0 && leftMs <= 30_000, String(leftMs));
     t.is(cooling.credentials[0]?.coolingDownUntil, cooling.until);
 
     aheadMs += 31_000;
-    t.like(await healthOf(gateway, id), { state: "failing", until: null });
+    t.like(await healthOf(gateway, id), { state: "failing", until: null, lastErrorReason: "http_429" });
     isLimited = false;
     await askModel(gateway, model.slug);
     t.like(await healthOf(gateway, id), { state: "ok", requestCount: 3, failureCount: 1 });
+  });
+
+  test(`${kind}: a provider that cannot be reached says why, while it cools down and after`, async (t) => {
+    let aheadMs = 0;
+    const gateway = await startTestGateway(t, { kind, runtime: { now: () => Date.now() + aheadMs } });
+    const model = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
+    await askModel(gateway, model.slug);
+    const why = { lastErrorCode: "upstream_error", lastErrorReason: "connection_refused" };
+    const cooling = await healthOf(gateway, model.providerId);
+    t.like(cooling, { state: "cooling_down", ...why });
+    t.like(cooling.credentials[0], why);
+    aheadMs += 60_000;
+    t.like(await healthOf(gateway, model.providerId), { state: "failing", ...why });
   });
 
   test(`${kind}: a provider fails since the first of its failures, and tells codes, never messages`, async (t) => {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import test, { type ExecutionContext } from "ava";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { type NativeFault, nativeFaults } from "../helpers/native-faults.ts";
 import { type NativeRecording, nativeRecordings } from "../helpers/native-recordings.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -45,6 +46,7 @@ for (const recording of nativeRecordings) {
         }
         assertFailed(t, answer, fault.error, recording);
         t.is(record?.status, "FAILED");
+        t.truthy(record?.errorReason);
       });
     }
   }
@@ -57,7 +59,7 @@ for (const recording of nativeRecordings) {
     });
     assertFailed(t, answer, { status: 200, code: "upstream_error" }, recording);
     t.regex(answer.text, /Overloaded, /);
-    t.is(record?.status, "FAILED");
+    t.like(record, { status: "FAILED", errorReason: "reported_error" });
   });
 
   for (const count of recording.events.keys()) {
@@ -72,6 +74,7 @@ for (const recording of nativeRecordings) {
       } else {
         assertFailed(t, answer, { status: answer.status, code: "upstream_error" }, recording);
         t.is(record?.status, "FAILED");
+        t.truthy(record?.errorReason);
       }
     });
   }
@@ -82,7 +85,10 @@ async function ask(
   recording: NativeRecording,
   stream: boolean,
   play: NativeFault["play"],
-): Promise<{ answer: Awaited<ReturnType<typeof postChat>>; record: { status: string } | undefined }> {
+): Promise<{
+  answer: Awaited<ReturnType<typeof postChat>>;
+  record: Pick<UsageRecordRow, "status" | "errorReason"> | undefined;
+}> {
   scripts.set(t.title, (response) => {
     const begin = (headers: Record<string, string> = {}) => {
       const type = stream ? recording.streamContentType : "application/json";

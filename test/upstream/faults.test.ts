@@ -109,6 +109,7 @@ async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promi
     errorCode: fault.error?.code ?? null,
     stream,
   });
+  t.is(records[0]?.errorReason === null, fault.error === null, "no failure is without a reason");
   t.true(
     upstream.requests.every(({ url }) => url === "/v1/chat/completions"),
     "no redirect is followed",

@@ -6,24 +6,31 @@ import { databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
   test(`${kind}: what another release left is taken over: a field that is missing is null, one too many is let be`, async (t) => {
-    const { limitedBy: _later, ...older } = usageRow("req_a", { errorCode: "rate_limit_exceeded" });
-    const newer = { ...usageRow("req_b", { limitedBy: "gateway" }), ofTomorrow: "who knows" };
+    const {
+      limitedBy: _later,
+      errorReason: _too,
+      ...older
+    } = usageRow("req_a", { errorCode: "rate_limit_exceeded" });
+    const newer = {
+      ...usageRow("req_b", { limitedBy: "gateway", errorReason: "budget_per_day" }),
+      ofTomorrow: "who knows",
+    };
     const lines = [older as UsageRecordRow, newer].map((record) => {
       const buffer = Buffer.alloc(4096);
       return buffer.subarray(0, encodeRecord(buffer, record));
     });
     const { records, tornBytes } = decodeRecords(Buffer.concat(lines));
     t.is(tornBytes, 0);
-    t.is(records[0]?.limitedBy, null);
+    t.like(records[0], { limitedBy: null, errorReason: null });
 
     const database = await openTestDatabase(t, kind);
     await database.write(({ usageRecords }) => usageRecords.insertAll(records));
     const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));
     t.deepEqual(
-      rows.map(({ id, errorCode, limitedBy }) => [id, errorCode, limitedBy]),
+      rows.map(({ id, errorCode, limitedBy, errorReason }) => [id, errorCode, limitedBy, errorReason]),
       [
-        ["req_b", null, "gateway"],
-        ["req_a", "rate_limit_exceeded", null],
+        ["req_b", null, "gateway", "budget_per_day"],
+        ["req_a", "rate_limit_exceeded", null, null],
       ],
     );
   });

@@ -74,6 +74,7 @@ for (const kind of databaseKinds) {
       httpStatus: 200,
       errorCode: null,
       limitedBy: null,
+      errorReason: null,
       inputTokens: 5,
       outputTokens: 2,
       cachedInputTokens: null,

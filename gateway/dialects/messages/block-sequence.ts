@@ -91,7 +91,8 @@ export function toEvent(type: string, fields: object): string {
 }
 
 function mixed(what: string): GatewayError {
-  return new GatewayError("upstream_error", `The model's provider ${what}, which cannot be told here.`);
+  const message = `The model's provider ${what}, which cannot be told here.`;
+  return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 
 /** Pieces, each of which is no longer than an event of the upstream's may be. */

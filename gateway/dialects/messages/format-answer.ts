@@ -16,7 +16,8 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const choices: unknown[] = answer.choices;
   const choice = choices.find((each) => isObject(each) && each["index"] === 0) ?? choices[0];
   if (!isObject(choice)) {
-    throw new GatewayError("upstream_error", "The answer of the model's provider had no choice in it.");
+    const message = "The answer of the model's provider had no choice in it.";
+    throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
   }
   const said = readAssistantMessage(choice["message"]);
   const calls = formatCalls(said, envelope, body);

@@ -130,7 +130,8 @@ export class MessageStreamWriter implements StreamWriter {
 
   #createCall(id: string, name: string): CallBlock {
     if (name === "") {
-      throw new GatewayError("upstream_error", "The model's provider called a tool without its name.");
+      const message = "The model's provider called a tool without its name.";
+      throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
     }
     const fallback = `toolu_${toBareId(this.#envelope)}_${this.#callCount++}`;
     return new CallBlock(toToolUseId(id, fallback), this.#names.get(name) ?? name);

@@ -83,7 +83,7 @@ function parseEvent(data: string): Record<string, unknown> {
 function readError(error: unknown): GatewayError {
   const message = isObject(error) ? error["message"] : null;
   const text = typeof message === "string" && message !== "" ? message : unexplained;
-  return new GatewayError("upstream_error", text);
+  return new GatewayError("upstream_error", text, { reason: "reported_error" });
 }
 
 const unexplained = "The model's provider reported an error in the middle of its answer.";
@@ -92,5 +92,6 @@ function badForm(): GatewayError {
   return new GatewayError(
     "upstream_error",
     "The answer of the model's provider was not in Anthropic's form.",
+    { reason: "unreadable_answer" },
   );
 }

@@ -86,6 +86,7 @@ function toUpstreamError(error: unknown): GatewayError {
   const text = typeof message === "string" && message !== "" ? message : unexplained;
   const isCode = typeof code === "string" && /^[\w.-]{1,64}$/.test(code);
   return new GatewayError("upstream_error", text, {
+    reason: "reported_error",
     ...(isCode && { upstream: { status: 502, type: "server_error", param: null, code } }),
   });
 }
@@ -93,5 +94,6 @@ function toUpstreamError(error: unknown): GatewayError {
 const unexplained = "The model's provider reported an error in the middle of its answer.";
 
 function badForm(): GatewayError {
-  return new GatewayError("upstream_error", "The answer of the model's provider was not in OpenAI's form.");
+  const message = "The answer of the model's provider was not in OpenAI's form.";
+  return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }

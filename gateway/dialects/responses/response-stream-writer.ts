@@ -192,6 +192,7 @@ export class ResponseStreamWriter implements StreamWriter {
     throw new GatewayError(
       "upstream_error",
       `The answer of the model's provider is longer than ${this.#answerCharactersMax} characters.`,
+      { reason: "answer_too_long" },
     );
   }
 }

@@ -1,0 +1,133 @@
+import type { ServerResponse } from "node:http";
+import test, { type ExecutionContext } from "ava";
+import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { freePort } from "../helpers/free-port.ts";
+import { chatBody, postChat, postTo } from "../helpers/post-chat.ts";
+import { beginStream, chunkEvent, createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const canary = "canary-0123456789";
+
+/** What an upstream does, and as what it is written down. */
+const failures: [code: string, reason: string, script: (response: ServerResponse) => void][] = [
+  ["upstream_error", "connection_lost", (response) => response.socket?.resetAndDestroy()],
+  ["upstream_error", "unreadable_answer", (response) => response.socket?.end(`${canary}\r\n\r\n`)],
+  ["upstream_error", "unreadable_answer", (response) => response.end(`<html>${canary}</html>`)],
+  ["upstream_error", "answer_too_long", (response) => response.end(canary.repeat(10_000))],
+  ["upstream_timeout", "first_byte_timeout", () => {}],
+  ["upstream_timeout", "idle_timeout", (response) => response.flushHeaders()],
+  ["upstream_error", "http_302", answersWith(302, { location: `http://${canary}/` })],
+  ["upstream_error", "http_503", answersWith(503)],
+  ["upstream_auth_failed", "http_401", answersWith(401)],
+  ["upstream_auth_failed", "http_402", answersWith(402)],
+  // The code is the upstream's own.
+  ["y", "http_400", answersWith(400)],
+  ["y", "http_429", answersWith(429)],
+];
+
+/** The same of streams. */
+const streamFailures: typeof failures = [
+  ["upstream_error", "unreadable_answer", sendCompletion],
+  ["upstream_error", "unreadable_answer", streams(`data: <${canary}>\n\n`)],
+  ["upstream_error", "answer_too_long", streams(`data: {"model":"${"a".repeat(100_000)}`)],
+  ["upstream_error", "answer_cut_off", streams(chunkEvent("Hi"))],
+  [
+    "upstream_error",
+    "reported_error",
+    streams(`data: {"error":{"message":"${canary}","code":"${canary}"}}\n\n`),
+  ],
+  [
+    "upstream_error",
+    "connection_lost",
+    (response) => {
+      beginStream(response);
+      response.write(chunkEvent("Hi"), () => response.socket?.resetAndDestroy());
+    },
+  ],
+];
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a record says why its provider failed, in words of the gateway's own`, async (t) => {
+    const gateway = await startTestGateway(t, {
+      kind,
+      environment: {
+        UPSTREAM_ANSWER_BYTES_MAX: "65536",
+        UPSTREAM_EVENT_BYTES_MAX: "65536",
+        UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "500",
+        UPSTREAM_IDLE_TIMEOUT_MS: "500",
+        // Each has a provider of its own, and none is tried again.
+        UPSTREAM_ATTEMPTS_MAX: "1",
+      },
+    });
+    const expected: unknown[] = [];
+    const found: unknown[] = [];
+    for (const [stream, list] of [
+      [false, failures],
+      [true, streamFailures],
+    ] as const) {
+      for (const [code, reason, script] of list) {
+        const { slug } = await addModel(t, gateway, script);
+        const { record } = await askModel(gateway, slug, { stream });
+        expected.push([stream, code, reason]);
+        found.push([stream, record?.errorCode, record?.errorReason]);
+        t.false(JSON.stringify(record).includes(canary));
+      }
+    }
+    t.deepEqual(found, expected);
+    t.is(await reasonOfUnreachable(t, gateway, "http"), "connection_refused");
+    t.is(await reasonOfUnreachable(t, gateway, "https"), "tls_failed");
+  });
+}
+
+test("an answer that takes too long as a whole, and the demo's failures, have their reasons", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "500" } });
+  const { slug } = await addModel(t, gateway, () => {});
+  t.is((await askModel(gateway, slug)).record?.errorReason, "total_timeout");
+  const key = await gateway.admin.keys.create.mutate({ name: "Demo", models: ["demo/echo"] });
+  for (const prompt of ["/fail 503", "/break", "Hello"])
+    await postChat(gateway, key.value, chatBody("demo/echo", prompt));
+  const records = await usageOf(gateway, key.key.id);
+  t.deepEqual(records.map(({ errorReason }) => errorReason).toReversed(), [
+    "http_503",
+    "connection_lost",
+    null,
+  ]);
+});
+
+test("an error in the middle of a stream is told apart from one that cannot be read, in every dialect", async (t) => {
+  const gateway = await startTestGateway(t);
+  const answers: Record<string, string> = {
+    reported_error: `event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"${canary}"}}\n\n`,
+    unreadable_answer: `event: message_stop\ndata: {"type":"message_stop"}\n\n`,
+  };
+  let answer = "";
+  const upstream = await createUpstream(t, (_request, response) => streams(answer)(response));
+  const { id, value, model } = await connectUpstream(gateway, upstream, { kind: "anthropic" });
+  const body = chatBody(model, "Hello", { stream: true, max_tokens: 9 });
+  for (answer of Object.values(answers)) {
+    // Anthropic's form as it is, and translated to OpenAI's.
+    await postTo(gateway, "/v1/messages", { "x-api-key": value }, body);
+    await postChat(gateway, value, body);
+  }
+  const reasons = (await usageOf(gateway, id)).map(({ errorReason }) => errorReason).toReversed();
+  t.deepEqual(reasons.slice(0, 3), ["reported_error", "reported_error", "unreadable_answer"]);
+  t.false(reasons.includes(null));
+});
+
+function streams(text: string): (response: ServerResponse) => void {
+  return (response) => {
+    beginStream(response);
+    response.end(text);
+  };
+}
+
+/** Of a provider where nothing listens, or where TLS is not spoken. */
+async function reasonOfUnreachable(t: ExecutionContext, gateway: TestGateway, scheme: "http" | "https") {
+  const plain = await createUpstream(t, (_request, response) => sendCompletion(response));
+  const url =
+    scheme === "https" ? plain.url.replace("http:", "https:") : `http://127.0.0.1:${await freePort()}`;
+  const { slug } = await addModel(t, gateway, { url });
+  return (await askModel(gateway, slug)).record?.errorReason;
+}
