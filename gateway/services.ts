@@ -25,6 +25,7 @@ import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
 import { Catalogue } from "./models/catalogue.ts";
 import { ModelService } from "./models/model-service.ts";
+import { PrivateAddressWarnings } from "./models/private-address-warnings.ts";
 import { ProviderService } from "./models/provider-service.ts";
 import type { Runtime } from "./runtime.ts";
 import { AddressGuard } from "./upstream/address-guard.ts";
@@ -77,6 +78,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const lastUsed = new LastUsed({ database, log });
     closers.push(() => lastUsed.close());
     const guard = new AddressGuard(config.upstreamPrivateHosts);
+    const privateAddressWarnings = new PrivateAddressWarnings({ log, guard });
     const { now } = runtime;
     const upstreams = new Upstreams({ guard, limits, now });
     const attempts = {
@@ -172,6 +174,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       },
     });
     await catalogue.reload();
+    privateAddressWarnings.warnAtStart(catalogue.list());
 
     return {
       ...{
@@ -193,6 +196,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
         catalogue,
         upstreams,
         attempts,
+        privateAddressWarnings,
         limiter,
         budgets,
         keyUsage,

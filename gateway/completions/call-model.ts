@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
  * made, or not now.
  */
 export function callModel(
-  { catalogue, attempts, limiter, observer }: CompleteOptions,
+  { catalogue, attempts, limiter, observer, privateAddressWarnings }: CompleteOptions,
   exchange: Exchange,
   slug: string,
   prepare: (way: Way) => Attempt,
@@ -24,9 +24,10 @@ export function callModel(
           exchange.noteAttempt(way);
           return attempt;
         },
-        refused({ providerName }, { code }) {
+        refused(way, { code, reason }) {
           exchange.observed?.callRefused(code);
-          observer?.upstreamRefused(providerName, code);
+          observer?.upstreamRefused(way.providerName, code);
+          if (reason === "private_address") privateAddressWarnings.warn(way);
         },
       }),
     ),

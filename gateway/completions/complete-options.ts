@@ -1,6 +1,7 @@
 import type { Limiter } from "../limits/limiter.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { Catalogue } from "../models/catalogue.ts";
+import type { PrivateAddressWarnings } from "../models/private-address-warnings.ts";
 import type { AttemptsOptions } from "../upstream/attempts.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
@@ -12,6 +13,7 @@ export type CompleteOptions = {
   attempts: AttemptsOptions;
   limits: Limits;
   limiter: Pick<Limiter, "admit">;
+  privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   /** Null where nobody counts. */
   observer: RequestObserver | null;
 };

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import type { AddressGuard } from "../upstream/address-guard.ts";
+import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
 import { howToAllow } from "./explain-failure.ts";
 
 /**
@@ -17,10 +17,9 @@ export async function checkBaseUrl(text: string | null, guard: AddressGuard): Pr
   }
   if (url.username !== "" || url.password !== "") throw refused("must not hold a user name or password");
   if (url.hash !== "") throw refused("must not have a fragment (#…)");
-  const port = url.port || (url.protocol === "https:" ? "443" : "80");
-  if (!guard.allowsPrivate(url.hostname, port)) {
+  if (!guard.allowsPrivate(url.hostname, portOf(url))) {
     if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {
-      throw refused(`is a private address. ${howToAllow(`${url.hostname}:${port}`)}`);
+      throw refused(`is a private address. ${howToAllow(hostAndPortOf(url))}`);
     }
     if (url.protocol === "http:")
       throw refused("must use https, or the credential would travel in the clear");

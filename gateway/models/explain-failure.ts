@@ -1,13 +1,15 @@
 import { GatewayError, toGatewayError } from "../errors.ts";
+import { hostAndPortOf } from "../upstream/address-guard.ts";
 
 /**
  * Why an upstream could not be asked, in words for whoever set it up.
  * @param origin scheme, host and port, as in `http://localhost:11434`
  */
 export function explainFailure(error: unknown, origin: string): string {
-  const { protocol, hostname, host, port } = new URL(origin);
+  const url = new URL(origin);
+  const { hostname, host } = url;
   const code = codeOf(error);
-  const hostAndPort = `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
+  const hostAndPort = hostAndPortOf(url);
   const reasons: Record<string, string> = {
     ENOTFOUND: `The host ${hostname} was not found. Check the base URL.`,
     EAI_AGAIN: `The host ${hostname} could not be looked up: the name server does not answer.`,

@@ -30,6 +30,13 @@ export class AddressGuard {
     return isIP(address) !== 0 && !isPublic(address);
   }
 
+  /** Whether it is known without a look-up that the place is not called: it is a literal, or the machine itself. */
+  refusesAtSight(url: URL): boolean {
+    if (this.allowsPrivate(url.hostname, portOf(url))) return false;
+    // RFC 6761, section 6.3: these names are the machine's own everywhere.
+    return this.refusesLiteral(url.hostname) || /(?:^|\.)localhost\.?$/.test(url.hostname);
+  }
+
   /** Whether the name stands for a private address now. One that cannot be looked up is judged when it is dialled. */
   resolvesToPrivate(hostname: string): Promise<boolean> {
     return new Promise((resolve) => {
@@ -56,6 +63,16 @@ export class AddressGuard {
 /** IPv6 addresses come with brackets from URLs and without from Node. */
 function withoutBrackets(host: string): string {
   return host.toLowerCase().replace(/^\[(.*)\]/, "$1");
+}
+
+/** As in `api.openai.com:443`: what stands in `UPSTREAM_PRIVATE_HOSTS`. */
+export function hostAndPortOf(url: URL): string {
+  return `${url.hostname}:${portOf(url)}`;
+}
+
+/** A URL leaves its scheme's own port out. */
+export function portOf({ protocol, port }: URL): string {
+  return port || (protocol === "https:" ? "443" : "80");
 }
 
 export function privateAddressError(): NodeJS.ErrnoException {

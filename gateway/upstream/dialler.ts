@@ -1,6 +1,6 @@
 import { connect, isIP, type OnReadOpts, Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectSecure } from "node:tls";
-import { type AddressGuard, privateAddressError } from "./address-guard.ts";
+import { type AddressGuard, portOf, privateAddressError } from "./address-guard.ts";
 import { withCode } from "./upstream-failure.ts";
 
 type DiallerOptions = {
@@ -23,8 +23,9 @@ export class Dialler {
   #session: Buffer | undefined;
 
   constructor({ origin, guard, connectTimeoutMs }: DiallerOptions) {
-    const { protocol, hostname, port: givenPort } = new URL(origin);
-    const port = givenPort || (protocol === "https:" ? "443" : "80");
+    const url = new URL(origin);
+    const { protocol, hostname } = url;
+    const port = portOf(url);
     const mayBePrivate = guard.allowsPrivate(hostname, port);
     // IPv6 addresses have brackets in URLs only.
     this.#target = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };

@@ -1,0 +1,76 @@
+import test from "ava";
+import { eventually } from "../helpers/eventually.ts";
+import { modelRow, providerRow } from "../helpers/open-test-database.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+test("the log says at the start, once, which providers are private, and how to allow them", async (t) => {
+  const first = await startTestGateway(t);
+  await insertProviders(first, {
+    literal: "http://10.1.2.3:8000/v1",
+    local: "http://localhost:11434/v1",
+    named: "https://six.localhost/v1",
+    six: "http://[::1]:9000/v1",
+    listed: "http://127.0.0.1:7000/v1",
+    // What it stands for, only a name server knows.
+    outside: "https://api.example.com/v1",
+  });
+  const DATABASE_URL = first.environment["DATABASE_URL"] ?? "";
+  const environment = { DATABASE_URL, UPSTREAM_PRIVATE_HOSTS: "127.0.0.1:7000" };
+  const gateway = await startTestGateway(t, { environment });
+
+  t.deepEqual(warningsOf(gateway), [
+    ["literal", "10.1.2.3:8000"],
+    ["local", "localhost:11434"],
+    ["named", "six.localhost:443"],
+    ["six", "[::1]:9000"],
+  ]);
+  t.deepEqual(warningsOf(first), [], "everything is allowed there");
+  const key = await createKey(gateway, ["literal/model"]);
+  for (let request = 0; request < 3; request++)
+    t.is((await postChat(gateway, key.value, chatBody("literal/model"))).status, 502);
+  t.is(warningsOf(gateway).length, 4, "it has been said");
+});
+
+test("what a name stands for is said when it is refused, once", async (t) => {
+  const environment = { UPSTREAM_PRIVATE_HOSTS: "127.0.0.1:7000" };
+  const gateway = await startTestGateway(t, { environment });
+  // Inserted while the gateway runs: nothing is said of it before it is called.
+  await insertProviders(gateway, { late: "http://localhost:11434/v1?key=sk-canary" });
+  t.deepEqual(warningsOf(gateway), []);
+  const key = await createKey(gateway, ["late/model"]);
+  for (let request = 0; request < 3; request++)
+    t.is((await postChat(gateway, key.value, chatBody("late/model", "A secret"))).status, 502);
+  t.deepEqual(warningsOf(gateway), [["late", "localhost:11434"]]);
+  t.false(gateway.log.join("").includes("canary"));
+});
+
+/** As another gateway would, which may call them. */
+async function insertProviders(gateway: TestGateway, baseUrls: Record<string, string>): Promise<void> {
+  const names = Object.keys(baseUrls);
+  await gateway.services.database.write(async ({ providers, models, changes }) => {
+    for (const [name, baseUrl] of Object.entries(baseUrls)) {
+      await providers.insert(providerRow(`prv_${name}`, { name, kind: "openai-compatible", baseUrl }));
+      await models.insert(modelRow(`mdl_${name}`, `prv_${name}`, { slug: `${name}/model` }));
+      // A provider is told of once, however many models it has.
+      await models.insert(modelRow(`mdl_${name}2`, `prv_${name}`, { slug: `${name}/other` }));
+    }
+    await changes.append("catalogue", `prv_${names[0]}`, new Date());
+  });
+  await eventually(() => gateway.services.catalogue.find(`${names.at(-1)}/model`));
+}
+
+/** The provider and the place of each, by name. */
+function warningsOf({ log }: TestGateway): [string, string][] {
+  const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const warnings = lines.filter(({ msg }) => String(msg).includes("UPSTREAM_PRIVATE_HOSTS="));
+  for (const { level, msg, address } of warnings) {
+    if (level !== "warn") throw new Error(`It is no warning: ${String(level)}`);
+    if (!String(msg).includes(`UPSTREAM_PRIVATE_HOSTS=${String(address)} `)) throw new Error(String(msg));
+  }
+  const places = warnings.map(({ provider, address }): [string, string] => [
+    String(provider),
+    String(address),
+  ]);
+  return places.toSorted(([left], [right]) => left.localeCompare(right));
+}
