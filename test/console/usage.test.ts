@@ -50,8 +50,13 @@ browserTest(
     t.is(lines.length, 3);
     t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
     t.is(lines.filter((line) => line.includes(",'=HYPERLINK(1),")).length, 3, "no formula");
-    t.deepEqual(titles.split(",").slice(-4), ["attempts", "client_tool", "owner_name", "limited_by"]);
-    t.true(lines.every((line) => line.endsWith(`,1,codex,${administrator.name},`)));
+    t.deepEqual(titles.split(",").slice(-5), [
+      ...["attempts", "client_tool", "owner_name", "limited_by", "error_reason"],
+    ]);
+    const ending = `,1,codex,${administrator.name},,`;
+    t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
+      ...["", "", "http_500"],
+    ]);
 
     await page
       .getByRole("button", { name: /details of the request/ })
@@ -167,22 +172,24 @@ browserTest(
     };
     await use([200, 429], { requestsPerMinute: 1 });
     await use([200, 429], {});
-    await use([402], { budgetsUsd: { total: 0 } });
+    await use([402], { budgetsUsd: { day: 0 } });
     await gateway.services.recorder.flush();
 
     const viewport = { width: 360, height: 780 };
     const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
-    for (const [status, refusedBy] of [
-      ["Failed rate_limit_exceeded of this API key", "the limits of this API key"],
-      ["Failed rate_limit_exceeded of its owner", "the limits of its owner"],
-      ["Failed insufficient_quota of this API key", "the budget of this API key"],
+    for (const [code, refusedBy] of [
+      ["rate_limit_exceeded", "limit of requests per minute of this API key"],
+      ["rate_limit_exceeded", "limit of requests per minute of its owner"],
+      ["insufficient_quota", "budget per day of this API key"],
     ] as const) {
-      const row = page
-        .getByRole("row")
-        .filter({ has: page.getByRole("cell", { name: status, exact: true }) });
+      const name = `Failed ${code} ${refusedBy}`;
+      const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name, exact: true }) });
       await row.getByRole("button", { name: /details of the request/ }).click();
       const dialog = page.getByRole("dialog", { name: "Request" });
-      t.is(await dialog.locator("dt", { hasText: "Refused by" }).locator("+ dd").innerText(), refusedBy);
+      t.is(
+        await dialog.locator("dt", { hasText: "Refused by" }).locator("+ dd").innerText(),
+        `the ${refusedBy}`,
+      );
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });
     }
@@ -197,11 +204,11 @@ browserTest(
       .trim()
       .split("\r\n")
       .map((line) => line.split(","));
-    const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.at(-1)}`);
-    t.is(titles.at(-1), "limited_by");
+    const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-2).join()}`);
+    t.deepEqual(titles.slice(-2), ["limited_by", "error_reason"]);
     t.deepEqual(refusals.toSorted(), [
-      ...[",", ","],
-      ...["insufficient_quota,KEY", "rate_limit_exceeded,KEY", "rate_limit_exceeded,PERSON"],
+      ...[",,", ",,", "insufficient_quota,KEY,budget_per_day"],
+      ...["KEY", "PERSON"].map((whose) => `rate_limit_exceeded,${whose},requests_per_minute`),
     ]);
   },
 );

@@ -29,6 +29,7 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   ["client_tool", (record) => record.clientTool],
   ["owner_name", (record) => record.ownerName],
   ["limited_by", (record) => record.limitedBy],
+  ["error_reason", (record) => record.errorReason],
 ];
 
 /** The rows as CSV (RFC 4180), with a line of titles. */

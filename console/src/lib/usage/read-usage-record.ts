@@ -1,4 +1,5 @@
 import { askGraphql } from "#lib/session/graphql.ts";
+import type { ErrorReason } from "./error-reasons.ts";
 
 /** What the console knows of a record: the same fields wherever it asks for one. */
 export const usageRecordFields = /* GraphQL */ `
@@ -19,6 +20,7 @@ export const usageRecordFields = /* GraphQL */ `
     httpStatus
     errorCode
     limitedBy
+    errorReason
     inputTokens
     outputTokens
     cachedInputTokens
@@ -66,6 +68,8 @@ export type UsageRecord = {
   errorCode: string | null;
   /** Whose limit or budget refused it; null however else it ended. */
   limitedBy: LimitScope | null;
+  /** Which limit it was, or how the provider failed; null where the code says it all. */
+  errorReason: ErrorReason | null;
   inputTokens: number | null;
   outputTokens: number | null;
   cachedInputTokens: number | null;

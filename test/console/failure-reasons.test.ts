@@ -1,0 +1,55 @@
+import test from "ava";
+import { addModel, answersWith, askModel } from "../helpers/add-model.ts";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { freePort } from "../helpers/free-port.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+const viewport = { width: 360, height: 780 };
+
+browserTest("why a provider failed stands in the table and in the details of the request", async (t) => {
+  const gateway = await startTestGateway(t);
+  const down = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
+  const broken = await addModel(t, gateway, answersWith(500));
+  for (const { slug } of [down, broken]) await askModel(gateway, slug);
+
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
+  for (const why of ["the connection was refused", "the provider answered with HTTP status 500"]) {
+    const cell = page.getByRole("cell", { name: `Failed upstream_error ${why}`, exact: true });
+    await page
+      .getByRole("row")
+      .filter({ has: cell })
+      .getByRole("button", { name: /details of the request/ })
+      .click();
+    const dialog = page.getByRole("dialog", { name: "Request" });
+    t.is(await dialog.locator("dt", { hasText: "Why" }).locator("+ dd").innerText(), why);
+    t.is(await dialog.locator("dt", { hasText: "Refused by" }).count(), 0);
+    await assertAccessible(t, page);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  }
+  const table = page.getByRole("region", { name: "Requests" });
+  t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
+});
+
+browserTest("the overview and a provider's page say why it failed last", async (t) => {
+  const gateway = await startTestGateway(t);
+  const down = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
+  const busy = await addModel(t, gateway, answersWith(429));
+  for (const { slug } of [down, busy]) await askModel(gateway, slug);
+
+  const page = await openSignedIn(t, { browser: browser(), gateway, viewport });
+  const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
+  const refused = /last error upstream_error, the connection was refused, (?:just now|\d+ seconds ago)/;
+  await line(down.name).getByText(refused).waitFor();
+  // What the code says already is not said again.
+  await line(busy.name)
+    .getByText(/last error http_429 (?:just now|\d+ seconds ago)/)
+    .waitFor();
+  await assertAccessible(t, page);
+  await page.goto(`/providers/${down.providerId}`);
+  await page.getByText(refused).waitFor();
+  await assertAccessible(t, page);
+});
