@@ -60,6 +60,7 @@ export const limitVariables = {
   usageFlushIntervalMs: { variable: "USAGE_FLUSH_INTERVAL_MS", value: 100 },
   auditRetentionDays: { variable: "AUDIT_RETENTION_DAYS", value: 400 },
   usageRetentionDays: { variable: "USAGE_RETENTION_DAYS", value: 400, least: 0 },
+  usageUnknownModelsPerHourMax: { variable: "USAGE_UNKNOWN_MODELS_PER_HOUR_MAX", value: 100, least: 0 },
   usageQueryTimeoutMs: { variable: "USAGE_QUERY_TIMEOUT_MS", value: 2_000 },
   usageRecordsPerPageMax: { variable: "USAGE_RECORDS_PER_PAGE_MAX", value: 500 },
   usageSummaryRowsMax: { variable: "USAGE_SUMMARY_ROWS_MAX", value: 10_000 },

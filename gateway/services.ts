@@ -23,6 +23,7 @@ import { LastUsed } from "./keys/last-used.ts";
 import { lookUpKey } from "./keys/look-up-key.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
+import { AskedModels } from "./models/asked-models.ts";
 import { Catalogue } from "./models/catalogue.ts";
 import { ModelService } from "./models/model-service.ts";
 import { PrivateAddressWarnings } from "./models/private-address-warnings.ts";
@@ -108,6 +109,8 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     );
     const openExchanges = new OpenExchanges();
     const catalogue = new Catalogue({ database, secretBox, limits, log });
+    const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
+    const askedModels = new AskedModels({ catalogue, now, unknownPerHourMax });
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
     const keys = new KeyService({ database, runtime, changeFeed, audit, limits });
     const models = new ModelService({ database, runtime, changeFeed, audit, catalogue });
@@ -194,6 +197,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
         keyCache,
         lastUsed,
         catalogue,
+        askedModels,
         upstreams,
         attempts,
         privateAddressWarnings,

@@ -5,18 +5,19 @@ import { toEnvelope } from "./client-form.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
 import { prepareChat } from "./prepare-chat.ts";
+import { readRequest } from "./read-request.ts";
 
 /**
  * The way of every chat completion: read what is asked, decide where it goes, call, relay. What comes back arrives at the
  * relay of the attempt that answers, which ends the exchange. Throws a `GatewayError` for a request that cannot be made.
  */
 export function complete(options: CompleteOptions, exchange: Exchange, bytes: Buffer): void {
-  const { requestJsonDepthMax, upstreamEventBytesMax: eventBytesMax } = options.limits;
-  const request = readChatRequest(bytes, requestJsonDepthMax);
+  const request = readRequest(options, exchange, bytes, readChatRequest);
   const slug = request.body.model;
-  exchange.describe(slug, request.stream, request.body);
+  exchange.describe(options.askedModels.nameOf(slug), request.stream, request.body);
 
   const { includeUsage } = request;
+  const { upstreamEventBytesMax: eventBytesMax } = options.limits;
   const clientForm = chatClientForm(toEnvelope(exchange, slug), { includeUsage, eventBytesMax });
   const call = { options, exchange, request, clientForm, slug };
   callModel(options, exchange, slug, (way) => prepareChat(call, way));

@@ -11,6 +11,7 @@ import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
 import { NativeEventStream } from "./native-event-stream.ts";
 import { prepareChat, relayStream } from "./prepare-chat.ts";
+import { readRequest } from "./read-request.ts";
 
 /** Headers of the client's that mean something to an upstream of its own dialect; names in lower case. */
 export type ClientHeaders = Record<string, string>;
@@ -26,9 +27,9 @@ export function converse(
   dialect: Dialect,
   clientHeaders: ClientHeaders,
 ): void {
-  const request = dialect.readRequest(bytes, options.limits.requestJsonDepthMax);
+  const request = readRequest(options, exchange, bytes, dialect.readRequest);
   const slug = request.model;
-  exchange.describe(slug, request.stream, request.body);
+  exchange.describe(options.askedModels.nameOf(slug), request.stream, request.body);
 
   const envelope = toEnvelope(exchange, slug);
   const clientForm: ClientForm = {

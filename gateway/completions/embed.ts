@@ -11,13 +11,14 @@ import { callModel } from "./call-model.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
 import { nativeAnswer } from "./native-answer.ts";
+import { readRequest } from "./read-request.ts";
 import { translatedEmbeddings } from "./translated-answer.ts";
 
 /** The way of every embeddings request: as `complete`, without streams. */
 export function embed(options: CompleteOptions, exchange: Exchange, bytes: Buffer): void {
-  const request = readEmbeddingsRequest(bytes, options.limits.requestJsonDepthMax);
+  const request = readRequest(options, exchange, bytes, readEmbeddingsRequest);
   const slug = request.body.model;
-  exchange.describe(slug, false, request.body);
+  exchange.describe(options.askedModels.nameOf(slug), false, request.body);
   callModel(options, exchange, slug, (way) => prepareEmbeddings(options, exchange, request, slug, way));
 }
 

@@ -2,7 +2,6 @@ import { GatewayError } from "../errors.ts";
 import { timeOfId } from "../ids.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import { parseSlug } from "../models/slug.ts";
 import type { Route } from "../models/resolve-route.ts";
 import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
@@ -84,9 +83,12 @@ export class Exchange {
     this.#receivedAt = performance.now();
   }
 
-  /** What the client asked for. Of the model's name only what can be a slug is kept: anything else could be content. */
+  /**
+   * What the client asked for.
+   * @param askedModel as it is kept: empty where it could be something else than a name
+   */
   describe(askedModel: string, isStream: boolean, asked: Record<string, unknown>): void {
-    this.#askedModel = parseSlug(askedModel) ? askedModel : "";
+    this.#askedModel = askedModel;
     this.#asked = asked;
     this.isStream = isStream;
   }

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import type { Catalogue, CatalogueModel } from "./catalogue.ts";
-import { parseSlug } from "./slug.ts";
+import { isBareName, parseSlug } from "./slug.ts";
 
 /** Where a request goes: decided once, then carried along. */
 export type Route = CatalogueModel;
@@ -14,7 +14,7 @@ export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string):
   const model = catalogue.find(slug);
   if (model && key.modelIds.has(model.id)) return model;
   // Only what can be a name is repeated: it goes into answers and terminals.
-  const isBare = parseSlug(`provider/${slug}`) !== null && !slug.includes("/");
+  const isBare = isBareName(slug);
   const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
   throw new GatewayError(
     "model_not_found",
