@@ -14,7 +14,7 @@ export const UsageRecord = table(
     apiKeyName: text(255),
     /** Whose key it was then: they see the record when the key is gone. Null for a key of nobody's. */
     ownerId: nullable(text(40)),
-    /** The slug the client asked for; empty when the request named none that could be one. */
+    /** What the client asked for: a slug, or a name without a provider. Empty where it named none, or none that is kept. */
     model: text(255),
     /** Who answered, or was called last: the model's own provider, or that of a fallback. Empty where nobody was. */
     provider: text(63),
@@ -40,7 +40,7 @@ export const UsageRecord = table(
     reasoningTokens: nullable(integer()),
     /** True when a count was worked out here because the upstream did not report it. */
     estimated: flag(),
-    /** Nano-dollars; null when a price or a count is unknown, 0 where no upstream was called. */
+    /** Nano-dollars; null when a price or a count is unknown, 0 where nothing went to an upstream. */
     cost: nullable(bigInteger()),
     /** The prices that made the cost, in nano-dollars per million tokens, so that it can be worked out again. */
     inputPrice: nullable(bigInteger()),

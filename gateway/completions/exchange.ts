@@ -5,8 +5,7 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import type { Route } from "../models/resolve-route.ts";
 import type { Way } from "../models/way.ts";
 import type { Attempts } from "../upstream/attempts.ts";
-import { type CompletedUsage, completeUsage, toCounts } from "../usage/complete-usage.ts";
-import { costOf, noPrices } from "../usage/cost.ts";
+import { completeUsage, toUsed } from "../usage/complete-usage.ts";
 import { type FailureColumns, gatewayDied, noFailure, toFailureColumns } from "../usage/failure-columns.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
@@ -104,8 +103,9 @@ export class Exchange {
     if (this.#attempts++ === 0) this.#calledAt = performance.now();
     this.observed?.call(way);
     const { recorder } = this.#options;
+    const toRecord = () => this.#toRecord("INTERRUPTED", 500, gatewayDied, toUsed(null, this.#way));
     if (this.#started) recorder.update(this.#started);
-    else this.#started = recorder.start(() => this.#toRecord("INTERRUPTED", 500, gatewayDied, null));
+    else this.#started = recorder.start(toRecord);
   }
 
   /** Begins the call and keeps hold of it. */
@@ -199,10 +199,12 @@ export class Exchange {
     openExchanges.remove(this);
     this.#onOver?.();
     if (status !== "SUCCEEDED") this.#call?.abort();
-    const asked = this.#attempts > 0 ? this.#asked : null;
+    // What no provider got has not been worked on by any.
+    const sentTo = this.#call?.wasSent ? this.#way : null;
+    const asked = sentTo && this.#asked;
     const counted = completeUsage({ status, reported: this.usage, said: this.#said, asked });
     const failure = error ? toFailureColumns(error) : noFailure;
-    const record = this.#toRecord(status, httpStatus, failure, counted);
+    const record = this.#toRecord(status, httpStatus, failure, toUsed(counted, sentTo));
     this.admission?.end(record);
     observer?.ended({
       request: this.observed,
@@ -218,7 +220,7 @@ export class Exchange {
     status: UsageRecord["status"],
     httpStatus: number,
     failure: FailureColumns,
-    counted: CompletedUsage | null,
+    used: ReturnType<typeof toUsed>,
   ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
     const { way } = this;
@@ -239,9 +241,7 @@ export class Exchange {
       status,
       httpStatus,
       ...failure,
-      ...toCounts(counted),
-      cost: way ? costOf(way.prices, counted?.usage ?? null) : 0,
-      ...(way?.prices ?? noPrices),
+      ...used,
       latencyMs: Math.round(performance.now() - this.#startedAt),
       timeToFirstTokenMs: this.#firstTokenAt && Math.round(this.#firstTokenAt - this.#startedAt),
     };

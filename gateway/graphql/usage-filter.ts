@@ -7,7 +7,7 @@ export function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
     description: "Which usage: what meets all that is given.",
     fields: (t) => ({
       apiKeyId: t.id(),
-      model: t.string({ description: "A model's slug." }),
+      model: t.string({ description: "A model, as records name it; empty for those that name none." }),
       provider: t.string({ description: "A provider's name." }),
       status: t.field({ type: UsageStatus }),
       from: t.field({ type: "DateTime", description: "Requests made at this moment or later." }),

@@ -14,10 +14,11 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       ownerId: t.exposeID("ownerId", { nullable: true, description: "Whose key it was then." }),
       ownerName: t.exposeString("ownerName", { nullable: true, description: "As the owner is called now." }),
       model: t.exposeString("model", {
-        description: "The slug that was asked for; empty where there was none.",
+        description:
+          "The model that was asked for: a slug, or what stood in its place. Empty where none was named, or none that could be kept: a text, a key, or one of many unknown names.",
       }),
       provider: t.exposeString("provider", {
-        description: "Who answered, or was called last; empty where nobody was.",
+        description: "Who answered, or was asked last without an answer; empty where nobody was.",
       }),
       upstreamModel: t.exposeString("upstreamModel", { nullable: true }),
       credentialId: t.id({
@@ -56,7 +57,8 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       costUsd: t.field({
         type: "Decimal",
         nullable: true,
-        description: "US dollars, by the prices of then; null when a price or a count is unknown.",
+        description:
+          "US dollars, by the prices of then; null when a price or a count is unknown. 0 where nothing of the request went to a provider.",
         resolve: ({ cost }) => toBigInt(cost),
       }),
       ...Object.fromEntries(

@@ -37,7 +37,8 @@ export function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnum
           requests > 0 && requests === unknownCosts ? null : cost,
       }),
       unknownCosts: t.exposeInt("unknownCosts", {
-        description: "How many requests have a cost that is not known.",
+        description:
+          "How many of the requests have a cost that is not known: they are left out of `costUsd`.",
       }),
       averageLatencyMs: t.int({ nullable: true, resolve: averageLatencyMs }),
       p95LatencyMs: t.int({

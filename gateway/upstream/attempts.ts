@@ -50,6 +50,8 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   #way: Way | null = null;
   #attempt: Attempt | null = null;
   #call: UpstreamCall | null = null;
+  /** By a call that was given up for another. */
+  #wasSent = false;
   #waiting: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -67,6 +69,10 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     if (this.#refusal) throw this.#refusal;
     const soonest = pickSoonest(this.#groups, coolDowns);
     if (soonest) this.#take(soonest);
+  }
+
+  get wasSent(): boolean {
+    return this.#wasSent || this.#call?.wasSent === true;
   }
 
   pause(): void {
@@ -159,6 +165,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   #take(way: Way): void {
     this.#tried.push(way);
+    this.#wasSent = this.wasSent;
     const attempt = this.#caller.prepare(way);
     this.#way = way;
     this.#attempt = attempt;

@@ -14,6 +14,7 @@ export function playAnswer(
 }
 
 class LocalCall implements UpstreamCall {
+  readonly wasSent = true;
   readonly #answer: ScriptedAnswer;
   readonly #timeouts: UpstreamTimeouts;
   readonly #events: UpstreamEvents;

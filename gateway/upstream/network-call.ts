@@ -48,6 +48,10 @@ export class NetworkCall implements UpstreamCall {
     this.holder?.resume();
   }
 
+  get wasSent(): boolean {
+    return this.#wasSent;
+  }
+
   get isPaused(): boolean {
     return this.#isPaused;
   }

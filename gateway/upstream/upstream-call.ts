@@ -17,6 +17,8 @@ export type UpstreamHeaders = Record<string, string | string[] | undefined>;
 
 /** An upstream call under way. */
 export type UpstreamCall = {
+  /** Whether any of the request may have reached the upstream, which may then have worked on it. */
+  readonly wasSent: boolean;
   /** Stops reading; the upstream feels it when the buffers between are full. */
   pause(): void;
   resume(): void;

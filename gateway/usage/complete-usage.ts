@@ -1,5 +1,6 @@
 import type { UsageStatus } from "../../db/entities/usage-record.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
+import { type Prices, toCost } from "./cost.ts";
 import { estimateInputTokens } from "./estimate-input-tokens.ts";
 
 /** What of a request that is over tells its tokens. */
@@ -30,8 +31,15 @@ export function completeUsage({ status, reported, said, asked }: Told): Complete
   return { usage: { ...(reported ?? nothingReported), inputTokens, outputTokens }, estimated: true };
 }
 
-/** As usage records have them; null for what is not known. */
-export function toCounts(counted: CompletedUsage | null) {
+/**
+ * Tokens and cost as usage records have them; null for what is not known.
+ * @param sent who got the request and what that costs; null where nothing of it went out
+ */
+export function toUsed(counted: CompletedUsage | null, sent: { prices: Prices } | null) {
+  return { ...toCounts(counted), ...toCost(sent?.prices ?? null, counted?.usage ?? null) };
+}
+
+function toCounts(counted: CompletedUsage | null) {
   const usage = counted?.usage;
   return {
     inputTokens: usage?.inputTokens ?? null,
@@ -43,7 +51,7 @@ export function toCounts(counted: CompletedUsage | null) {
   };
 }
 
-export type CompletedUsage = { usage: TokenUsage; estimated: boolean };
+type CompletedUsage = { usage: TokenUsage; estimated: boolean };
 
 /**
  * Some upstreams report as they go, thoughts that are not shown included; Anthropic's reports a token or a few at the

@@ -1,7 +1,8 @@
 import type { ModelRow } from "../../db/entities/model.ts";
+import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 
-type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
+export type Prices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
 /**
  * What a completion cost, in nano-dollars; null when a count or the price of a counted token is unknown. What is free costs
@@ -9,7 +10,7 @@ type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWri
  * are part of the input, and cost what input costs where they have no price of their own; reasoning tokens are part of the
  * output.
  */
-export function costOf(prices: PriceColumns, usage: TokenUsage | null): number | null {
+export function costOf(prices: Prices, usage: TokenUsage | null): number | null {
   if (isFree(prices)) return 0;
   if (usage === null || usage.inputTokens === null || usage.outputTokens === null) return null;
   const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = prices;
@@ -27,14 +28,28 @@ export function costOf(prices: PriceColumns, usage: TokenUsage | null): number |
 }
 
 /** What has no price of its own costs what input costs. */
-function isFree({ inputPrice, cachedInputPrice, cacheWritePrice, outputPrice }: PriceColumns): boolean {
+function isFree({ inputPrice, cachedInputPrice, cacheWritePrice, outputPrice }: Prices): boolean {
   return inputPrice === 0 && outputPrice === 0 && !cachedInputPrice && !cacheWritePrice;
 }
 
 const tokensPerPrice = 1_000_000n;
 
-/** Those of a request that nobody was asked to answer, and that costs nothing. */
-export const noPrices = {
+/**
+ * The cost as usage records have it, with the prices that made it.
+ * @param prices null where no provider got anything of the request: that costs nothing, whatever prices are
+ */
+export function toCost(prices: Prices | null, usage: TokenUsage | null): Prices & { cost: number | null } {
+  if (prices === null) return { cost: 0, ...noPrices };
+  const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = prices;
+  return { cost: costOf(prices, usage), inputPrice, cachedInputPrice, cacheWritePrice, outputPrice };
+}
+
+/** Whether no provider got anything of the request: without prices and counts nothing else is known to cost nothing. */
+export function isUnsent({ cost, inputPrice, inputTokens }: UsageRecordRow): boolean {
+  return cost === 0 && inputPrice === null && inputTokens === null;
+}
+
+const noPrices = {
   inputPrice: null,
   cachedInputPrice: null,
   cacheWritePrice: null,

@@ -3,7 +3,7 @@ import type { ModelRow } from "../../db/entities/model.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { GatewayError } from "../errors.ts";
 import { firstIdAt } from "../ids.ts";
-import { costOf } from "./cost.ts";
+import { costOf, isUnsent } from "./cost.ts";
 
 export type RecomputeWish = {
   from: Date;
@@ -27,7 +27,7 @@ export type RecomputedModel = {
  * Works out the costs of a period anew, by the prices that models have today, for when a price was not known or wrong.
  * The prices are written down with the records, and the roll-ups are put right in the same transactions. It does some
  * hundred records at a time; to be interrupted and run again does no harm. Records whose model is gone, or has no price,
- * stay as they are.
+ * stay as they are, and so do those of requests that no provider got.
  * @param onProgress is told the time up to which it is done
  */
 export async function recomputeCosts(
@@ -97,7 +97,7 @@ function answeringModel(models: PricedModel[]) {
 }
 
 function withPricesOf(record: UsageRecordRow, model: PricedModel | undefined): UsageRecordRow {
-  if (!model || model.inputPrice === null) return record;
+  if (!model || model.inputPrice === null || isUnsent(record)) return record;
   const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
   return {
     ...record,

@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import test, { type ExecutionContext } from "ava";
+import { recomputeCosts } from "../../gateway/usage/recompute-costs.ts";
+import { addModel, answersWith, type Script } from "../helpers/add-model.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// What it costs that a provider was called and did not answer: nothing, if nothing of the request went out.
+const shared = sharedByFile();
+let gateway: TestGateway;
+/** On the same database, started without leave to call private addresses. */
+let guarded: TestGateway;
+
+test.before(async () => {
+  gateway = await startTestGateway(shared);
+  const { DATABASE_URL = "", DATA_DIR = "" } = gateway.environment;
+  guarded = await startTestGateway(shared, {
+    environment: { DATABASE_URL, DATA_DIR, UPSTREAM_PRIVATE_HOSTS: "" },
+  });
+});
+
+/** A model with prices, and fallbacks that are asked in its place. */
+async function pricedModel(
+  t: ExecutionContext,
+  where: { url: string } | Script,
+  fallbacks: string[] = [],
+): Promise<string> {
+  const { slug } = await addModel(t, gateway, where, fallbacks);
+  await gateway.admin.models.update.mutate({ slug, prices: { input: 3, output: 15 } });
+  return slug;
+}
+
+async function recordOf(slug: string, at = gateway) {
+  const { id, value } = await createKey(at, [slug]);
+  const { status } = await postChat(at, value, chatBody(slug));
+  const [record] = await usageOf(at, id);
+  return { status, record };
+}
+
+/** A port where TLS is expected and something else is spoken. */
+async function plainServer(t: ExecutionContext, greeting: string): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.end(greeting);
+  }).listen(0, "127.0.0.1");
+  t.teardown(() => void server.close());
+  await once(server, "listening");
+  return (server.address() as { port: number }).port;
+}
+
+const places: [what: string, url: (t: ExecutionContext) => Promise<string>, isGuarded: boolean][] = [
+  ["a refused connection", async () => "http://127.0.0.1:1", false],
+  ["a host that is not found", async () => "http://no-such-host.invalid", false],
+  ["a private address that is refused", async () => "http://127.0.0.1:1", true],
+  [
+    "TLS that fails",
+    async (t) => `https://127.0.0.1:${await plainServer(t, "HTTP/1.1 400 No\r\n\r\n")}`,
+    false,
+  ],
+];
+for (const [what, url, isGuarded] of places) {
+  test(`${what} costs nothing, and goes on costing nothing when costs are worked out anew`, async (t) => {
+    const at = isGuarded ? guarded : gateway;
+    const slug = await pricedModel(t, { url: await url(t) });
+    const { status, record } = await recordOf(slug, at);
+    t.is(status, 502);
+    t.like(record, {
+      attempts: 1,
+      errorCode: "upstream_error",
+      cost: 0,
+      inputTokens: null,
+      inputPrice: null,
+    });
+
+    const { database } = at.services;
+    const hour = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
+    t.like(await recomputeCosts(database, { ...hour, model: slug }), [
+      { records: 1, changed: 0, unknownAfter: 0 },
+    ]);
+  });
+}
+
+test("a connection that breaks after the request may have cost something: it is not known", async (t) => {
+  const slug = await pricedModel(t, (response) => void response.socket?.destroy());
+  t.like((await recordOf(slug)).record, { attempts: 1, cost: null, inputPrice: 3e9 });
+});
+
+test("two providers that cannot be reached cost nothing", async (t) => {
+  const other = await pricedModel(t, { url: "http://127.0.0.1:1" });
+  const slug = await pricedModel(t, { url: "http://127.0.0.1:2" }, [other]);
+  t.like((await recordOf(slug)).record, { attempts: 2, cost: 0 });
+});
+
+test("where one of two had the request, the cost is not known", async (t) => {
+  const refusing = await pricedModel(t, answersWith(503));
+  const away = await pricedModel(t, { url: "http://127.0.0.1:1" });
+  const first = await pricedModel(t, answersWith(503), [away]);
+  const last = await pricedModel(t, { url: "http://127.0.0.1:2" }, [refusing]);
+  t.like((await recordOf(first)).record, { attempts: 2, cost: null });
+  t.like((await recordOf(last)).record, { attempts: 2, cost: null });
+});
+
+test("a client that leaves while its provider is being connected to costs nothing", async (t) => {
+  // Takes the connection and does not speak: TLS never comes about.
+  const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
+  t.teardown(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const slug = await pricedModel(t, { url: `https://127.0.0.1:${port}` });
+  const { id, value } = await createKey(gateway, [slug]);
+  const leaving = new AbortController();
+  const connected = once(server, "connection");
+  const asked = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${value}`, "content-type": "application/json" },
+    body: JSON.stringify(chatBody(slug)),
+    signal: leaving.signal,
+  }).catch(() => null);
+  const [socket] = (await connected) as [Socket];
+  t.teardown(() => socket.destroy());
+  leaving.abort();
+  await asked;
+  const record = await eventually(async () => (await usageOf(gateway, id))[0] ?? false);
+  t.like(record, { status: "CANCELLED", cost: 0, inputTokens: null, estimated: false });
+});
