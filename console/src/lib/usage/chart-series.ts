@@ -1,3 +1,4 @@
+import { nameModel } from "./model-name.ts";
 import type { UsageDimension, UsageSummaryRow } from "./summarize-usage.ts";
 
 export type UsageMetric = "requests" | "tokens" | "cost";
@@ -92,6 +93,6 @@ function groupOf(row: UsageSummaryRow, dimension: UsageDimension): { key: string
   if (dimension === "API_KEY")
     return { key: row.apiKeyId ?? "", label: row.apiKeyName ?? row.apiKeyId ?? "" };
   const value = { MODEL: row.model, PROVIDER: row.provider, STATUS: row.status }[dimension] ?? "";
-  // Names that cannot be a model's are not kept, and some requests never came as far as a provider.
-  return { key: value, label: value || (dimension === "MODEL" ? "no valid name" : "none") };
+  // Some requests never came as far as a provider.
+  return { key: value, label: dimension === "MODEL" ? nameModel(value) : value || "none" };
 }

@@ -15,9 +15,19 @@ export function keysQuery() {
  * Keys that were used in that time, those that are gone by now, too. Whole hours, so that the question stays the same while
  * the page is looked at.
  */
-export function usedKeysQuery({ from, to }: Pick<UsageFilter, "from" | "to">) {
-  const times = { from, to: new Date(Math.ceil(Date.parse(to) / 3_600_000) * 3_600_000).toISOString() };
+export function usedKeysQuery(time: UsageFilter) {
+  const times = inWholeHours(time);
   return { queryKey: ["usage", "keys", times], queryFn: () => summarizeUsage(times, ["API_KEY"], null) };
+}
+
+/** Names that were asked for in that time, most of all first, whether there is such a model or not. */
+export function usedModelsQuery({ apiKeyId, ...time }: UsageFilter) {
+  const filter = { ...inWholeHours(time), ...(apiKeyId !== undefined && { apiKeyId }) };
+  return { queryKey: ["usage", "models", filter], queryFn: () => summarizeUsage(filter, ["MODEL"], null) };
+}
+
+function inWholeHours({ from, to }: Pick<UsageFilter, "from" | "to">) {
+  return { from, to: new Date(Math.ceil(Date.parse(to) / 3_600_000) * 3_600_000).toISOString() };
 }
 
 type Known = {

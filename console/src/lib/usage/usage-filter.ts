@@ -1,6 +1,7 @@
 import { toDateText } from "#lib/keys/expiry.ts";
 import { chooseFilter, urlState } from "#lib/url-state.ts";
 import { type Days, toTimes } from "./custom-period.ts";
+import { noModelChoice } from "./model-name.ts";
 import type { UsageStatus } from "./read-usage-record.ts";
 
 /** As `UsageFilter` of the usage history. Times are ISO 8601 in UTC; `from` is included, `to` is not. */
@@ -68,7 +69,7 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
   const [apiKeyId, model, provider] = [urlState("key"), urlState("model"), urlState("provider")];
   return {
     ...(apiKeyId && { apiKeyId }),
-    ...(model && { model }),
+    ...(model && { model: model === noModelChoice ? "" : model }),
     ...(provider && { provider }),
     ...(status && { status }),
     from: new Date(from).toISOString(),
