@@ -97,10 +97,19 @@ test("warnings: what is true of several models is said once, and names them", (t
   t.regex(warnings[0] ?? "", /^a\/x, a\/y, and a\/z are not served in Anthropic's form/);
 });
 
-test("a key that is cut off is told from one of somebody else's", (t) => {
-  t.throws(() => generate("codex", { key: "sk-gateway-oops" }), {
-    message: "This key is not whole: it has 60 letters and digits.",
-  });
+test("a key that is cut off is told from one of somebody else's, and says how much of it is there", (t) => {
+  const whole = `sk-gateway-${"a1B2c3D".repeat(7)}`;
+  for (const [key, message] of [
+    ["sk-gateway-oops", "This key is incomplete: it has 15 characters, a whole one has 60."],
+    [whole.slice(0, 19), "This key is incomplete: it has 19 characters, a whole one has 60."],
+    [`${whole}a`, "This key is too long: it has 61 characters, a whole one has 60."],
+    [
+      whole.replace("B", "\u{1f511}"),
+      "This key has a character that no key has: behind sk-gateway- are letters and digits.",
+    ],
+  ] as const)
+    t.throws(() => generate("codex", { key }), { message }, key);
+  t.notThrows(() => generate("codex", { key: whole }));
   t.throws(() => generate("codex", { key: "sk-other" }), { message: /start with sk-gateway-/ });
 });
 

@@ -155,7 +155,15 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     for (const [key, why] of [
       ["sk-other", /is not one of the gateway's/],
       [keyValue.slice(1, 40), /is not one of/],
-      [keyValue.slice(0, 40), /is not whole/],
+      [
+        keyValue.slice(0, 40),
+        /is incomplete: it has 40 characters, a whole one has 60\. Nothing was changed/,
+      ],
+      [`${keyValue}a`, /is too long: it has 61 characters, a whole one has 60\./],
+      [
+        `${keyValue.slice(0, -1)}_`,
+        /has characters that no key has: behind sk-gateway- are letters and digits/,
+      ],
     ] as const) {
       const wrong = await createHome(t, { environment: { GATEWAY_API_KEY: key } });
       t.regex(await wrong.run(generate("other", wrong.baseUrl, null).command), why);

@@ -41,13 +41,7 @@ export type Dialect = "chat" | "messages" | "responses";
 export function parseSetupInput<Tool extends string>(input: SetupInput<Tool>): SetupInput<Tool> {
   const { light, daily, hard, connected } = input.models;
   for (const model of [light, daily, hard, ...connected]) checkModel(model);
-  if (input.key !== null && !keyPattern.test(input.key)) {
-    throw new SetupInputError(
-      input.key.startsWith("sk-gateway-")
-        ? "This key is not whole: it has 60 letters and digits."
-        : "This is not one of the gateway's keys, which start with sk-gateway-.",
-    );
-  }
+  if (input.key !== null && !keyPattern.test(input.key)) throw new SetupInputError(explainKey(input.key));
   return { ...input, baseUrl: parseBaseUrl(input.baseUrl) };
 }
 
@@ -59,6 +53,19 @@ const keyPattern = /^sk-gateway-[0-9A-Za-z]{49}$/;
 
 // As in the gateway; a slash may be part of the model's name, two dots in a row may not, since some tools make paths of it.
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;
+
+function explainKey(key: string): string {
+  if (!key.startsWith("sk-gateway-"))
+    return "This is not one of the gateway's keys, which start with sk-gateway-.";
+  // As people count them, not as JavaScript does.
+  const { length } = [...key];
+  const counts = `it has ${length} characters, a whole one has ${keyLength}.`;
+  if (length < keyLength) return `This key is incomplete: ${counts}`;
+  if (length > keyLength) return `This key is too long: ${counts}`;
+  return "This key has a character that no key has: behind sk-gateway- are letters and digits.";
+}
+
+const keyLength = 60;
 
 function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
   if (!slugPattern.test(slug)) throw new SetupInputError("A model's slug has characters that no slug has.");

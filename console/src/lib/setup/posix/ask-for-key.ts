@@ -26,9 +26,13 @@ ask_for_key() { # whether the key came with the command: given or asked
     sk-gateway-*) ;;
     *) stop "$key_source is not one of the gateway's, which start with sk-gateway-. Nothing was changed." ;;
   esac
+  # Some put blanks before a count; arithmetic takes them away.
+  characters=$(($(printf '%s' "$GATEWAY_API_KEY" | wc -m)))
+  how_many="it has $characters characters, a whole one has 60. Nothing was changed."
+  if [ "$characters" -lt 60 ]; then stop "$key_source is incomplete: $how_many"; fi
+  if [ "$characters" -gt 60 ]; then stop "$key_source is too long: $how_many"; fi
   # Without what is neither letter nor digit, a line break too, it has to be as long as with it.
-  if [ "$(printf '%s' "$GATEWAY_API_KEY" | wc -c)" -ne 60 ] ||
-    [ "$(printf '%s' "$GATEWAY_API_KEY" | tr -cd '0-9A-Za-z-' | wc -c)" -ne 60 ]; then
-    stop "$key_source is not whole: it has 60 letters and digits. Nothing was changed."
+  if [ "$(printf '%s' "$GATEWAY_API_KEY" | tr -cd '0-9A-Za-z-' | wc -c)" -ne 60 ]; then
+    stop "$key_source has characters that no key has: behind sk-gateway- are letters and digits. Nothing was changed."
   fi
 }`;

@@ -16,8 +16,11 @@ function ask_for_key($given) {
   if ($key -cnotmatch '^sk-gateway-') {
     stop_setup ($source + ' is not one of the gateway' + $apostrophe + 's, which start with sk-gateway-. Nothing was changed.')
   }
+  $how_many = 'it has ' + $key.Length + ' characters, a whole one has 60. Nothing was changed.'
+  if ($key.Length -lt 60) { stop_setup ($source + ' is incomplete: ' + $how_many) }
+  if ($key.Length -gt 60) { stop_setup ($source + ' is too long: ' + $how_many) }
   if ($key -cnotmatch '^[0-9A-Za-z-]{60}\z') {
-    stop_setup ($source + ' is not whole: it has 60 letters and digits. Nothing was changed.')
+    stop_setup ($source + ' has characters that no key has: behind sk-gateway- are letters and digits. Nothing was changed.')
   }
   $setup.key = $key
 }`;
