@@ -1,7 +1,12 @@
+import type { Database } from "../db/database.ts";
+import { AuditLog } from "./audit/audit-log.ts";
+import { readAddress, resetCommand } from "./auth/reset-command.ts";
+import { UserService } from "./auth/user-service.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { createDataKeys, openSecretBox } from "./credentials/open-secret-box.ts";
 import { rewrap } from "./credentials/rewrap.ts";
 import { StartError } from "./errors.ts";
+import { formatUrl } from "./format-url.ts";
 import type { Runtime } from "./runtime.ts";
 import { openDatabase } from "./services.ts";
 import { recomputeCommand } from "./usage/recompute-command.ts";
@@ -14,7 +19,8 @@ export async function runCommand(parameters: string[], options: CommandOptions):
   const command = commands[parameters.join(" ")];
   if (command) return command(options);
   if (name === "usage:recompute") return recompute(options, rest);
-  const known = [...Object.keys(commands), "usage:recompute"].join(", ");
+  if (name === "people:reset") return resetPassword(options, rest);
+  const known = [...Object.keys(commands), "usage:recompute", "people:reset"].join(", ");
   throw new ConfigError([`${parameters.join(" ")}: there is no such command; there are ${known}`]);
 }
 
@@ -56,12 +62,35 @@ async function recompute({ config, print }: CommandOptions, parameters: string[]
   }
 }
 
+async function resetPassword(
+  { config, runtime, print }: CommandOptions,
+  parameters: string[],
+): Promise<number> {
+  const email = readAddress(parameters);
+  const { host, port, publicUrl, limits } = config;
+  const database = await openDatabase(config);
+  try {
+    await checkSchema(database);
+    const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
+    const users = new UserService({ database, runtime, audit });
+    const consoleUrl = publicUrl ?? formatUrl(host, port);
+    await resetCommand({ database, users, consoleUrl }, email, print);
+    return 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function checkSchema(database: Database): Promise<void> {
+  const pending = await database.pendingMigrations();
+  if (pending.length > 0) throw new StartError("The database schema is old. Run: npm run migrate");
+}
+
 async function rewrapCredentials({ config, runtime, print }: CommandOptions): Promise<number> {
   const secretBox = openSecretBox(config, runtime);
   const database = await openDatabase(config);
   try {
-    const pending = await database.pendingMigrations();
-    if (pending.length > 0) throw new StartError("The database schema is old. Run: npm run migrate");
+    await checkSchema(database);
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
     // A data key that KMS has lost for good must not keep the other secrets where they are.
     await dataKeys?.load().catch((error: unknown) => {

@@ -127,7 +127,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });
     const accounts = new AccountService({ database, runtime, sessions, secrets, audit });
     const invitations = new InvitationService({ database, runtime, sessions, audit });
-    const users = new UserService({ database, runtime, invitations, audit });
+    const users = new UserService({ database, runtime, audit });
 
     const reloadCatalogue = async () => {
       await catalogue.reload();

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { GatewayError } from "./errors.ts";
+import { formatUrl } from "./format-url.ts";
 import type { Limits } from "./limit-variables.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { type MetricsServer, startMetricsServer } from "./metrics/metrics-server.ts";
@@ -114,7 +115,7 @@ function listen(server: Server, { host, port }: Config, isWorker: boolean): Prom
 
 function urlOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return formatUrl(host, port);
 }
 
 async function stop(

@@ -240,6 +240,6 @@ test.serial("a broken key file stops the start in words that say which", async (
 test.serial("an unknown command is said to be one", async (t) => {
   t.regex(
     await fails(t, {}, "migrat"),
-    /there are migrate, migrate --check, credentials:rewrap, usage:recompute/,
+    /there are migrate, migrate --check, credentials:rewrap, usage:recompute, people:reset/,
   );
 });

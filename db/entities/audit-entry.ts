@@ -18,7 +18,7 @@ export const AuditEntry = table(
     entityId: text(40),
     entityName: text(255),
     details: json<object>(),
-    /** The IP address it was done from. */
+    /** The IP address it was done from, or `command line`. */
     address: text(64),
   },
   [

@@ -13,7 +13,7 @@ export type AuditEntry = {
   action: AuditAction;
   entity: { type: string; id: string; name: string };
   details: Record<string, unknown>;
-  /** The IP address it was done from. */
+  /** The IP address it was done from, or `command line`. */
   address: string;
 };
 
@@ -28,7 +28,7 @@ export type AuditQuery = {
 };
 
 /** Who did something. The id and the name are null where it was somebody who is not signed in. */
-type Actor = { id: string | null; name: string | null; address: string };
+export type Actor = { id: string | null; name: string | null; address: string };
 
 type NewAuditEntry = {
   action: AuditAction;

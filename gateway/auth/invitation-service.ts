@@ -1,17 +1,14 @@
-import { hash } from "node:crypto";
 import type { Database, Repositories } from "../../db/database.ts";
 import type { InvitationRow, UserRow } from "../../db/entities/user.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
+import { hashInvitation } from "./issue-invitation.ts";
 import { hashPassword } from "./passwords.ts";
 import type { Session, SessionService } from "./session-service.ts";
 
 /** What a link's holder is told before choosing a password. */
 export type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
-
-/** A link's secret, which is told this once. */
-export type InvitationToken = { token: string; expiresAt: Date };
 
 type InvitationServiceOptions = {
   database: Database;
@@ -32,19 +29,6 @@ export class InvitationService {
     this.#runtime = runtime;
     this.#sessions = sessions;
     this.#audit = audit;
-  }
-
-  /** A new link for a person, as part of the transaction that decided so. One that they had before ends. */
-  async issue(
-    { invitations }: Repositories,
-    userId: string,
-    kind: InvitationRow["kind"],
-  ): Promise<InvitationToken> {
-    const token = this.#runtime.randomBytes(32).toString("base64url");
-    const createdAt = new Date(this.#runtime.now());
-    const expiresAt = new Date(createdAt.getTime() + lifetimeMs);
-    await invitations.replace({ tokenHash: hashOf(token), userId, kind, expiresAt, createdAt });
-    return { token, expiresAt };
   }
 
   /** Whom a link is for. Throws `not_found` for one that does not count, or not any more. */
@@ -83,19 +67,12 @@ export class InvitationService {
     { invitations, users }: Repositories,
     token: string,
   ): Promise<{ invitation: InvitationRow; user: UserRow }> {
-    const invitation = await invitations.find(hashOf(token));
+    const invitation = await invitations.find(hashInvitation(token));
     const user = invitation && (await users.find(invitation.userId));
     const isOver = invitation === null || invitation.expiresAt.getTime() <= this.#runtime.now();
     if (isOver || !user || user.status === "disabled") throw noInvitation();
     return { invitation, user };
   }
-}
-
-const lifetimeMs = 7 * 24 * 60 * 60_000;
-
-/** All that is stored of a token: 256 random bits cannot be guessed back. */
-function hashOf(token: string): string {
-  return hash("sha256", token);
 }
 
 function noInvitation(): GatewayError {

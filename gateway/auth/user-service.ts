@@ -1,12 +1,12 @@
 import type { Database, Repositories } from "../../db/database.ts";
 import { DuplicateError } from "../../db/database-errors.ts";
 import type { Role, UserRow, UserStatus } from "../../db/entities/user.ts";
-import type { AuditLog } from "../audit/audit-log.ts";
+import type { Actor, AuditLog } from "../audit/audit-log.ts";
 import type { AuditAction } from "../audit/audit-actions.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import type { InvitationService, InvitationToken } from "./invitation-service.ts";
+import { type InvitationToken, issueInvitation } from "./issue-invitation.ts";
 import { normalizeEmail } from "./normalize-email.ts";
 import type { Author } from "./person.ts";
 
@@ -34,7 +34,6 @@ export type UserListQuery = {
 type UserServiceOptions = {
   database: Database;
   runtime: Runtime;
-  invitations: InvitationService;
   audit: AuditLog;
 };
 
@@ -42,13 +41,11 @@ type UserServiceOptions = {
 export class UserService {
   readonly #database: Database;
   readonly #runtime: Runtime;
-  readonly #invitations: InvitationService;
   readonly #audit: AuditLog;
 
-  constructor({ database, runtime, invitations, audit }: UserServiceOptions) {
+  constructor({ database, runtime, audit }: UserServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
-    this.#invitations = invitations;
     this.#audit = audit;
   }
 
@@ -88,7 +85,7 @@ export class UserService {
         if (!user) throw new Error("The person was written, and must be there.");
         const details = { email, role, isAgain: existing !== null };
         await this.#audit.record(repositories, author, { action: "user.invite", entity: user, details });
-        const link = await this.#invitations.issue(repositories, user.id, "invitation");
+        const link = await issueInvitation(repositories, this.#runtime, user.id, "invitation");
         return { user: await describeOne(repositories, user), ...link };
       });
     } catch (error) {
@@ -97,7 +94,7 @@ export class UserService {
   }
 
   /** A link to choose a new password by. The old one goes on counting until the link is used; whoever has lost it loses nothing. */
-  resetPassword(author: Author, id: string): Promise<InvitedUser> {
+  resetPassword(author: Actor, id: string): Promise<InvitedUser> {
     return this.#database.write(async (repositories) => {
       const user = await findUser(repositories, id);
       if (user.status === "disabled") {
@@ -106,7 +103,7 @@ export class UserService {
       }
       await this.#audit.record(repositories, author, { action: "user.resetPassword", entity: user });
       const kind = user.status === "invited" ? "invitation" : "passwordReset";
-      const link = await this.#invitations.issue(repositories, id, kind);
+      const link = await issueInvitation(repositories, this.#runtime, id, kind);
       return { user: await describeOne(repositories, user), ...link };
     });
   }

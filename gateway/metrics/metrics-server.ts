@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { formatUrl } from "../format-url.ts";
 import type { Log } from "../log.ts";
 import type { MetricsPage } from "./metrics.ts";
 
@@ -31,7 +32,7 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
   });
   const { port: taken } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}/metrics`,
+    url: `${formatUrl(host, taken)}/metrics`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

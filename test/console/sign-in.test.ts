@@ -10,6 +10,7 @@ browserTest("signing in leads to the page that was asked for, and a reload stays
   const gateway = await startTestGateway(t);
   const page = await openConsole(t, { browser: browser(), gateway, path: "/keys?status=active" });
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.getByText("Forgot your password? Ask an administrator for a reset link.").waitFor();
   await assertAccessible(t, page);
   await page.getByLabel("E-mail").fill(administrator.email);
   await page.getByLabel("Password").fill("not the password");

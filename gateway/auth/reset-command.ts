@@ -1,0 +1,44 @@
+import type { Database } from "../../db/database.ts";
+import { StartError } from "../errors.ts";
+import { normalizeEmail } from "./normalize-email.ts";
+import type { UserService } from "./user-service.ts";
+
+type ResetOptions = { database: Database; users: UserService; consoleUrl: string };
+
+/**
+ * `people:reset ada@example.com`: a link by which somebody chooses a new password, for when no administrator can sign in to
+ * make one. Who may run it could read and write the database anyway. Throws a `StartError` where nobody has the address.
+ * @param consoleUrl where people reach the console
+ */
+export async function resetCommand(
+  { database, users, consoleUrl }: ResetOptions,
+  email: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const found = await database.read((repositories) => repositories.users.findByEmail(email));
+  if (!found)
+    throw new StartError(`There is nobody with the address ${email}.${await nameAdministrators(users)}`);
+  const { user, token, expiresAt } = await users.resetPassword(commandLine, found.id);
+  say(
+    `By this link ${user.name} (${user.email}) chooses a new password, once, until ${expiresAt.toISOString()}:`,
+  );
+  say("");
+  say(`${consoleUrl}/join?token=${token}`);
+}
+
+/** Whom the command is for. Throws a `StartError` when it is called wrongly. */
+export function readAddress(parameters: string[]): string {
+  const [email, ...more] = parameters;
+  if (email !== undefined && more.length === 0) return normalizeEmail(email);
+  throw new StartError("One address is needed: npm run people:reset -- ada@example.com");
+}
+
+/** As the audit log has it: nobody is signed in, and there is no address. */
+const commandLine = { id: null, name: null, address: "command line" };
+
+async function nameAdministrators(users: UserService): Promise<string> {
+  const { items } = await users.list({ limit: 200 });
+  const administrators = items.filter(({ role, status }) => role === "admin" && status === "active");
+  if (administrators.length === 0) return "";
+  return ` The administrators are: ${administrators.map(({ email }) => email).join(", ")}.`;
+}

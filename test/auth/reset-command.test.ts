@@ -1,0 +1,91 @@
+import test, { type ExecutionContext } from "ava";
+import { auditEntries } from "../helpers/audit-entries.ts";
+import { Browser } from "../helpers/browser.ts";
+import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { createTestFolder } from "../helpers/test-folder.ts";
+import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+// `npm run people:reset`: how the last administrator who has lost the password gets in again.
+async function run(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
+  const command = startGatewayProcess(t, environment, "people:reset", ...parameters);
+  return { exitCode: await command.exited, said: command.stdout(), complained: command.stderr() };
+}
+
+const configOf = ({ environment }: TestGateway, more: Record<string, string> = {}) => {
+  const { DATA_DIR = "", DATABASE_URL = "" } = environment;
+  return { DATA_DIR, DATABASE_URL, ...more };
+};
+
+const password = "a new password";
+
+async function join(gateway: TestGateway, link: string) {
+  const token = new URL(link).searchParams.get("token") ?? "";
+  const browser = new Browser(gateway);
+  return browser.call("auth.join", { input: { token, name: administrator.name, password } });
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: while the gateway runs, the link lets its person choose a new password, once`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const before = new Browser(gateway);
+    await before.signIn(administrator.email, administrator.password);
+    const environment = configOf(gateway, { PUBLIC_URL: "https://gateway.example.com" });
+    const { exitCode, said, complained } = await run(t, environment, administrator.email.toUpperCase());
+    t.is(exitCode, 0, complained);
+    const [link = ""] = /https:\/\/gateway\.example\.com\/join\?token=\S+/.exec(said) ?? [];
+    t.regex(said, /^By this link Ada \(ada@example\.com\) chooses a new password, once, until 20\d\d-/);
+    t.is(await before.whatIsSaid(), "OK", "until the link is used, nothing is lost");
+
+    t.is((await join(gateway, link)).status, 200);
+    t.is((await join(gateway, link)).code, "NOT_FOUND", "it works once");
+    t.is(await before.whatIsSaid(), "UNAUTHORIZED");
+    t.is((await new Browser(gateway).signIn(administrator.email, password)).status, 200);
+
+    const entries = await auditEntries(gateway);
+    t.like(
+      entries.find(({ action }) => action === "user.resetPassword"),
+      { actorId: null, actorName: null, address: "command line", entityName: "Ada" },
+    );
+    const token = link.split("token=")[1] ?? "";
+    t.false(JSON.stringify(entries).includes(token));
+  });
+
+  test(`${kind}: while the gateway is stopped, and it says where the link is if it was not told`, async (t) => {
+    const stopped = await startTestGateway(t, { kind });
+    await stopped.close();
+    const { exitCode, said } = await run(t, configOf(stopped, { PORT: "8123" }), administrator.email);
+    t.is(exitCode, 0);
+    const [link = ""] = /http:\/\/127\.0\.0\.1:8123\/join\?token=\S+/.exec(said) ?? [];
+    const { DATA_DIR = "", DATABASE_URL = "" } = stopped.environment;
+    const environment = { DATA_DIR, DATABASE_URL };
+    const again = await startTestGateway(t, { kind, environment, withoutAdministrator: true });
+    t.is((await join(again, link)).status, 200);
+  });
+}
+
+test("an address that is nobody's is said to be, with those of the administrators", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { exitCode, said, complained } = await run(t, configOf(gateway), "adda@example.com");
+  t.is(exitCode, 1);
+  t.is(said, "");
+  t.is(
+    complained,
+    "There is nobody with the address adda@example.com. The administrators are: ada@example.com.\n",
+  );
+});
+
+test("without an address, or with two, it says how it is called", async (t) => {
+  const DATA_DIR = await createTestFolder(t);
+  for (const parameters of [[], ["ada@example.com", "eve@example.com"]]) {
+    const { exitCode, complained } = await run(t, { DATA_DIR }, ...parameters);
+    t.is(exitCode, 1);
+    t.is(complained, "One address is needed: npm run people:reset -- ada@example.com\n");
+  }
+});
+
+test("a database that nothing is in yet is not filled", async (t) => {
+  const { exitCode, complained } = await run(t, { DATA_DIR: await createTestFolder(t) }, "ada@example.com");
+  t.is(exitCode, 1);
+  t.is(complained, "The database schema is old. Run: npm run migrate\n");
+});
