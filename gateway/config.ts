@@ -12,7 +12,8 @@ import {
   valkeyUrl,
   webhookSecret,
 } from "./config-values.ts";
-import { countWorkers, workersProblem, workersSetting } from "./count-workers.ts";
+import { findConflicts } from "./config-conflicts.ts";
+import { countWorkers, workersSetting } from "./count-workers.ts";
 import { StartError } from "./errors.ts";
 import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
 import { EnvironmentKeys } from "./models/environment-keys.ts";
@@ -62,13 +63,7 @@ export type Config = Readonly<{
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   // An empty variable is how many deployment tools say "not set".
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const parsed = variables.safeParse(given);
-  if (!parsed.success) {
-    const problems = Map.groupBy(parsed.error.issues, (issue) => issue.path.join("."));
-    // What is wrong with a variable first is why the rest is wrong too.
-    throw new ConfigError([...problems].map(([variable, [issue]]) => `${variable}: ${issue?.message}`));
-  }
-  const { data } = parsed;
+  const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);
   return Object.freeze({
     host: data.HOST,
@@ -111,6 +106,18 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   });
 }
 
+function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
+  const { error } = variables.safeParse(given);
+  // What is wrong with a variable first is why the rest is wrong too.
+  const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
+  // None has to be there: without those that are wrong, the others can be looked at together.
+  const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
+  const data = variables.parse(Object.fromEntries(right));
+  const problems = [...[...wrong].toReversed(), ...findConflicts(data, wrong)];
+  if (problems.length === 0) return data;
+  throw new ConfigError(problems.map(([variable, message]) => `${variable}: ${message}`));
+}
+
 export class ConfigError extends StartError {
   override readonly name = "ConfigError";
 
@@ -140,64 +147,39 @@ const limits = Object.fromEntries(
   ]),
 ) as Record<LimitVariable, z.ZodDefault<ReturnType<typeof limit>>>;
 
-const variables = z
-  .object({
-    ...limits,
-    ...tracingVariables,
-    HOST: z.string().default("127.0.0.1"),
-    PORT: port.default(8080),
-    WORKERS: workersSetting.default(1),
-    METRICS_PORT: port.optional(),
-    METRICS_HOST: z.string().optional(),
-    TRUSTED_PROXIES: trustedProxiesSetting.default(0),
-    PUBLIC_URL: httpUrl.optional(),
-    DATABASE_URL: databaseUrl.optional(),
-    DATA_DIR: z.string().default("data"),
-    MASTER_KEY: masterKey.optional(),
-    MASTER_KEY_PREVIOUS: masterKeys.default([]),
-    KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, id or alias of a KMS key").optional(),
-    KMS_ENCRYPTION_CONTEXT: encryptionContext.default({ app: "gateway" }),
-    JWT_SECRET: jwtSecret.optional(),
-    ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
-    ADMIN_PASSWORD: z
-      .string()
-      .min(10, "must have at least 10 characters")
-      .max(256, "must have at most 256 characters")
-      .optional(),
-    LIMIT_WEBHOOK_URL: httpUrl.optional(),
-    LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
-    VALKEY_URL: valkeyUrl.optional(),
-    UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
-    USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
-    NODE_ENV: z.string().optional(),
-    LOG_LEVEL: z
-      .enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent")
-      .default("info"),
-  })
-  .superRefine((data, context) => {
-    if (data.REQUEST_RECEIVE_TIMEOUT_MS < data.REQUEST_HEADERS_TIMEOUT_MS) {
-      const message = "must not be less than REQUEST_HEADERS_TIMEOUT_MS: the headers are part of the request";
-      context.addIssue({ code: "custom", path: ["REQUEST_RECEIVE_TIMEOUT_MS"], message });
-    }
-    const workers = workersProblem(data.WORKERS, data.DATABASE_URL);
-    if (workers !== null) context.addIssue({ code: "custom", path: ["WORKERS"], message: workers });
-    if (data.KMS_KEY_ID !== undefined && data.MASTER_KEY !== undefined) {
-      const message = "and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens";
-      context.addIssue({ code: "custom", path: ["KMS_KEY_ID"], message });
-    }
-    if ((data.LIMIT_WEBHOOK_URL === undefined) !== (data.LIMIT_WEBHOOK_SECRET === undefined)) {
-      const message = "and LIMIT_WEBHOOK_SECRET go together: what is sent is signed";
-      context.addIssue({ code: "custom", path: ["LIMIT_WEBHOOK_URL"], message });
-    }
-    if ((data.ADMIN_EMAIL === undefined) !== (data.ADMIN_PASSWORD === undefined)) {
-      const missing = data.ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";
-      context.addIssue({
-        code: "custom",
-        path: [missing],
-        message: "is missing: ADMIN_EMAIL and ADMIN_PASSWORD go together",
-      });
-    }
-  });
+const variables = z.object({
+  ...limits,
+  ...tracingVariables,
+  HOST: z.string().default("127.0.0.1"),
+  PORT: port.default(8080),
+  WORKERS: workersSetting.default(1),
+  METRICS_PORT: port.optional(),
+  METRICS_HOST: z.string().optional(),
+  TRUSTED_PROXIES: trustedProxiesSetting.default(0),
+  PUBLIC_URL: httpUrl.optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DATA_DIR: z.string().default("data"),
+  MASTER_KEY: masterKey.optional(),
+  MASTER_KEY_PREVIOUS: masterKeys.default([]),
+  KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, id or alias of a KMS key").optional(),
+  KMS_ENCRYPTION_CONTEXT: encryptionContext.default({ app: "gateway" }),
+  JWT_SECRET: jwtSecret.optional(),
+  ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
+  ADMIN_PASSWORD: z
+    .string()
+    .min(10, "must have at least 10 characters")
+    .max(256, "must have at most 256 characters")
+    .optional(),
+  LIMIT_WEBHOOK_URL: httpUrl.optional(),
+  LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
+  VALKEY_URL: valkeyUrl.optional(),
+  UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
+  USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
+  NODE_ENV: z.string().optional(),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent")
+    .default("info"),
+});
 
 /** The names of all variables, for whoever writes an environment: what is not among them is not read. */
 export const configVariables = Object.keys(variables.shape);

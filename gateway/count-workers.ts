@@ -18,7 +18,7 @@ export const workersSetting = z
   .refine((text) => text === "auto" || /^[1-9]\d{0,2}$/.test(text), "is neither a number, 1-999, nor auto")
   .transform((text) => (text === "auto" ? text : Number(text)));
 
-type WorkersSetting = number | "auto";
+export type WorkersSetting = number | "auto";
 
 /** Without a URL the database is SQLite. */
 function canHaveSeveral(databaseUrl = "sqlite:"): boolean {

@@ -80,8 +80,6 @@ function explain(error: unknown): string {
   if (error instanceof StartError) return error.message;
   if (error.name === "KmsError") return `The data key cannot be had: ${error.message}.`;
   const { code } = error as NodeJS.ErrnoException;
-  if (code === "EADDRINUSE")
-    return "The port is in use already. Set PORT to another one, or to 0 for any that is free.";
   if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
   if (error instanceof GatewayError) return error.message;
   if (error.name === "DatabaseUnavailableError")

@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import { GatewayError } from "./errors.ts";
 import { formatUrl } from "./format-url.ts";
 import type { Limits } from "./limit-variables.ts";
+import { toListenError } from "./listen-error.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { type MetricsServer, startMetricsServer } from "./metrics/metrics-server.ts";
 import type { Runtime } from "./runtime.ts";
@@ -105,9 +106,10 @@ function listen(server: Server, { host, port }: Config, isWorker: boolean): Prom
   // Elsewhere the cluster module deals connections out.
   const isShared = isWorker && process.platform === "linux";
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    const fail = (error: Error) => reject(toListenError(error, { host, port }));
+    server.once("error", fail);
     server.listen({ port, host, reusePort: isShared, exclusive: isShared }, () => {
-      server.off("error", reject);
+      server.off("error", fail);
       resolve();
     });
   });

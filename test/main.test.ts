@@ -1,12 +1,9 @@
 import { exec } from "node:child_process";
-import { once } from "node:events";
-import { stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import { eventually } from "./helpers/eventually.ts";
-import { freePort } from "./helpers/free-port.ts";
 import { type GatewayProcess, startGatewayProcess } from "./helpers/gateway-process.ts";
 import { openStream } from "./helpers/open-chat.ts";
 import { chatBody, postChat } from "./helpers/post-chat.ts";
@@ -172,74 +169,4 @@ test.serial("migrate --check says what is to run, changes nothing, and tells by 
   }
   t.is((await run()).exitCode, 0);
   t.deepEqual(await run("--check"), { exitCode: 0, said: "The database schema is up to date.\n" });
-});
-
-/** Starts what must not start; gives what it said. */
-async function fails(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
-  const DATA_DIR = await createTestFolder(t);
-  const gateway = startGatewayProcess(t, { DATA_DIR, PORT: "0", ...environment }, ...parameters);
-  t.is(await gateway.exited, 1);
-  t.is(gateway.stdout(), "");
-  t.false(/^ {4}at /m.test(gateway.stderr()), `no stack: ${gateway.stderr()}`);
-  return gateway.stderr();
-}
-
-test.serial(
-  "a wrong configuration stops the start with a list of all problems, and repeats no value",
-  async (t) => {
-    const said = await fails(t, { PORT: "eighty", JWT_SECRET: "hidden-word", LOG_LEVEL: "loud" });
-    t.regex(said, /3 problems:\n {2}\S+: /);
-    for (const name of ["PORT", "JWT_SECRET", "LOG_LEVEL"]) t.true(said.includes(`  ${name}: `));
-    t.false(said.includes("hidden-word"));
-  },
-);
-
-test.serial("a port that is taken stops the start in words", async (t) => {
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  t.teardown(() => taken.close());
-  const address = taken.address();
-  const PORT = String(typeof address === "object" ? address?.port : "");
-  t.regex(await fails(t, { PORT }), /The port is in use already\. Set PORT/);
-});
-
-test.serial("a database that is not there stops the start in words, without the password", async (t) => {
-  const DATABASE_URL = `mysql://root:hidden-word@127.0.0.1:${await freePort()}/gateway`;
-  for (const parameters of [[], ["migrate"]]) {
-    const said = await fails(t, { DATABASE_URL }, ...parameters);
-    t.regex(said, /database cannot be used.*Check DATABASE_URL/);
-    t.false(said.includes("hidden-word"));
-  }
-});
-
-test.serial("a database that refuses the password stops the start in words, without it", async (t) => {
-  const server = process.env["TEST_MYSQL_URL"];
-  if (!server) return t.pass("only `npm test` provides one");
-  const DATABASE_URL = Object.assign(new URL(server), {
-    username: "nobody",
-    password: "hidden-word",
-    pathname: "gateway",
-  }).href;
-  const said = await fails(t, { DATABASE_URL });
-  t.regex(said, /^The database cannot be used \(ER_ACCESS_DENIED_ERROR: .*Check DATABASE_URL/);
-  t.false(said.includes("hidden-word"));
-});
-
-test.serial("a database file that is no database stops the start in words", async (t) => {
-  const said = await fails(t, { DATABASE_URL: `sqlite:${path.join(import.meta.dirname, "main.test.ts")}` });
-  t.regex(said, /database/i);
-});
-
-test.serial("a broken key file stops the start in words that say which", async (t) => {
-  const folder = await createTestFolder(t);
-  await writeFile(path.join(folder, "master.key"), "broken");
-  const said = await fails(t, { DATA_DIR: folder });
-  t.regex(said, /master\.key does not hold 32 bytes/);
-});
-
-test.serial("an unknown command is said to be one", async (t) => {
-  t.regex(
-    await fails(t, {}, "migrat"),
-    /there are migrate, migrate --check, credentials:rewrap, usage:recompute, people:reset/,
-  );
 });

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { formatUrl } from "../format-url.ts";
+import { toListenError } from "../listen-error.ts";
 import type { Log } from "../log.ts";
 import type { MetricsPage } from "./metrics.ts";
 
@@ -24,9 +25,10 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
   server.headersTimeout = requestTimeoutMs;
   server.requestTimeout = requestTimeoutMs;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    const fail = (error: Error) => reject(toListenError(error, { host, port }, "METRICS_"));
+    server.once("error", fail);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", fail);
       resolve();
     });
   });

@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { toListenError } from "../listen-error.ts";
 
 /**
  * The port for all workers: a free one for 0. Throws when somebody else has it, which the workers would not notice, since
@@ -8,7 +9,7 @@ import type { AddressInfo } from "node:net";
 export async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(toListenError(error, { host, port })));
     server.listen({ host, port, exclusive: true }, resolve);
   });
   const { port: found } = server.address() as AddressInfo;

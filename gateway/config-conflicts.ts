@@ -1,0 +1,78 @@
+import { type WorkersSetting, workersProblem } from "./count-workers.ts";
+
+/** What is wrong with variables together, each of which is right by itself. */
+export function findConflicts(values: Values, wrong: { has(variable: string): boolean }): Conflict[] {
+  return conflicts.flatMap(({ of, find }) => {
+    // Of one that is wrong nobody knows what it would have been.
+    if (of.some((variable) => wrong.has(variable))) return [];
+    return find(values) ?? [];
+  });
+}
+
+/** The variable that it is said of, and what is said. */
+type Conflict = [variable: string, message: string];
+
+type Values = {
+  WORKERS: WorkersSetting;
+  DATABASE_URL?: string | undefined;
+  HOST: string;
+  PORT: number;
+  METRICS_HOST?: string | undefined;
+  METRICS_PORT?: number | undefined;
+  REQUEST_HEADERS_TIMEOUT_MS: number;
+  REQUEST_RECEIVE_TIMEOUT_MS: number;
+  KMS_KEY_ID?: unknown;
+  MASTER_KEY?: unknown;
+  LIMIT_WEBHOOK_URL?: unknown;
+  LIMIT_WEBHOOK_SECRET?: unknown;
+  ADMIN_EMAIL?: unknown;
+  ADMIN_PASSWORD?: unknown;
+};
+
+const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null }[] = [
+  {
+    of: ["WORKERS", "DATABASE_URL"],
+    find({ WORKERS, DATABASE_URL }) {
+      const problem = workersProblem(WORKERS, DATABASE_URL);
+      return problem === null ? null : [["WORKERS", problem]];
+    },
+  },
+  {
+    of: ["HOST", "PORT", "METRICS_HOST", "METRICS_PORT"],
+    find({ HOST, PORT, METRICS_HOST = HOST, METRICS_PORT = 0 }) {
+      if (PORT === 0 || METRICS_PORT !== PORT || METRICS_HOST !== HOST) return null;
+      return [["METRICS_PORT", "must be another one than PORT: metrics have a listener of their own"]];
+    },
+  },
+  {
+    of: ["REQUEST_RECEIVE_TIMEOUT_MS", "REQUEST_HEADERS_TIMEOUT_MS"],
+    find({ REQUEST_RECEIVE_TIMEOUT_MS, REQUEST_HEADERS_TIMEOUT_MS }) {
+      if (REQUEST_RECEIVE_TIMEOUT_MS >= REQUEST_HEADERS_TIMEOUT_MS) return null;
+      const message = "must not be less than REQUEST_HEADERS_TIMEOUT_MS: the headers are part of the request";
+      return [["REQUEST_RECEIVE_TIMEOUT_MS", message]];
+    },
+  },
+  {
+    of: ["KMS_KEY_ID", "MASTER_KEY"],
+    find({ KMS_KEY_ID, MASTER_KEY }) {
+      if (KMS_KEY_ID === undefined || MASTER_KEY === undefined) return null;
+      const message = "and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens";
+      return [["KMS_KEY_ID", message]];
+    },
+  },
+  {
+    of: ["LIMIT_WEBHOOK_URL", "LIMIT_WEBHOOK_SECRET"],
+    find({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET }) {
+      if ((LIMIT_WEBHOOK_URL === undefined) === (LIMIT_WEBHOOK_SECRET === undefined)) return null;
+      return [["LIMIT_WEBHOOK_URL", "and LIMIT_WEBHOOK_SECRET go together: what is sent is signed"]];
+    },
+  },
+  {
+    of: ["ADMIN_EMAIL", "ADMIN_PASSWORD"],
+    find({ ADMIN_EMAIL, ADMIN_PASSWORD }) {
+      if ((ADMIN_EMAIL === undefined) === (ADMIN_PASSWORD === undefined)) return null;
+      const missing = ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";
+      return [[missing, "is missing: ADMIN_EMAIL and ADMIN_PASSWORD go together"]];
+    },
+  },
+];
