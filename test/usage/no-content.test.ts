@@ -57,6 +57,9 @@ for (const kind of databaseKinds) {
     t.is(await ask("Hello", { messages: [{ role: prompt, content: prompt }] }), 400);
     t.is((await postChat(gateway, key.value, `{"model":"test/model",${prompt}`)).status, 400);
     t.is((await postChat(gateway, key.value, chatBody(key.value, prompt))).status, 404);
+    const bareKeyValue = key.value.slice("sk-gateway-".length);
+    for (const model of [bareKeyValue, `test/${key.value}`])
+      t.is((await postChat(gateway, key.value, chatBody(model, prompt))).status, 404);
     t.is((await postChat(gateway, `${key.value}x`, chatBody("test/model", prompt))).status, 401);
     await gateway.admin.providers.test.mutate({ id: await providerId(gateway) });
     const echo = await createKey(gateway);
@@ -74,7 +77,7 @@ for (const kind of databaseKinds) {
       keyValue: key.value,
       echoKeyValue: echo.value,
       // What comes after the prefix that all keys share.
-      bareKeyValue: key.value.slice("sk-gateway-".length),
+      bareKeyValue,
       password: administrator.password,
     };
     const tables = await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "");
