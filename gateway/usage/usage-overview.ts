@@ -9,6 +9,7 @@ type Activity = {
   requests: number;
   /** Requests that failed, or were ended by the gateway. */
   errors: number;
+  successes: number;
   /** US dollars, of the requests whose cost is known; null when it is known of none. */
   costUsd: number | null;
   unknownCosts: number;
@@ -63,6 +64,7 @@ function toActivity(sums: UsageSum[]): Activity {
   return {
     requests,
     errors: failed?.requests ?? 0,
+    successes: succeeded?.requests ?? 0,
     costUsd: requests > 0 && requests === unknownCosts ? null : Number(all?.cost ?? 0n) / nanoPerDollar,
     unknownCosts,
     averageLatencyMs: succeeded ? averageLatencyMs(succeeded) : null,

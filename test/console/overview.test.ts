@@ -41,7 +41,7 @@ browserTest(
     await page.getByRole("link", { name: /^Errors 1/ }).waitFor();
     await page
       .getByRole("link", {
-        name: /^Latency on average \d+ ms Within what time 95% were answered is said from 20 on/,
+        name: /^Latency of successful requests, on average \d+ ms 95th percentile: shown from 20 successful requests on, \d+ so far/,
       })
       .waitFor();
     t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);

@@ -16,22 +16,33 @@ browserTest("where scrollbars take room, tabs have none beside them", async (t) 
   t.is(await page.evaluate(`${tabs}.offsetWidth - ${tabs}.clientWidth`), 0);
 });
 
-browserTest("where scrollbars take room, what lies under a dialog is dark to the edge", async (t) => {
-  const gateway = await startTestGateway(t);
-  const { id } = await createKey(gateway);
-  for (const colorScheme of ["light", "dark"] as const) {
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, colorScheme });
-    await page.getByRole("button", { name: "Deactivate" }).click();
-    await page.getByRole("dialog").waitFor();
-    const right = await page.evaluate<number>("innerWidth");
-    t.true((await page.evaluate<number>("document.body.clientWidth")) < right, "there is such an edge");
-    const redAt = async (x: number) =>
-      readRed(await page.screenshot({ clip: { x, y: 5, width: 1, height: 1 } }));
-    const [edge, beside] = [await redAt(right - 3), await redAt(right - 20)];
-    // Half of a colour is rounded here and there.
-    t.true(Math.abs(edge - beside) <= 1, `${colorScheme}: ${edge} beside ${beside}`);
-  }
-});
+browserTest(
+  "where scrollbars take room, a dialog is dark to the edge, and nothing moves under it",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const { id } = await createKey(gateway);
+    for (const colorScheme of ["light", "dark"] as const) {
+      // Too low for the page: it has a scrollbar.
+      const viewport = { width: 1280, height: 360 };
+      const options = { browser: browser(), gateway, path: `/keys/${id}`, colorScheme, viewport };
+      const page = await openSignedIn(t, options);
+      const heading = page.getByRole("heading", { level: 1 });
+      await heading.waitFor();
+    const before = await heading.boundingBox();
+      const right = await page.evaluate<number>("innerWidth");
+      t.true((await page.evaluate<number>("document.documentElement.clientWidth")) < right, "it has one");
+      const redAt = async (x: number) =>
+        readRed(await page.screenshot({ clip: { x, y: 5, width: 1, height: 1 } }));
+      await page.getByRole("button", { name: "Deactivate" }).click();
+      await page.getByRole("dialog").waitFor();
+      const [edge, beside] = [await redAt(right - 3), await redAt(right - 20)];
+      // Half of a colour is rounded here and there.
+      t.true(Math.abs(edge - beside) <= 1, `${colorScheme}: ${edge} beside ${beside}`);
+      const hidden = page.getByRole("heading", { level: 1, includeHidden: true });
+      t.is((await hidden.boundingBox())?.x, before?.x);
+    }
+  },
+);
 
 /** How red the first pixel of a picture is, from 0 to 255. https://www.w3.org/TR/png-3/ */
 function readRed(png: Buffer): number {
