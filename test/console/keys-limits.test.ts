@@ -39,6 +39,49 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   t.deepEqual((await gateway.admin.keys.get.query({ id: key.id })).limits.budgetsUsd.day, 1.5);
 });
 
+browserTest("all that is wrong with limits is said at once, each at its field", async (t) => {
+  const gateway = await startPriced(t, {});
+  const grace = await addPerson(gateway, "grace@example.com");
+  const { id } = await keyOf(gateway, grace.id);
+  await gateway.admin.keys.setLimits.mutate({ id, limits: { addressRanges: ["127.0.0.1"] } });
+  const path = `/keys/${id}?tab=limits`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, ...grace });
+  const save = page.getByRole("button", { name: "Save limits" });
+  /** What a screen reader says of the field. */
+  const said = (label: string) =>
+    page.getByLabel(label).evaluate((field) =>
+      (field.getAttribute("aria-describedby") ?? "")
+        .split(" ")
+        .map((id) => field.ownerDocument.getElementById(id)?.textContent ?? "")
+        .join(" "),
+    );
+  await page.getByLabel("Requests per minute").fill("1.5");
+  await page.getByLabel("Budget per day").fill("1,5");
+  await page.getByLabel("Works until the end of").fill("2020-01-31");
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8\n::1/129");
+  await save.click();
+  await page.getByText("A whole number from 1 on, or empty for no limit.").waitFor();
+  t.regex(await said("Requests per minute"), /A whole number from 1 on/);
+  t.regex(await said("Budget per day"), /US dollars, such as 12.50/);
+  t.regex(await said("Works until the end of"), /The expiry is in the past/);
+  t.regex(await said("Allowed addresses"), /10\.0\.0\/8, ::1\/129 are no IP addresses/);
+  t.is(await page.locator(":focus").getAttribute("aria-invalid"), "true");
+  await assertAccessible(t, page);
+
+  await page.getByLabel("Requests per minute").fill("1,000");
+  await page.getByLabel("Budget per day").fill("1.5");
+  await page.getByLabel("Works until the end of").fill("");
+  await page.getByLabel("Allowed addresses").fill("10.0.0.0/8\n2001:db8::/32");
+  t.is(await page.locator("[aria-invalid]").count(), 0, "what is said of a text is not said of the next one");
+  await save.click();
+  await page.getByText("Only an administrator can loosen one or take it away.").nth(1).waitFor();
+  t.regex(await said("Allowed addresses"), /Only an administrator/, "as the gateway says it, at its field");
+  await page.getByLabel("Allowed addresses").fill("127.0.0.1");
+  await save.click();
+  await page.getByText("The limits are saved.").waitFor();
+  t.is((await gateway.admin.keys.get.query({ id })).limits.requestsPerMinute, 1_000);
+});
+
 browserTest("limits that were set are taken away by emptying their fields", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);

@@ -1,4 +1,4 @@
-import { readNumber } from "#lib/read-number.ts";
+import { readNumber, writeNumber } from "#lib/read-number.ts";
 import type { ApiKey } from "./key-cache.ts";
 
 export type LimitName =
@@ -28,16 +28,14 @@ export const limitNames = Object.keys(limitLabels) as LimitName[];
 type Limits = ApiKey["limits"];
 
 export function toTexts({ budgetsUsd, addressRanges, ...limits }: Limits): LimitTexts {
-  const show = (value: number | null | undefined) =>
-    value === null || value === undefined ? "" : String(value);
   return {
-    requestsPerMinute: show(limits.requestsPerMinute),
-    tokensPerMinute: show(limits.tokensPerMinute),
-    concurrentRequests: show(limits.concurrentRequests),
-    day: show(budgetsUsd.day),
-    week: show(budgetsUsd.week),
-    month: show(budgetsUsd.month),
-    total: show(budgetsUsd.total),
+    requestsPerMinute: writeNumber(limits.requestsPerMinute),
+    tokensPerMinute: writeNumber(limits.tokensPerMinute),
+    concurrentRequests: writeNumber(limits.concurrentRequests),
+    day: writeNumber(budgetsUsd.day),
+    week: writeNumber(budgetsUsd.week),
+    month: writeNumber(budgetsUsd.month),
+    total: writeNumber(budgetsUsd.total),
     addressRanges: (addressRanges ?? []).join("\n"),
   };
 }
@@ -55,6 +53,11 @@ export function fromTexts(texts: LimitTexts) {
       month: readNumber(month),
       total: readNumber(total),
     },
-    addressRanges: addressRanges.split(/[\s,]+/).filter(Boolean),
+    addressRanges: toRanges(addressRanges),
   };
+}
+
+/** One a line, or with commas between them. */
+export function toRanges(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
 }

@@ -1,5 +1,5 @@
 import type { Inputs, Outputs } from "#lib/session/api.ts";
-import { readNumber } from "#lib/read-number.ts";
+import { readNumber, writeNumber } from "#lib/read-number.ts";
 
 export type Model = Outputs["models"]["get"];
 type KnownModel = Outputs["models"]["known"][number];
@@ -37,12 +37,12 @@ export function toFactText({
   prices,
 }: Pick<Model | KnownModel, "contextWindow" | "outputTokensMax" | "prices">) {
   return {
-    contextWindow: numberText(contextWindow),
-    outputTokensMax: numberText(outputTokensMax),
-    input: numberText(prices.input),
-    cachedInput: numberText(prices.cachedInput),
-    cacheWrite: numberText(prices.cacheWrite),
-    output: numberText(prices.output),
+    contextWindow: writeNumber(contextWindow),
+    outputTokensMax: writeNumber(outputTokensMax),
+    input: writeNumber(prices.input),
+    cachedInput: writeNumber(prices.cachedInput),
+    cacheWrite: writeNumber(prices.cacheWrite),
+    output: writeNumber(prices.output),
   };
 }
 
@@ -60,13 +60,4 @@ export function toModelChanges(text: Partial<ModelText>, names: readonly ModelFi
     ...(has("fallbacks") && { fallbacks: (text.fallbacks ?? "").split("\n").filter(Boolean) }),
     ...(prices.length > 0 && { prices: Object.fromEntries(prices) }),
   };
-}
-
-function numberText(number: number | null): string {
-  // No exponent: 0.0000001 is a price that people could write.
-  return number === null
-    ? ""
-    : Number.isInteger(number)
-      ? String(number)
-      : number.toFixed(9).replace(/0+$/, "");
 }

@@ -1,0 +1,68 @@
+import { formatCount } from "#lib/format/numbers.ts";
+import { endOf } from "./expiry.ts";
+import { type LimitName, limitLabels, limitNames, type LimitTexts, toRanges } from "./limit-fields.ts";
+
+/** A field of the form of a key's limits. */
+export type LimitField = LimitName | "addressRanges" | "expiresAt";
+
+/** What is wrong with fields, to be said beside each. */
+export type LimitProblems = Partial<Record<LimitField, string>>;
+
+type Typed = {
+  texts: LimitTexts;
+  lastDay: string;
+  /** Whether the last day is another than it was; one that is past already may stay. */
+  isNewDay: boolean;
+  now: number;
+};
+
+const countMax = 2 ** 31 - 1;
+const budgetMax = 1_000_000;
+const rangesMax = 50;
+
+/** All that the gateway would refuse, at once: it says what is wrong with a day only when all else is right. */
+export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitProblems {
+  const problems: LimitProblems = {};
+  for (const name of limitNames) {
+    const problem = findNumberProblem(texts[name].trim(), limitLabels[name].unit !== "");
+    if (problem) problems[name] = problem;
+  }
+  const end = endOf(lastDay);
+  if (lastDay !== "" && end === null) problems.expiresAt = "Choose a day.";
+  else if (isNewDay && end !== null && end <= now) problems.expiresAt = "The expiry is in the past.";
+  const ranges = toRanges(texts.addressRanges);
+  const wrong = ranges.filter((range) => !isAddressRange(range));
+  if (wrong.length > 0) {
+    const are = wrong.length === 1 ? "is neither an IP address nor a range" : "are no IP addresses or ranges";
+    problems.addressRanges = `${wrong.join(", ")} ${are} such as 10.0.0.0/8.`;
+  } else if (ranges.length > rangesMax) problems.addressRanges = `At most ${rangesMax}.`;
+  return problems;
+}
+
+/** The field that an error of the gateway is about, as in "limits.budgetsUsd.day" or "limits.addressRanges.0". */
+export function fieldOf(param: string | null): LimitField | undefined {
+  const fields: LimitField[] = [...limitNames, "addressRanges", "expiresAt"];
+  return fields.find((field) => param?.split(".").includes(field));
+}
+
+function findNumberProblem(text: string, isMoney: boolean): string | null {
+  if (text === "") return null;
+  // With or without a sign between thousands; "1,5" is no 15.
+  const [, whole, rest = ""] = /^(\d+|\d{1,3}(?:[, ]\d{3})+)(\.\d+)?$/.exec(text) ?? [];
+  const number = whole === undefined ? NaN : Number(whole.replace(/\D/g, "") + rest);
+  if (isMoney) {
+    if (Number.isNaN(number)) return "US dollars, such as 12.50, or empty for no limit.";
+    return number > budgetMax ? `At most ${formatCount(budgetMax)} dollars.` : null;
+  }
+  if (rest !== "" || !(number >= 1)) return "A whole number from 1 on, or empty for no limit.";
+  return number > countMax ? `At most ${formatCount(countMax)}.` : null;
+}
+
+/** As the gateway has it. What a URL takes between brackets is an IPv6 address without a zone. */
+function isAddressRange(text: string): boolean {
+  const [, address = "", bits = "0"] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  if (/^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(address)) {
+    return Number(bits) <= 32;
+  }
+  return /^[\da-f:.]+$/i.test(address) && URL.canParse(`http://[${address}]`) && Number(bits) <= 128;
+}
