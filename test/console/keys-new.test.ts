@@ -23,12 +23,12 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   await page.keyboard.type("Ada's laptop");
   await press("Tab");
   await page.keyboard.type("echo");
-  await press("ArrowDown", "ArrowDown", "Space");
+  await press("ArrowDown", "Tab", "Space");
   await page.getByText("1 of 501 chosen").waitFor();
   t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
 
   // Back to the search, and all that match of one provider: 17, 117, 170 … 179, 217.
-  await press("Shift+Tab", "Shift+Tab", "Shift+Tab");
+  await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
   await page.keyboard.type("SECOND 17");
   await page.getByText("0 of 13 shown, 250 in all").waitFor();
   await press("Enter", "Space");
@@ -39,7 +39,7 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   t.is(await page.evaluate("document.activeElement.ariaLabel"), "second/model-176");
 
   // The search is not the form's: what is chosen stays chosen while it is cleared, and nothing was sent.
-  await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
+  await press("Home", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
   await page.getByRole("checkbox", { name: "All of first" }).waitFor();
   await page.getByRole("button", { name: "Only chosen" }).press("Enter");
   t.is(await page.getByRole("checkbox").count(), 13 + 2);
