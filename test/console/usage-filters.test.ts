@@ -49,6 +49,20 @@ browserTest(
   },
 );
 
+browserTest("of keys with one name, each is told by the end of its value", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [one, other, alone] = [await createKey(gateway), await createKey(gateway), await createKey(gateway)];
+  await gateway.admin.keys.rename.mutate({ id: alone.id, name: "Laptop" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  for (const key of [one, other]) {
+    await choose(page, "API key", `Test key …${key.value.slice(-4)}`);
+    await page.waitForURL(`**/usage?key=${key.id}`);
+  }
+  await choose(page, "API key", "Laptop");
+  await page.waitForURL(`**/usage?key=${alone.id}`);
+  await assertAccessible(t, page);
+});
+
 browserTest(
   "bars of several models are drawn without a complaint, and requests are counted in wholes",
   async (t) => {

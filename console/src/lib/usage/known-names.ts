@@ -43,6 +43,15 @@ export function knownNames(dimension: UsageDimension, { models = [], keys = [] }
   return dimension === "PROVIDER" ? [...new Set(slugs.map(providerOf))] : [];
 }
 
+/** Keys to choose from. Those that share a name are told apart by the end of their value, as the list of keys shows it. */
+export function keyOptions(keys: Outputs["keys"]["list"]["items"]): { value: string; label: string }[] {
+  const byName = Map.groupBy(keys, ({ name }) => name);
+  return keys.map(({ id, name, maskedValue }) => ({
+    value: id,
+    label: byName.get(name)?.length === 1 ? name : `${name} ${maskedValue.replace(/^.*…/, "…")}`,
+  }));
+}
+
 export function providerOf(slug: string): string {
   return slug.slice(0, slug.indexOf("/"));
 }
