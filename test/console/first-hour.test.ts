@@ -54,7 +54,7 @@ browserTest(
     const dialog = page.getByRole("dialog", { name: "First of mine is ready" });
     await dialog.getByRole("button", { name: "Copy key" }).click();
     const apiKey = await page.evaluate<string>("navigator.clipboard.readText()");
-    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.getByRole("button", { name: "I have stored it", exact: true }).click();
     await page.getByRole("heading", { name: "First of mine" }).waitFor();
 
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });

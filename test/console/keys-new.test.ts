@@ -81,7 +81,7 @@ browserTest("the value is shown once, until it is said to be stored", async (t) 
     (await dialog.getByRole("region", { name: "Try it" }).getByRole("tabpanel").innerText()).includes(value),
   );
 
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.getByRole("button", { name: "I have stored it", exact: true }).click();
   await page.getByRole("heading", { name: "Night build" }).waitFor();
   t.regex(page.url(), /\/keys\/key_\w+$/);
   t.false((await page.content()).includes(value));
@@ -94,21 +94,21 @@ browserTest("a key ends after days or on a date, and belongs to whom an administ
   const gateway = await startTestGateway(t);
   const grace = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
-  await page.getByLabel("Name").fill("For a week");
+  await page.getByLabel("Name").fill("For a month");
   await page.getByLabel("Expires").click();
-  await page.getByRole("option", { name: "In 7 days" }).click();
+  await page.getByRole("option", { name: "In 30 days" }).click();
   await page.getByText("It works until").waitFor();
   await page.getByRole("combobox", { name: "Owner" }).fill("grace");
   await page.getByRole("option", { name: "grace@example.com" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const dialog = page.getByRole("dialog", { name: "For a week is made, but can call nothing yet" });
+  const dialog = page.getByRole("dialog", { name: "For a month is made, but can call nothing yet" });
   await dialog.getByText("No model is connected to the key yet").waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "I have stored it" }).click();
-  await page.getByText("in 6 days").waitFor();
-  const [week] = (await grace.console.keys.list.query()).items;
-  t.is(week?.owner?.id, grace.id);
-  t.true(Math.abs(Date.parse(week?.expiresAt ?? "") - Date.now() - 7 * 86_400_000) < 60_000);
+  await page.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await page.getByText("in 30 days", { exact: true }).waitFor();
+  const [month] = (await grace.console.keys.list.query()).items;
+  t.is(month?.owner?.id, grace.id);
+  t.true(Math.abs(Date.parse(month?.expiresAt ?? "") - Date.now() - 30 * 86_400_000) < 60_000);
 
   await page.goto("/keys/new");
   await page.getByLabel("Name").fill("To the end of the year");
@@ -120,7 +120,9 @@ browserTest("a key ends after days or on a date, and belongs to whom an administ
   await page.getByLabel("Last day").fill("2090-12-31");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByText("The key has no limits of its own yet.").waitFor();
+  await page.getByRole("button", { name: "I have stored it, set limits" }).click();
+  await page.getByLabel("Budget per day").waitFor();
   const [year] = (await gateway.admin.keys.list.query()).items;
   const lastMoment = new Date(year?.expiresAt ?? "");
   const localDay = await page.evaluate<string>(`new Date(${lastMoment.getTime()}).toString()`);
@@ -201,7 +203,7 @@ browserTest("a member makes keys of their own, and hears what to do where there 
   await assertAccessible(t, page);
   await page.getByLabel("Name").fill("Hers");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "I have stored it", exact: true }).click();
   await page.getByText("This key can call nothing").waitFor();
   t.is((await grace.console.keys.list.query()).items[0]?.owner?.id, grace.id);
 });

@@ -16,7 +16,7 @@ browserTest("names that look like code stay names, in the list, in titles and in
     await page.getByRole("textbox", { name: "Name" }).fill(name);
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByRole("dialog", { name: `${name} is made, but can call nothing yet` }).waitFor();
-    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "I have stored it", exact: true }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
     await page.getByRole("button", { name: "More about this key" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();

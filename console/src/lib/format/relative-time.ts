@@ -7,14 +7,20 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
+const day = 24 * 3600;
+/** So long a time to come is counted in days, as people say it when they choose it. */
+const daysMax = 60;
+
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 /** Times of day are of 24 hours everywhere, as budgets begin anew at "00:00". */
 export const dayTime = { hourCycle: "h23" } as const;
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", ...dayTime });
 
-/** "5 minutes ago", "in 3 days", "just now". Times are milliseconds since 1970. */
+/** "5 minutes ago", "in 30 days", "just now". Times are milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
+  // Rounded: what was just made to last 30 days does not end in 29.
+  if (seconds >= day && seconds < daysMax * day) return relative.format(Math.round(seconds / day), "day");
   for (const [unit, size] of steps) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   }
