@@ -37,6 +37,13 @@ browserTest(
     const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
     t.is(await page.getByLabel("Base URL").inputValue(), "http://localhost:11434/v1");
     await page.getByText(/only if UPSTREAM_PRIVATE_HOSTS has localhost:11434/).waitFor();
+    // To a browser the second is a URL, of the scheme "localhost".
+    for (const schemeless of ["127.0.0.1:11434", "localhost:11434/v1"]) {
+      await page.getByLabel("Base URL").fill(schemeless);
+      await page.getByRole("button", { name: "Save and test" }).click();
+      await page.getByText("Begin with https:// or http://.").waitFor();
+    }
+    await page.getByLabel("Base URL").fill("http://localhost:11434/v1");
     await page.getByRole("button", { name: "Save and test" }).click();
     await page
       .getByText(/start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:11434 in its environment/)
