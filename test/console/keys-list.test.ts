@@ -4,6 +4,7 @@ import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
@@ -118,4 +119,26 @@ browserTest("administrators see whose a key is, and one person's alone; members 
   await theirs.getByRole("link", { name: "Hers" }).waitFor();
   t.is(await theirs.getByRole("link", { name: "Test key" }).count(), 0);
   t.is(await theirs.getByRole("columnheader", { name: "Owner" }).count(), 0);
+});
+
+browserTest("a budget that is spent is marked in the list of keys", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { admin } = gateway;
+  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+  await admin.models.update.mutate({ id: modelId, prices: { input: 1, output: 3 } });
+  const wish = { name: "Spent", models: ["demo/echo"], limits: { budgetsUsd: { month: 1e-9 } } };
+  const { key, value } = await admin.keys.create.mutate(wish);
+  await createKey(gateway);
+  const percents = async () => (await admin.keys.list.query({})).items.map((item) => item.budgetSpentPercent);
+  t.true((await percents()).every((percent) => percent === null));
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await eventually(async () => (await percents()).includes(100));
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByText("Budget spent").click();
+  await page.waitForURL(`**/keys/${key.id}?tab=limits`);
+  await admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { month: 5 } } });
+  t.true(
+    (await percents()).every((percent) => percent === null),
+    "of the new budget little is spent",
+  );
 });
