@@ -1,10 +1,14 @@
 import test from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
+import { callProcedure } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
+const expiry = "2099-06-01T12:34:56.000Z";
+const exactExpiry = `new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" })
+  .format(new Date("${expiry}"))`;
 
 browserTest(
   "the audit log says who did what, and is filtered by action, person, time and thing",
@@ -13,6 +17,12 @@ browserTest(
     const { key } = await gateway.admin.keys.create.mutate({ name: "Laptop" });
     await gateway.admin.keys.rename.mutate({ id: key.id, name: "Old laptop" });
     await gateway.admin.keys.create.mutate({ name: "Server" });
+    await gateway.admin.keys.setModels.mutate({ id: key.id, models: ["demo/echo"] });
+    await gateway.admin.keys.create.mutate({ name: "Short", expiresAt: expiry });
+    const { link } = await gateway.admin.users.invite.mutate({ name: "Eve", email: "eve@example.com" });
+    const token = new URL(link).searchParams.get("token") ?? "";
+    await callProcedure(gateway, "auth.join", { input: { token, name: "Eve", password: "long enough" } });
+    await callProcedure(gateway, "auth.signIn", { input: { email: "eve@example.com", password: "wrong" } });
     const budgetsUsd = { day: 0.001, week: 5 };
     await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd } });
     await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { day: null } } });
@@ -20,15 +30,21 @@ browserTest(
     const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
     await page.getByRole("cell", { name: "Key renamed" }).waitFor();
     await assertAccessible(t, page);
-    const details = ["Laptop → Old laptop", "Budget per day: 0.001 → none", "Budget per week: none → 5"];
+    const details = [
+      ...["Laptop → Old laptop", "Budget per day: 0.001 → none", "Budget per week: none → 5"],
+      ...["Added: demo/echo", "Invited again: no", "Used: invitation link", "Attempts: 1"],
+      `Expires: ${await page.evaluate<string>(exactExpiry)}`,
+    ];
     const shown = (text: string) => page.getByRole("listitem").filter({ hasText: text });
-    for (const text of details) await shown(text).waitFor();
+    for (const text of details) await shown(text).first().waitFor();
+    const created = page.getByRole("row").filter({ hasText: "Key created" }).first();
+    t.regex(await created.innerText(), /Owner: Ada\s+Owner's id: usr_/, "the name comes before the id");
 
     await page.getByLabel("Action").click();
     await page.getByRole("option", { name: "Key created" }).click();
     // The list of actions says it, too, while it closes.
     await page.getByRole("cell", { name: "Key renamed" }).waitFor({ state: "detached" });
-    t.is(await page.getByRole("row").count(), 3);
+    t.is(await page.getByRole("row").count(), 4);
     await page.getByLabel("Action").click();
     await page.getByRole("option", { name: "Any action" }).click();
 
@@ -64,6 +80,7 @@ browserTest(
       .filter({ hasText: `Laptop → ${name}` })
       .waitFor();
     await entry.getByRole("link", { name }).waitFor();
+    await entry.getByText(/^[A-Z][a-z]{2} \d+, \d\d:\d\d:\d\d$/).waitFor();
     const address = entry.getByText("127.0.0.1", { exact: true });
     const lines = await address.evaluate((element) => {
       const range = element.ownerDocument.createRange();

@@ -1,16 +1,18 @@
-import { memberWords } from "./member-words.ts";
+import { formatExactTime } from "#lib/format/relative-time.ts";
+import { memberWords, valueWords } from "./member-words.ts";
 
 /**
  * What else an entry says, a line for each value: what it was and is, or what it is. Of a value with members, a line for each
- * of them that differs.
+ * of them that differs. A name comes before its id, whichever the database gives first.
  */
 export function describeDetails(details: Members, name = ""): DetailLine[] {
   if ("from" in details && "to" in details) return describeChange(name, details["from"], details["to"]);
-  return Object.entries(details).flatMap(([member, value]) => {
+  const members = Object.entries(details).toSorted(([a], [b]) => Number(a === "id") - Number(b === "id"));
+  return members.flatMap(([member, value]) => {
     const path = join(name, member);
     return isMembers(value) && !isList(value)
       ? describeDetails(value, path)
-      : [line(path, path === "hasCredential" ? (value === true ? "added" : "none") : show(value))];
+      : [line(path, show(value, path))];
   });
 }
 
@@ -20,7 +22,7 @@ type Members = Record<string, unknown>;
 
 function describeChange(name: string, from: unknown, to: unknown): DetailLine[] {
   if (!isMembers(from ?? to) || !isMembers(to ?? from)) {
-    return [line(name, `${show(from)} → ${show(to)}`)];
+    return [line(name, `${show(from, name)} → ${show(to, name)}`)];
   }
   const [before, after] = [from, to].map((value) => (isMembers(value) ? value : {}));
   const members = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
@@ -40,13 +42,19 @@ function isList(value: Members): value is { count: number; items: unknown[] } {
   return typeof value["count"] === "number" && Array.isArray(value["items"]);
 }
 
-function show(value: unknown): string {
+/** @param path whose value it is */
+function show(value: unknown, path: string): string {
   if (value === null || value === undefined || value === "") return "none";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(show).join(", ");
+  const words = valueWords[path]?.[String(value)];
+  if (words !== undefined) return words;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (path === "expiresAt") return formatExactTime(Date.parse(String(value)));
+  if (Array.isArray(value))
+    return value.length === 0 ? "none" : value.map((item) => show(item, path)).join(", ");
   if (!isMembers(value)) return String(value);
   if (!isList(value)) return JSON.stringify(value);
   const rest = value.count - value.items.length;
-  return show(value.items) + (rest > 0 ? ` and ${rest} more` : "");
+  return show(value.items, path) + (rest > 0 ? ` and ${rest} more` : "");
 }
 
 function line(path: string, text: string): DetailLine {

@@ -10,6 +10,9 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   addressRanges: "Addresses",
   expiresAt: "Expires",
   models: "Models",
+  added: "Added",
+  removed: "Removed",
+  overlapSeconds: "Seconds that the old value went on working",
   "owner.name": "Owner",
   "owner.id": "Owner's id",
   owner: "Owner",
@@ -36,4 +39,14 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   role: "Role",
   keyCount: "Keys",
   activeKeyCount: "Active keys",
+  isAgain: "Invited again",
+  by: "Used",
+  attempts: "Attempts",
+  sessions: "Sessions ended",
+};
+
+/** Words for the values of a member that the gateway writes down as the code calls them. */
+export const valueWords: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
+  by: { invitation: "invitation link", passwordReset: "password reset link" },
+  hasCredential: { true: "added", false: "none" },
 };

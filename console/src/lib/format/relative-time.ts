@@ -14,6 +14,10 @@ const daysMax = 60;
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 /** Times of day are of 24 hours everywhere, as budgets begin anew at "00:00". */
 export const dayTime = { hourCycle: "h23" } as const;
+const moment = new Intl.DateTimeFormat("en", {
+  ...{ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  ...dayTime,
+});
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", ...dayTime });
 
 /** "5 minutes ago", "in 30 days", "just now". Times are milliseconds since 1970. */
@@ -25,6 +29,11 @@ export function formatRelativeTime(time: number, now: number): string {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   }
   return "just now";
+}
+
+/** As it stands below a relative time, which tells the year: "Nov 21, 17:41:03". */
+export function formatMoment(time: number): string {
+  return moment.format(time);
 }
 
 /** With the date, the second and the time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
