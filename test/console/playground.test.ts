@@ -60,6 +60,7 @@ browserTest("a key for the playground is made by a click and ends by itself", as
   await page.keyboard.press("Enter");
   await page.getByText(/in all/).waitFor();
   const { items } = await gateway.admin.keys.list.query({ search: "Playground" });
+  t.regex(items[0]?.name ?? "", /^Playground \d\d:\d\d:\d\d$/, "two are told apart");
   const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
   t.true(left > 3_500_000 && left <= 3_600_000);
 

@@ -1,3 +1,4 @@
+import { dayTime } from "#lib/format/relative-time.ts";
 import { api } from "#lib/session/api.ts";
 
 type MadeKey = { value: string; models: string[]; endsAt: number };
@@ -19,7 +20,8 @@ export async function makeKey(): Promise<MadeKey> {
   const models = (await api.models.list.query()).map(({ slug }) => slug);
   const endsAt = Date.now() + lifetimeMs;
   const { value } = await api.keys.create.mutate({
-    name: "Playground",
+    // Two of them, from two tabs or from before a reload, are told apart in the list.
+    name: `Playground ${timeOfDay.format(Date.now())}`,
     models,
     expiresAt: new Date(endsAt).toISOString(),
   });
@@ -32,5 +34,6 @@ export function forgetMadeKey(): void {
   made = null;
 }
 
+const timeOfDay = new Intl.DateTimeFormat("en", { timeStyle: "medium", ...dayTime });
 const lifetimeMs = 3_600_000;
 const leftMsLeast = 60_000;
