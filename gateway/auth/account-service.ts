@@ -51,9 +51,13 @@ export class AccountService {
     return (await this.#database.read(({ users }) => users.count())) > 0;
   }
 
+  isSetUpToken(token: string): boolean {
+    return isSame(token, this.setUpToken);
+  }
+
   /** Makes the first administrator and signs them in. Throws `forbidden` for a wrong token and once there is one. */
   async setUp(token: string, account: NewAccount, address: string): Promise<Session> {
-    if (!isSame(token, this.setUpToken)) {
+    if (!this.isSetUpToken(token)) {
       throw new GatewayError(
         "forbidden",
         "This set-up token is not valid. The gateway prints the right one when it starts.",

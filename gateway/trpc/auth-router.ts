@@ -9,6 +9,11 @@ export const authRouter = router({
   /** Whether there is an administrator. */
   state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
 
+  /** Whether the link for the first administrator is the right one, before anybody fills the form in. */
+  setUpToken: publicProcedure
+    .input(z.strictObject({ token: linkToken }))
+    .query(({ ctx, input }) => ({ isRight: ctx.services.accounts.isSetUpToken(input.token) })),
+
   setUp: publicProcedure
     .input(z.strictObject({ token: linkToken, name, email, password }))
     .mutation(async ({ ctx, input: { token, ...account } }) =>

@@ -23,7 +23,9 @@ async function startNew(t: ExecutionContext, environment: Record<string, string>
       input: { token, name: "Ada", email, password: "correct horse battery" },
     });
   const isSetUp = async () => (await callProcedure(gateway, "auth.state", { type: "query" })).data;
-  return { gateway, close, setUp, isSetUp, log, token: gateway.services.accounts.setUpToken };
+  const isRight = async (token: string) =>
+    (await callProcedure(gateway, "auth.setUpToken", { type: "query", input: { token } })).data;
+  return { gateway, close, setUp, isSetUp, isRight, log, token: gateway.services.accounts.setUpToken };
 }
 
 for (const kind of databaseKinds) {
@@ -51,9 +53,10 @@ for (const kind of databaseKinds) {
       DATABASE_URL: await createTestDatabase(t, kind),
       DATA_DIR: await createTestFolder(t),
     };
-    const { setUp, isSetUp, token, log } = await startNew(t, environment);
+    const { setUp, isSetUp, isRight, token, log } = await startNew(t, environment);
 
     for (const wrong of ["", "x", token.slice(0, -1), `${token}x`, token.toUpperCase(), "é".repeat(43)]) {
+      t.deepEqual(await isRight(wrong), { isRight: false }, wrong);
       const answer = await setUp(wrong);
       t.is(answer.code, "FORBIDDEN", wrong);
       t.is(answer.error?.data.param, "token");
@@ -61,6 +64,7 @@ for (const kind of databaseKinds) {
     }
     t.deepEqual(await isSetUp(), { setUp: false });
     t.false(log.join("").includes(token));
+    t.deepEqual(await isRight(token), { isRight: true });
     t.is((await setUp(token)).status, 200);
   });
 

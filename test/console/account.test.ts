@@ -58,6 +58,10 @@ browserTest("whoever has to sign in again in the middle of something loses nothi
 browserTest("the first administrator is made by the link that the gateway prints, once", async (t) => {
   const gateway = await startTestGateway(t, { withoutAdministrator: true });
   const path = `/set-up?token=${gateway.services.accounts.setUpToken}`;
+  const wrong = await openConsole(t, { browser: browser(), gateway, path: "/set-up?token=wrong" });
+  await wrong.getByRole("heading", { name: "This link does not work" }).waitFor();
+  t.is(await wrong.getByRole("textbox").count(), 0, "nobody fills a form in for nothing");
+  await assertAccessible(t, wrong);
   const page = await openConsole(t, { browser: browser(), gateway, path });
   const slow = await openConsole(t, { browser: browser(), gateway, path });
   await slow.getByLabel("Name").fill("Eve");

@@ -26,7 +26,7 @@ browserTest(
     await assertAccessible(t, page);
     t.false(page.url().includes("sk-gateway"), "the value is not in the address");
 
-    await page.getByRole("button", { name: "Copy command", exact: true }).first().click();
+    await page.getByRole("button", { name: "Copy command", exact: true }).click();
     const command = await page.evaluate<string>("navigator.clipboard.readText()");
     t.is(
       command.trim(),
