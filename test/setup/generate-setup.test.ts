@@ -69,6 +69,19 @@ test("Copilot CLI is told the name of a Claude, and the slug of anything else", 
   );
 });
 
+test("where one of two files is changed, both are named, as people of the system write paths", (t) => {
+  const shown = (tool: ToolId, operatingSystem: SetupInput["operatingSystem"]) =>
+    generate(tool, { operatingSystem }).files.map(({ instead }) => instead);
+  const opencode = "or ~/.config/opencode/opencode.jsonc, if that is there";
+  t.deepEqual(shown("opencode", "posix"), [opencode, null]);
+  t.deepEqual(shown("opencode", "windows"), [opencode.replaceAll("/", "\\"), null]);
+  t.regex(shown("kilo-code", "posix")[0] ?? "", /\.jsonc, if that is there$/);
+  t.deepEqual(shown("continue", "posix"), [
+    "or ~/.continue/configs/gateway.yaml, if a config.yaml of your own is there",
+    null,
+  ]);
+});
+
 const warned: [string, ToolId, Parameters<typeof setupModel>, RegExp | null][] = [
   ["a model without tools", "pi", ["x/y", { canCallTools: false }], /x\/y cannot call tools/],
   ["a model with little room", "pi", ["x/y", { contextWindow: 8_192 }], /room for 8192 tokens only/],

@@ -51,7 +51,7 @@ export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
   return {
     command: `${environment} sh <<'MODEL_GATEWAY'\n${script.join("\n")}\nMODEL_GATEWAY\n`,
     undo: `sh ~/.config/model-gateway/undo-${plan.tool}.sh`,
-    files: files.map((file) => showFile(file, formatPlace(file))),
+    files: files.map((file) => showFile(file, formatPlace)),
   };
 }
 

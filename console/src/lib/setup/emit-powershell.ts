@@ -62,7 +62,7 @@ export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetu
     // A file of a script is not run where the policy allows none, as on Windows by itself; its text is.
     undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile}")))`,
     files: [
-      ...files.map((file) => showFile(file, formatPlace(file))),
+      ...files.map((file) => showFile(file, formatPlace)),
       ...(environment?.load === "always" ? [showVariables(environment)] : []),
     ],
   };
@@ -114,7 +114,10 @@ function showVariables(environment: PlannedEnvironment): EmittedSetup["files"][n
     value,
   }));
   const place = { folder: { variable: null, home: [] }, path: [] };
-  const shown = showFile({ ...place, format: "env", operations }, "Environment variables of your account");
+  const shown = showFile(
+    { ...place, format: "env", operations },
+    () => "Environment variables of your account",
+  );
   return { ...shown, removes: environment.remove };
 }
 

@@ -10,6 +10,8 @@ export type EmittedSetup = {
 
 export type ShownFile = {
   path: string;
+  /** In words, the file that is changed in its place, and when. */
+  instead: string | null;
   /** What the file has afterwards, of ours alone, with words in the place of the key; for a look and for merging by hand. */
   content: string;
   /** What is taken out of it, if it is there: settings of older setups. */

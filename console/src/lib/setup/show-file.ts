@@ -1,5 +1,6 @@
 import type { ShownFile } from "./emitted-setup.ts";
 import {
+  type FilePlace,
   type Json,
   type JsonOperation,
   keyPlaceholder,
@@ -9,11 +10,25 @@ import {
 
 /**
  * What a planned file has of ours, as if nothing else were in it, with words in the place of the key.
- * @param path as people of that system write it
+ * @param formatPlace writes a path as people of that system do
  */
-export function showFile(file: PlannedFile, path: string): ShownFile {
+export function showFile(file: PlannedFile, formatPlace: (place: FilePlace) => string): ShownFile {
+  const path = formatPlace(file);
   const content = showContent(file).replaceAll(keyPlaceholder, "<your API key>");
-  return { path, content, removes: removedBy(file), language: languageOf(file, path) };
+  const instead = nameOther(file, formatPlace);
+  return { path, instead, content, removes: removedBy(file), language: languageOf(file, path) };
+}
+
+function nameOther(file: PlannedFile, formatPlace: (place: FilePlace) => string): string | null {
+  if (file.format === "own") {
+    return (
+      file.otherwise &&
+      `or ${formatPlace(file.otherwise)}, if a ${file.path.at(-1) ?? ""} of your own is there`
+    );
+  }
+  const { folder, path, beatenBy } = file;
+  if (beatenBy === undefined) return null;
+  return `or ${formatPlace({ folder, path: path.with(-1, beatenBy) })}, if that is there`;
 }
 
 function showContent(file: PlannedFile): string {
