@@ -120,7 +120,8 @@ export class UsageRecorder {
   /** Resolves when everything recorded before the call is in the database, or something could not be written. */
   async flush(): Promise<void> {
     this.#writePending();
-    await this.#shipping;
+    // What comes after it may be another's read, which ships nothing.
+    while (this.#shipping) await this.#shipping;
     await this.#ship();
   }
 

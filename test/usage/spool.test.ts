@@ -120,6 +120,17 @@ test("any byte that is torn off or changed at the end costs the last record and 
   }
 });
 
+test("all that was recorded is in the database after a flush, whoever reads there meanwhile", async (t) => {
+  const database = await openTestDatabase(t, "sqlite");
+  const { recorder } = await openRecorder(t, database);
+  await new Promise<void>((proceed) => recorder.record(usageRow("req_1"), null, proceed));
+  const flushed = recorder.flush();
+  const read = recorder.readUndisturbed(async () => {});
+  await flushed;
+  t.deepEqual(await idsIn(database), ["req_1"]);
+  await read;
+});
+
 test("what ends in one turn is written together, and one answer that cannot be ended does not hold up the others", async (t) => {
   const { recorder, spool } = await openRecorder(t, await openTestDatabase(t, "sqlite"));
   const ids = Array.from({ length: 300 }, (_, index) => `req_${index}`);
