@@ -5,47 +5,14 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { spawn } from "node:child_process";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { lockFile } from "../../db/file-lock.ts";
-import { limitVariables, type Limits } from "../../gateway/limit-variables.ts";
-import { createLog } from "../../gateway/log.ts";
 import { decodeRecords, encodeRecord } from "../../gateway/usage/record-format.ts";
-import { UsageRecorder } from "../../gateway/usage/usage-recorder.ts";
 import { eventually } from "../helpers/eventually.ts";
+import { idsIn, openRecorder } from "../helpers/open-recorder.ts";
 import { openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-
-type Database = Awaited<ReturnType<typeof openTestDatabase>>;
-
-const defaults = Object.fromEntries(
-  Object.entries(limitVariables).map(([name, { value }]) => [name, value]),
-) as Limits;
-
-let names = 0;
-
-async function openRecorder(
-  t: ExecutionContext,
-  database: Database,
-  more: { dataDir?: string; limits?: Partial<Limits>; isSynced?: boolean } = {},
-) {
-  const dataDir = more.dataDir ?? (await createTestFolder(t));
-  const log: string[] = [];
-  const recorder = new UsageRecorder({
-    ...{ database, lockFile, dataDir },
-    log: createLog("debug", { write: (line) => log.push(line) }),
-    createName: () => `process_${++names}`,
-    isSynced: more.isSynced ?? false,
-    limits: { ...defaults, usageFlushIntervalMs: 1_000_000, usageAdoptIntervalMs: 1_000_000, ...more.limits },
-  });
-  t.teardown(() => recorder.close());
-  return { recorder, dataDir, log, spool: path.join(dataDir, "spool") };
-}
-
-const idsIn = async (database: Database) =>
-  (await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10_000)))
-    .map(({ id }) => id)
-    .toSorted();
 
 const bytesOf = (...ids: string[]) => {
   const buffer = Buffer.alloc(4096);
@@ -118,17 +85,6 @@ test("any byte that is torn off or changed at the end costs the last record and 
     changed[at] = (changed[at] ?? 0) ^ 1;
     t.true(decodeRecords(changed).records.length === 2, `byte ${at}`);
   }
-});
-
-test("all that was recorded is in the database after a flush, whoever reads there meanwhile", async (t) => {
-  const database = await openTestDatabase(t, "sqlite");
-  const { recorder } = await openRecorder(t, database);
-  await new Promise<void>((proceed) => recorder.record(usageRow("req_1"), null, proceed));
-  const flushed = recorder.flush();
-  const read = recorder.readUndisturbed(async () => {});
-  await flushed;
-  t.deepEqual(await idsIn(database), ["req_1"]);
-  await read;
 });
 
 test("what ends in one turn is written together, and one answer that cannot be ended does not hold up the others", async (t) => {

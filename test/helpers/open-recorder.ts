@@ -1,0 +1,41 @@
+import path from "node:path";
+import type { ExecutionContext } from "ava";
+import { lockFile } from "../../db/file-lock.ts";
+import { limitVariables, type Limits } from "../../gateway/limit-variables.ts";
+import { createLog } from "../../gateway/log.ts";
+import { UsageRecorder } from "../../gateway/usage/usage-recorder.ts";
+import type { openTestDatabase } from "./open-test-database.ts";
+import { createTestFolder } from "./test-folder.ts";
+
+type Database = Awaited<ReturnType<typeof openTestDatabase>>;
+
+const defaults = Object.fromEntries(
+  Object.entries(limitVariables).map(([name, { value }]) => [name, value]),
+) as Limits;
+
+let names = 0;
+
+/** A recorder by itself, which ships when it is told to only, and says what it logged. */
+export async function openRecorder(
+  t: ExecutionContext,
+  database: Database,
+  more: { dataDir?: string; limits?: Partial<Limits>; isSynced?: boolean } = {},
+) {
+  const dataDir = more.dataDir ?? (await createTestFolder(t));
+  const log: string[] = [];
+  const recorder = new UsageRecorder({
+    ...{ database, lockFile, dataDir },
+    log: createLog("debug", { write: (line) => log.push(line) }),
+    createName: () => `process_${++names}`,
+    isSynced: more.isSynced ?? false,
+    limits: { ...defaults, usageFlushIntervalMs: 1_000_000, usageAdoptIntervalMs: 1_000_000, ...more.limits },
+  });
+  t.teardown(() => recorder.close());
+  return { recorder, dataDir, log, spool: path.join(dataDir, "spool") };
+}
+
+/** The ids of the records that have come to the database. */
+export const idsIn = async (database: Database) =>
+  (await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10_000)))
+    .map(({ id }) => id)
+    .toSorted();
