@@ -1,4 +1,0 @@
-import { declareToolTests } from "./declare-tool-tests.ts";
-import { claudeCode } from "./claude-code.ts";
-
-declareToolTests(claudeCode);

@@ -1,4 +1,0 @@
-import { declareToolTests } from "./declare-tool-tests.ts";
-import { cline } from "./cline.ts";
-
-declareToolTests(cline);

@@ -1,4 +1,0 @@
-import { declareToolTests } from "./declare-tool-tests.ts";
-import { continueCli } from "./continue.ts";
-
-declareToolTests(continueCli);

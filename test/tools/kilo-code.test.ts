@@ -1,4 +1,0 @@
-import { declareToolTests } from "./declare-tool-tests.ts";
-import { kiloCode } from "./kilo-code.ts";
-
-declareToolTests(kiloCode);

@@ -1,4 +1,0 @@
-import { declareToolTests } from "./declare-tool-tests.ts";
-import { pi } from "./pi.ts";
-
-declareToolTests(pi);

@@ -1,4 +1,0 @@
-import { declareToolTests } from "./declare-tool-tests.ts";
-import { qwenCode } from "./qwen-code.ts";
-
-declareToolTests(qwenCode);
