@@ -103,7 +103,7 @@ export class Database {
       return await this.#dataSource.transaction(isolation, (manager) => work(repositoriesOf(manager)));
     } catch (error) {
       if (!isDeadlock(error) || attempt === deadlockAttemptsMax) throw error;
-      await pause(Math.random() * deadlockPauseMsMax * attempt);
+      await pause(Math.random() * Math.min(10 * 2 ** attempt, deadlockPauseMsMax));
       return this.#transaction(work, attempt + 1);
     }
   }
@@ -132,8 +132,8 @@ export type DatabaseLimits = DataSourceLimits & { operationTimeoutMs: number };
 
 export type Repositories = ReturnType<typeof repositoriesOf>;
 
-const deadlockAttemptsMax = 6;
-const deadlockPauseMsMax = 20;
+const deadlockAttemptsMax = 10;
+const deadlockPauseMsMax = 200;
 
 function repositoriesOf(manager: EntityManager) {
   return {

@@ -121,7 +121,9 @@ export class UsageRecordRepository {
    */
   async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     await this.#manager.query("SAVEPOINT usage_records");
-    for (let left = records; left.length > 0;) {
+    // Whoever writes several rows at once locks them in the same order as everybody else.
+    const inOrder = records.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+    for (let left = inOrder; left.length > 0;) {
       if ((await this.#insertNew(left)) === left.length) return left;
       await this.#manager.query("ROLLBACK TO SAVEPOINT usage_records");
       const there = await this.#idsAmong(left.map(({ id }) => id));
