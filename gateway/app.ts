@@ -39,6 +39,7 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
       router: appRouter,
       createContext: createContext(services, { publicUrl, trustedProxies }),
       maxBodySize: trpcBodyBytesMax,
+      allowMethodOverride: true,
       maxBatchSize: trpcBatchCallsMax,
     }),
   );

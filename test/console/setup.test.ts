@@ -74,3 +74,13 @@ browserTest(
     await page.getByRole("tab", { name: "Other", selected: true }).waitFor();
   },
 );
+
+browserTest("a key may have as many models as a whole provider has", async (t) => {
+  const gateway = await startTestGateway(t);
+  const slugs = await addModels(gateway, `as-long-as-names-of-providers-are-${"x".repeat(20)}`, 400);
+  const key = await createKey(gateway, slugs);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
+  await page.getByRole("tab", { name: "Claude Code" }).waitFor();
+  await page.getByLabel("Light tasks").waitFor();
+  t.true(await page.getByLabel("Light tasks").isVisible());
+});

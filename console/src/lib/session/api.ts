@@ -11,6 +11,8 @@ export const api = createTRPCClient<AppRouter>({
     httpBatchLink({
       url: "/trpc",
       maxItems: 20,
+      // As many slugs as a key may have make an address longer than servers take.
+      methodOverride: "POST",
       headers: async () => ({ authorization: `Bearer ${await session.token()}` }),
     }),
   ],
