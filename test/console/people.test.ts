@@ -102,3 +102,13 @@ browserTest("names from people stay text", async (t) => {
     await page.getByText(name, { exact: true }).filter({ visible: true }).first().waitFor();
   await assertAccessible(t, page);
 });
+
+browserTest("who gives up being an administrator has a member's console at once", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addPerson(gateway, "grace@example.com", "admin");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
+  await page.getByRole("row", { name: "· you" }).getByRole("button", { name: "What to do with" }).click();
+  await page.getByRole("menuitem", { name: "Make member" }).click();
+  await page.getByRole("link", { name: "Audit log" }).first().waitFor({ state: "detached" });
+  t.is(await page.getByRole("link", { name: "People" }).count(), 0);
+});

@@ -1,0 +1,77 @@
+import test from "ava";
+import type { Page, Route } from "playwright-core";
+import { browserTest } from "../helpers/browser-test.ts";
+import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+/** What a page does while it waits for an answer. */
+const browser = shareBrowser(test);
+
+browserTest(
+  "while a key is deactivated, nothing else is asked that its answer could be taken for",
+  async (t) => {
+    const gateway = await startTestGateway(t);
+    const { id } = await createKey(gateway);
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+    const held = await holdCall(page, "keys.deactivate");
+    await page.getByRole("button", { name: "Deactivate" }).click();
+    const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
+    await dialog.getByRole("button", { name: "Deactivate" }).click();
+    const route = await held.call;
+    t.true(await dialog.getByRole("button", { name: "Cancel" }).isDisabled());
+    await page.keyboard.press("Escape");
+    t.true(await dialog.isVisible());
+
+    await route.continue();
+    await dialog.waitFor({ state: "detached" });
+    t.is((await gateway.admin.keys.get.query({ id })).status, "disabled");
+  },
+);
+
+browserTest("nobody leaves while a key gets its new value, which is shown once", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByRole("link", { name: "Test key" }).click();
+  const held = await holdCall(page, "keys.rotate");
+  await page.getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  const route = await held.call;
+  await page.evaluate("history.back()");
+  await route.continue();
+
+  const dialog = page.getByRole("dialog", { name: "New value of Test key" });
+  const shown = await dialog
+    .getByText(/^sk-gateway-/)
+    .first()
+    .innerText();
+  t.not(shown, value);
+});
+
+browserTest("the next page is that of the list that was asked for, not of the one still shown", async (t) => {
+  const gateway = await startTestGateway(t);
+  for (let number = 1; number <= 51; number++) {
+    const { key } = await gateway.admin.keys.create.mutate({ name: `Key ${number}` });
+    if (number === 1) await gateway.admin.keys.deactivate.mutate({ id: key.id });
+  }
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  await page.getByRole("button", { name: "Next" }).waitFor();
+  const held = await holdCall(page, "keys.list");
+  await page.getByLabel("Status").click();
+  await page.getByRole("option", { name: "Deactivated (1)" }).click();
+  const route = await held.call;
+  await page.getByRole("button", { name: "Next" }).click();
+  await route.continue();
+
+  await page.getByRole("button", { name: "Next" }).waitFor({ state: "detached" });
+  t.is(new URL(page.url()).search, "?status=disabled");
+  t.true(await page.getByRole("link", { name: "Key 1", exact: true }).isVisible());
+});
+
+/** The next call of a procedure waits until the test lets it go on. */
+async function holdCall(page: Page, procedure: string): Promise<{ call: Promise<Route> }> {
+  const { promise: call, resolve } = Promise.withResolvers<Route>();
+  const isCall = (url: URL) => url.pathname.startsWith("/trpc/") && url.pathname.includes(procedure);
+  await page.route(isCall, resolve, { times: 1 });
+  return { call };
+}
