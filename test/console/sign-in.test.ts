@@ -33,24 +33,26 @@ browserTest("signing out ends it in every tab", async (t) => {
   const other = await page.context().newPage();
   await other.goto("/keys");
   await other.getByRole("heading", { name: "API keys" }).waitFor();
+  const outside = await page.context().newPage();
+  await outside.goto("/sign-in?to=%2Fkeys");
+  await outside.getByLabel("E-mail").fill("ada@example.com");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("**/sign-in");
   await other.waitForURL("**/sign-in");
+  t.is(await outside.getByLabel("E-mail").inputValue(), "ada@example.com", "nobody was signed in there");
   await other.goto("/keys");
   await other.waitForURL("**/sign-in?to=%2Fkeys");
   t.is(await other.getByRole("heading").innerText(), "Sign in");
 });
 
-browserTest("an address from elsewhere is no destination", async (t) => {
-  const gateway = await startTestGateway(t);
-  const page = await openConsole(t, {
-    browser: browser(),
-    gateway,
-    path: "/sign-in?to=%2F%2Fexample.com%2Fx",
+for (const to of ["//example.com/x", "/.//example.com/x", "http://"])
+  browserTest(`an address from elsewhere is no destination: ${to}`, async (t) => {
+    const gateway = await startTestGateway(t);
+    const path = `/sign-in?to=${encodeURIComponent(to)}`;
+    const page = await openConsole(t, { browser: browser(), gateway, path });
+    await page.getByLabel("E-mail").fill(administrator.email);
+    await page.getByLabel("Password").fill(administrator.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL((url) => url.pathname !== "/sign-in");
+    t.is(new URL(page.url()).origin, gateway.url);
   });
-  await page.getByLabel("E-mail").fill(administrator.email);
-  await page.getByLabel("Password").fill(administrator.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL((url) => url.pathname !== "/sign-in");
-  t.is(new URL(page.url()).origin, gateway.url);
-});

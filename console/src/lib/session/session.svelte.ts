@@ -25,7 +25,7 @@ class Session {
 
   constructor() {
     this.#otherTabs.onmessage = ({ data }) => {
-      if (data === "signed out" && this.status !== "signedOut") location.assign("/sign-in");
+      if (data === "signed out" && this.user !== null) location.assign("/sign-in");
     };
   }
 
