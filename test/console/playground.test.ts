@@ -16,6 +16,9 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and is st
   await page.getByRole("button", { name: "Use this key" }).click();
   await page.getByRole("alert").waitFor();
   await assertAccessible(t, page);
+  await page.getByLabel("API key").fill("sk-gateway-…abcd");
+  await page.getByRole("button", { name: "Use this key" }).click();
+  await page.getByText("This is not a whole key.").waitFor();
   await page.getByLabel("API key").fill(key.value);
   await page.getByRole("button", { name: "Use this key" }).click();
 

@@ -1,8 +1,8 @@
-import { formatCompact, formatDollars } from "./numbers.ts";
+import { formatCompact, formatExactDollars } from "./numbers.ts";
 
 /** US dollars per million tokens. An unknown price is not nothing, and says so. */
 export function formatPrice(dollars: number | null): string {
-  return dollars === null ? "unknown" : formatDollars(dollars);
+  return dollars === null ? "unknown" : formatExactDollars(dollars);
 }
 
 /** "128K context · $2.50 in · $10.00 out", for a list; of what is not known, one word says so. */

@@ -16,10 +16,18 @@ export function formatCompact(count: number): string {
   return compact.format(count);
 }
 
-/** US dollars: cents where they say enough, up to six decimals where they do not, so that small costs do not look free. */
+/** US dollars: cents where they say enough, more decimals where they do not, so that small costs do not look free. */
 export function formatDollars(dollars: number): string {
   const size = Math.abs(dollars);
-  const maximumFractionDigits = size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : 6;
+  return toDollars(dollars, size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : size >= 0.000_001 ? 6 : 9);
+}
+
+/** US dollars as exact as they are kept, to a billionth: "$1.375" */
+export function formatExactDollars(dollars: number): string {
+  return toDollars(dollars, 9);
+}
+
+function toDollars(dollars: number, maximumFractionDigits: number): string {
   return new Intl.NumberFormat("en", {
     style: "currency",
     currency: "USD",
@@ -30,8 +38,10 @@ export function formatDollars(dollars: number): string {
 
 /** "340 ms", "1.2 s", "2 min 5 s" */
 export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
-  const seconds = milliseconds / 1_000;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  // Rounded before it is split: there is no minute of 60 seconds.
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  const tenths = Math.round(milliseconds / 100);
+  if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

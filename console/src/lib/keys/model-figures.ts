@@ -1,4 +1,4 @@
-import { formatCompact, formatDollars } from "#lib/format/numbers.ts";
+import { formatCompact, formatExactDollars } from "#lib/format/numbers.ts";
 import type { ModelChoice } from "./model-groups.ts";
 
 /**
@@ -7,8 +7,8 @@ import type { ModelChoice } from "./model-groups.ts";
  */
 export function describeModel({ contextWindow, prices }: Omit<ModelChoice, "slug">): string {
   const cost = [
-    prices.input !== null && `${formatDollars(prices.input)} in`,
-    prices.output !== null && `${formatDollars(prices.output)} out`,
+    prices.input !== null && `${formatExactDollars(prices.input)} in`,
+    prices.output !== null && `${formatExactDollars(prices.output)} out`,
   ].filter((part) => part !== false);
   return [
     contextWindow !== null && `${formatCompact(contextWindow)} context`,

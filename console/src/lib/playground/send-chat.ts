@@ -93,7 +93,15 @@ export async function sendChat(
 
 /** The slugs that a key may use. Throws a `ChatError` for a key that does not count. */
 export async function listModelsOf(keyValue: string): Promise<string[]> {
-  const response = await fetch("/v1/models", { headers: { authorization: `Bearer ${keyValue}` } });
+  // With a key as lists show it, dots in its middle, no request could be made.
+  if (!/^[\x21-\x7e]+$/.test(keyValue)) {
+    throw new ChatError("This is not a whole key. Its value was shown once, when the key was made.", null);
+  }
+  const headers = { authorization: `Bearer ${keyValue}` };
+  const response = await fetch("/v1/models", { headers }).catch(() => {
+    // What `fetch` says itself is each browser's own.
+    throw new Error("The gateway cannot be reached. Check that it is running and that you are online.");
+  });
   if (!response.ok) throw new ChatError(await readError(response), response.headers.get("x-request-id"));
   const { data } = await response.json();
   return data.map((model: { id: string }) => model.id);
