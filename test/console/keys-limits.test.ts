@@ -142,6 +142,7 @@ browserTest(
     await budget.fill("5");
     await warning.waitFor();
     await assertAccessible(t, page);
+    await budget.fill("");
     await page.goto(`/keys/${id}`);
     await page.getByRole("button", { name: "Edit models" }).click();
     await page.getByText("price unknown").first().waitFor();

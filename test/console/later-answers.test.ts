@@ -68,6 +68,36 @@ browserTest("the next page is that of the list that was asked for, not of the on
   t.true(await page.getByRole("link", { name: "Key 1", exact: true }).isVisible());
 });
 
+browserTest("what is typed while a form is saved stays, and leaving asks before it is lost", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const path = `/keys/${id}?tab=limits`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path });
+  let held = await holdCall(page, "keys.setLimits");
+  await page.getByLabel("Requests per minute").fill("60");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  let route = await held.call;
+  await page.getByLabel("Tokens per minute").fill("12345");
+  await route.continue();
+  await page.getByText("The limits are saved").waitFor();
+  t.is(await page.getByLabel("Requests per minute").inputValue(), "60");
+  t.is(await page.getByLabel("Tokens per minute").inputValue(), "12345");
+  await page.getByRole("link", { name: "Snippets" }).click();
+  const guard = page.getByRole("dialog", { name: "Leave without saving?" });
+  await guard.getByRole("button", { name: "Leave" }).click();
+
+  await page.goto("/models/demo/echo");
+  held = await holdCall(page, "models.update");
+  await page.getByLabel("Context window").fill("8000");
+  await page.getByRole("button", { name: "Save" }).click();
+  route = await held.call;
+  await page.getByLabel("Output limit").fill("777");
+  await route.continue();
+  await page.getByRole("button", { name: "Undo changes" }).waitFor();
+  t.is((await gateway.admin.models.get.query({ slug: "demo/echo" })).contextWindow, 8_000);
+  t.is(await page.getByLabel("Output limit").inputValue(), "777");
+});
+
 /** The next call of a procedure waits until the test lets it go on. */
 async function holdCall(page: Page, procedure: string): Promise<{ call: Promise<Route> }> {
   const { promise: call, resolve } = Promise.withResolvers<Route>();

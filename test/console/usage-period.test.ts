@@ -55,6 +55,12 @@ browserTest(
     await page.getByText(`Hours in ${timezoneId}`).waitFor();
     await page.getByRole("row").nth(2).waitFor({ state: "detached" });
     t.is(await requestCount(page).innerText(), "1");
+
+    await page.getByLabel("From", { exact: true }).fill("2026-01-09");
+    await page.getByLabel("Status").click();
+    await page.getByRole("option", { name: "Failed" }).click();
+    await page.waitForURL(/status=/);
+    t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-09", "what is typed stays");
   },
 );
 

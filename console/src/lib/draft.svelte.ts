@@ -1,4 +1,5 @@
 import { explainError } from "#lib/session/explain-error.ts";
+import { typedSince } from "#lib/typed-since.ts";
 
 /**
  * What is being typed about a thing that somebody else may change meanwhile. Every field is text. What is saved is what was
@@ -47,8 +48,11 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     this.isSaving = true;
     this.error = null;
     try {
+      const sent = { ...this.text };
       const saved = await send(this.changed, this.#began.revision);
+      const later = typedSince(sent, this.text);
       this.reset(saved);
+      Object.assign(this.text, later);
       return saved;
     } catch (error) {
       this.error = error;
