@@ -164,8 +164,9 @@ export async function createServices(config: Config, runtime: Runtime, observer:
         if (kind === "catalogue") return reloadCatalogue();
         // Not waited for: KMS may take long, and the feed has keys to stop.
         if (kind === "data_key") return void dataKeyLoader?.load();
-        budgets.forget(entityId);
+        budgets.changed(entityId);
         await keyCache.refresh(entityId);
+        if (!keyCache.has(entityId)) budgets.forget(entityId);
         await updateExchanges(entityId);
       },
       async everythingChanged() {

@@ -64,6 +64,11 @@ export class KeyCache {
     await Promise.all([...hashes].map((hash) => this.find(hash)));
   }
 
+  /** Whether one of a key's values is known. */
+  has(keyId: string): boolean {
+    return this.#hashesOf.has(keyId);
+  }
+
   /** Drops everything, when it is not known what changed. */
   clear(): void {
     this.#generation++;

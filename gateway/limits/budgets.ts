@@ -7,6 +7,7 @@ import { GatewayError } from "../errors.ts";
 import type { Limits } from "../limit-variables.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import { periodAt } from "./budget-time.ts";
+import { BudgetWatch } from "./budget-watch.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import { type Budget, type BudgetPeriod, type EnforcedLimits, toSharedBudgets, toUsd } from "./key-limits.ts";
 import type { Ledger } from "./ledger.ts";
@@ -36,6 +37,7 @@ type BudgetsOptions = {
 export class Budgets {
   readonly #options: BudgetsOptions;
   readonly #keys: Spending;
+  readonly #keyWatch: BudgetWatch;
   readonly #people: SharedBudgets | null;
   readonly #gateway: SharedBudgets | null;
 
@@ -43,6 +45,7 @@ export class Budgets {
     this.#options = options;
     const { limits } = options;
     this.#keys = spendingOf(options, "keys");
+    this.#keyWatch = new BudgetWatch({ ...options, spending: this.#keys });
     this.#people = shareBudgets(options, "owners", {
       day: limits.personBudgetUsdPerDayMax,
       month: limits.personBudgetUsdPerMonthMax,
@@ -69,13 +72,7 @@ export class Budgets {
     if (ownerId !== null) this.#people?.spend(ownerId, record);
     this.#gateway?.spend(allKeys, record);
     if (!limits?.budgets) return;
-    const ledger = this.#keys.ledgerOf(apiKeyId);
-    if (!ledger) return;
-    const now = this.#options.now();
-    for (const budget of limits.budgets) {
-      const part = ledger.takeWarning(budget, now);
-      if (part) this.#options.warn({ subject: { scope: "key", apiKeyId, apiKeyName, ownerId }, ...part });
-    }
+    this.#keyWatch.spent(apiKeyId, { scope: "key", apiKeyId, apiKeyName, ownerId }, limits.budgets);
   }
 
   /** Records of this process have come to the database. */
@@ -102,12 +99,17 @@ export class Budgets {
 
   /** Brings in what other processes have spent of the budgets that are in use here. */
   async refresh(): Promise<void> {
-    await this.#keys.refresh();
+    await this.#keyWatch.refresh();
     await this.#people?.refresh();
     await this.#gateway?.refresh();
   }
 
-  /** A key has changed, and will be loaded again before it is used; without an id, all. Shared budgets do not change. */
+  /** A key has changed, and with it perhaps its budgets. It is loaded again, but requests under way need what is known. */
+  changed(keyId: string): void {
+    this.#keys.ledgerOf(keyId)?.forgetWarnings();
+  }
+
+  /** A key is gone, or will be loaded again before it is used; without an id, all. Shared budgets do not change. */
   forget(keyId?: string): void {
     this.#keys.forget(keyId);
   }

@@ -48,6 +48,11 @@ export class Ledger {
     return { period, percent, budget, spent, periodStartsAt };
   }
 
+  /** Budgets may be others from now on. */
+  forgetWarnings(): void {
+    for (const period of budgetPeriods) this.#warned[period] = 0;
+  }
+
   #renew(now: number): void {
     for (const period of budgetPeriods) {
       const spent = this.#spent[period];

@@ -1,6 +1,7 @@
 import { allKeys } from "../../db/entities/usage-roll-up.ts";
 import type { UsageRecord } from "../usage/record-format.ts";
 import type { BudgetSubject } from "./budget-subject.ts";
+import { BudgetWatch } from "./budget-watch.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import { type Budget, type BudgetPeriod, toUsd } from "./key-limits.ts";
 import type { Ledger } from "./ledger.ts";
@@ -27,11 +28,11 @@ type SharedBudgetsOptions = {
 /** Budgets that the environment gives to several keys together, each by the id of a person, or all of them by `allKeys`. */
 export class SharedBudgets {
   readonly #options: SharedBudgetsOptions;
-  /** When those who spent lately did it last. */
-  readonly #spentAt = new Map<string, number>();
+  readonly #watch: BudgetWatch;
 
   constructor(options: SharedBudgetsOptions) {
     this.#options = options;
+    this.#watch = new BudgetWatch(options);
   }
 
   get budgets(): readonly Budget[] {
@@ -43,12 +44,9 @@ export class SharedBudgets {
   }
 
   spend(id: string, record: UsageRecord): void {
-    const { spending, now } = this.#options;
+    const { spending, budgets } = this.#options;
     spending.add(id, record);
-    const ledger = spending.ledgerOf(id);
-    if (!ledger) return;
-    this.#spentAt.set(id, now());
-    this.#notice(id, ledger);
+    if (spending.ledgerOf(id)) this.#watch.spent(id, sharedSubject(id), budgets);
   }
 
   shipped(id: string, record: UsageRecord): void {
@@ -59,22 +57,11 @@ export class SharedBudgets {
     return this.#options.spending.loadMissing(id);
   }
 
-  /**
-   * Brings in what other processes have spent. Together with that a budget may be spent although it was not when a request
-   * ended here, and perhaps no other will: so it is looked for whoever spent lately, until others' records must have come.
-   */
+  /** Brings in what other processes have spent, be it of those whose requests are only refused here. */
   async refresh(): Promise<void> {
-    const { spending, now } = this.#options;
-    const from = now();
-    for (const id of this.#spentAt.keys()) {
-      const ledger = spending.ledgerOf(id);
-      if (ledger) ledger.isInUse = true;
-    }
-    await spending.refresh();
-    for (const [id, ledger] of spending.ledgers) this.#notice(id, ledger);
-    for (const [id, spentAt] of this.#spentAt) {
-      if (from - spentAt > othersRecordsMs) this.#spentAt.delete(id);
-    }
+    const { spending, budgets } = this.#options;
+    await this.#watch.refresh();
+    for (const id of spending.ledgers.keys()) this.#watch.notice(id, sharedSubject(id), budgets);
   }
 
   /** As it is now in the database and here, for people to look at. */
@@ -92,19 +79,7 @@ export class SharedBudgets {
       };
     });
   }
-
-  #notice(id: string, ledger: Ledger): void {
-    const { budgets, warn } = this.#options;
-    const now = this.#options.now();
-    for (const budget of budgets) {
-      const part = ledger.takeWarning(budget, now);
-      if (part) warn({ subject: sharedSubject(id), ...part });
-    }
-  }
 }
-
-/** Within it, what others spent is in the database; it takes them a flush and a write, if all is well a tenth of a second. */
-const othersRecordsMs = 10_000;
 
 function sharedSubject(id: string): BudgetSubject {
   const isOfAll = id === allKeys;

@@ -1,10 +1,11 @@
 import test from "ava";
+import { hashKeyValue } from "../../gateway/keys/key-value.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
-import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const secret = "a secret that is thirty-two bytes long, and more";
 
@@ -83,12 +84,23 @@ for (const kind of databaseKinds) {
     const one = await startPriced(t, environment, { kind });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
     const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
-    const { value } = await createKey(one);
+    const { key, value } = await one.admin.keys.create.mutate({
+      name: "Own",
+      models: ["demo/echo"],
+      limits: { budgetsUsd: { month: 0.02 } },
+    });
+    // Both know the key, and read what it has spent, before it is spent.
+    for (const each of [one, other])
+      t.is((await each.services.keyCache.find(hashKeyValue(value)))?.id, key.id);
     t.is((await spendCent(other, value)).status, 200);
     t.deepEqual(await warningsOf(one), []);
     await other.services.recorder.flush();
     t.is((await spendCent(one, value)).status, 200);
     await eventually(async () => (await warningsOf(one)).join() === "gateway 100 day");
+    await eventually(async () => {
+      const { warnings } = await one.admin.keys.usage.query({ id: key.id });
+      return warnings.some(({ percent }) => percent === 100);
+    });
   });
 }
 

@@ -1,0 +1,59 @@
+import test from "ava";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { chatBody } from "../helpers/post-chat.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { startTestGateway } from "../helpers/test-gateway.ts";
+
+for (const kind of databaseKinds) {
+  test(`${kind}: requests under way are answered while their key, which has a budget, is changed`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { key, value } = await gateway.admin.keys.create.mutate({
+      name: "Laptop",
+      models: ["demo/echo"],
+      limits: { budgetsUsd: { day: 100 } },
+    });
+    const answers: string[] = [];
+    for (let round = 0; round < 20; round++) {
+      const requests = Array.from({ length: 20 }, () => beginRequest(gateway.url, value));
+      // The first of them has its key looked up; when it is answered, the others are waited for by their bodies.
+      answers.push((await requests[0]?.end()) ?? "");
+      const renaming = gateway.admin.keys.rename.mutate({ id: key.id, name: `Laptop ${round}` });
+      const rest: Promise<string>[] = [];
+      for (const request of requests.slice(1)) {
+        rest.push(request.end());
+        // As long as it takes the gateway to answer something else: so they come before, while and after it is changed.
+        await (await fetch(`${gateway.url}/healthz`)).text();
+      }
+      answers.push(...(await Promise.all(rest)));
+      await renaming;
+    }
+    t.deepEqual(
+      answers.filter((answer) => answer !== "HTTP/1.1 200 OK"),
+      [],
+    );
+  });
+}
+
+/** A chat request of which the last byte is still to come; `end` sends it, and resolves with the answer's first line. */
+function beginRequest(url: string, keyValue: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const body = JSON.stringify(chatBody("demo/echo", "word"));
+  const head = [
+    "POST /v1/chat/completions HTTP/1.1",
+    `host: ${hostname}`,
+    `authorization: Bearer ${keyValue}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, -1)}`);
+  const answer = text(socket);
+  return {
+    async end(): Promise<string> {
+      socket.write(body.slice(-1));
+      return (await answer).split("\r\n")[0] ?? "";
+    },
+  };
+}
