@@ -29,7 +29,7 @@ type LimiterOptions = {
   /** How many processes divide the limits among them now: see `ShareExchange`. */
   sharedBy?: () => number;
   /** Counts for all processes together; null = each counts here. */
-  exact?: Pick<ValkeyLimits, "isThere" | "knowsAll" | "take"> | null;
+  exact?: Pick<ValkeyLimits, "isThere" | "knowsAll" | "take" | "untold"> | null;
 };
 
 /**
@@ -79,13 +79,13 @@ export class Limiter {
   }
 
   #count({ admission, scopes, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
+    const { now, sharedBy, exact } = this.#options;
     // Valkey's word counts, once it knows of all.
-    if (!exactPlace || !this.#options.exact?.knowsAll) {
-      const { now, sharedBy } = this.#options;
+    if (!exactPlace || !exact?.knowsAll) {
       for (const scope of scopes) checkScope(scope, estimate, now(), sharedBy?.());
     }
     this.#queue.check(place.keyId);
-    admission.take(estimate, exactPlace);
+    admission.take(estimate, exactPlace ?? (scopes.length > 0 ? exact?.untold(scopes) : null));
     this.#queue.enter(place);
   }
 

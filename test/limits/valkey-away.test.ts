@@ -1,4 +1,5 @@
 import test from "ava";
+import { Redis } from "ioredis";
 import { assertError } from "../helpers/assert-error.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
@@ -98,6 +99,41 @@ if (valkeyProgram) {
       (await Promise.all([...holding, third])).map(({ status }) => status),
       [200, 200, 200],
     );
+  });
+
+  test("who was let in while Valkey was away makes room after it is back", async (t) => {
+    const valkey = await startValkey(t);
+    const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
+    const upstream = await createPromptedUpstream(t);
+    const held: (() => void)[] = [];
+    upstream.scripts.set("hold on", async (response) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      sendCompletion(response);
+    });
+    const model = await addModel(t, gateway, upstream);
+    const wish = { name: "K", models: [model.slug], limits: { concurrentRequests: 1 } };
+    const { key, value } = await gateway.admin.keys.create.mutate(wish);
+    const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
+    await valkey.stop();
+    const first = hold();
+    await eventually(() => held.length === 1);
+    await valkey.start();
+    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    assertError(t, await hold(), limited);
+    const client = new Redis(valkey.url);
+    t.teardown(() => client.disconnect());
+    const underWay = `{model-gateway}:under-way:${key.id}`;
+    t.true((await client.ttl(underWay)) > 0, "it goes away by itself, should the process die");
+
+    held[0]?.();
+    t.is((await first).status, 200);
+    await eventually(() => gateway.services.limiter.meters.get(key.id)?.concurrent === 0);
+    const second = hold();
+    await eventually(() => held.length === 2);
+    assertError(t, await hold(), limited);
+    held[1]?.();
+    t.is((await second).status, 200);
+    await eventually(async () => (await client.exists(underWay)) === 0);
   });
 
   test("a client that leaves before Valkey has answered has used nothing", async (t) => {

@@ -22,15 +22,16 @@ type ValkeyLimitsOptions = {
 /** What of a scope's limits per minute is used, in all processes. */
 export type ScopeUse = { requests: number; tokens: number };
 
-/** What was counted for a request that is let in; it is ended once. */
+/** The place of a request that is let in; it is ended once. */
 export type ExactPlace = {
-  /** Of each scope. */
-  used: ScopeUse[];
   /** @param tokens how many more it had than it was thought to have */
   end(tokens: number): void;
   /** It was not made after all. */
   undo(): void;
 };
+
+/** What was counted for it; of each scope what is used. */
+export type ExactTake = ExactPlace & { used: ScopeUse[] };
 
 /** Nothing was counted. */
 export type ExactRefusal = { used: ScopeUse[]; error: GatewayError };
@@ -76,11 +77,11 @@ export class ValkeyLimits {
   }
 
   /** Null when it does not answer. */
-  async take(scopes: readonly Scope[], tokens: number): Promise<ExactPlace | ExactRefusal | null> {
-    const keys = scopes.flatMap(({ id }) => [minuteKey(id), underWayKey(id)]);
+  async take(scopes: readonly Scope[], tokens: number): Promise<ExactTake | ExactRefusal | null> {
     const limits = scopes.flatMap((scope) => [
       ...[scope.requestsPerMinute, scope.tokensPerMinute, scope.concurrentRequests],
     ]);
+    const keys = keysOf(scopes);
     const answer = await this.#run(take, keys, [this.#session, sessionKey(""), tokens, ...limits]);
     if (answer === null) return null;
     const [second, place, reason, waitMs, ...sums] = answer as TakeAnswer;
@@ -93,14 +94,27 @@ export class ValkeyLimits {
       const usedTokens = used[place - 1]?.tokens ?? 0;
       return { used, error: refusalOf(refusing, reason, { tokens, usedTokens, waitMs }) };
     }
-    const settle = (requests: number, more: number) =>
-      void this.#run(settleUse, keys, [this.#session, second, requests, more]);
+    const settle = (requests: number, more: number) => this.#settle(keys, second, requests, more);
     return { used, end: (more) => settle(0, more), undo: () => settle(-1, -tokens) };
+  }
+
+  /**
+   * The place of a request that was let in without being counted here: if it is under way when Valkey comes back, that is
+   * told, so its end has to be told, too. What was not taken here is not given back here.
+   */
+  untold(scopes: readonly Scope[]): ExactPlace {
+    const settle = (more: number) => this.#settle(keysOf(scopes), 0, 0, more);
+    return { end: (more) => settle(Math.max(0, more)), undo: () => settle(0) };
   }
 
   close(): void {
     clearInterval(this.#beat);
     this.#connection.close();
+  }
+
+  /** Does nothing while Valkey is away: what is over then is not under way when it comes back. */
+  #settle(keys: string[], takenIn: number, requests: number, more: number): void {
+    void this.#run(settleUse, keys, [this.#session, takenIn, requests, more]);
   }
 
   #run(script: Script, keys: string[], values: (string | number)[]): Promise<unknown> {
@@ -123,7 +137,9 @@ export class ValkeyLimits {
     this.#knowsAllFrom = performance.now() + secondsPerMinute * 1_000;
     for (const [id, { concurrent }] of this.#options.meters) {
       if (concurrent === 0) continue;
-      void this.#connection.ask((client) => client.hset(underWayKey(id), this.#session, concurrent));
+      const key = underWayKey(id);
+      void this.#connection.ask((client) => client.hset(key, this.#session, concurrent));
+      void this.#connection.ask((client) => client.expire(key, underWaySeconds));
     }
   }
 
@@ -154,7 +170,10 @@ function readScript(name: string): Script {
 // In braces what Valkey's clusters choose the server by: a script's keys have to be on the same one.
 const minuteKey = (id: string) => `{model-gateway}:minute:${id}`;
 const underWayKey = (id: string) => `{model-gateway}:under-way:${id}`;
+const keysOf = (scopes: readonly Scope[]) => scopes.flatMap(({ id }) => [minuteKey(id), underWayKey(id)]);
 const sessionKey = (session: string) => `{model-gateway}:session:${session}`;
 
 const sessionMs = 10_000;
 const beatIntervalMs = 2_000;
+/** As in `take.lua`. */
+const underWaySeconds = 86_400;
