@@ -8,6 +8,8 @@ type AdmissionOptions = {
   now: () => number;
   /** The cost of a request that is over, and when it began. */
   spend: (record: UsageRecord) => void;
+  /** Whether the request has not begun, because the process has no room for it. */
+  isWaiting: () => boolean;
   /** Makes room for whoever waits. */
   leave: () => void;
 };
@@ -44,19 +46,13 @@ export class Admission {
     for (const { meter } of this.#options.scopes) meter.addRequest(this.#startedIn, estimate);
   }
 
-  /** The request is over; nothing has been used by one that was refused. */
+  /** The request is over; nothing has been used by one that was refused, at once or after it waited. */
   end(record: UsageRecord): void {
     this.#isOver = true;
     if (!this.#isTaken) return;
     this.#isTaken = false;
-    const more = (record.inputTokens ?? 0) + (record.outputTokens ?? 0) - this.#estimate;
-    const second = this.#second();
-    for (const { meter } of this.#options.scopes) {
-      meter.concurrent--;
-      meter.correctTokens(second, this.#startedIn, more);
-    }
-    this.#exact?.end(more);
-    if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
+    if (this.#options.isWaiting()) this.#undo();
+    else this.#settle(record);
     if (record.cost !== null) this.#options.spend(record);
     this.#options.leave();
   }
@@ -66,6 +62,31 @@ export class Admission {
     const { scopes } = this.#options;
     if (scopes.length > 0) addRateLimitHeaders(headers, scopes, this.#second(), this.exactUse);
     return headers;
+  }
+
+  #settle(record: UsageRecord): void {
+    const more = (record.inputTokens ?? 0) + (record.outputTokens ?? 0) - this.#estimate;
+    const second = this.#second();
+    for (const { meter } of this.#options.scopes) {
+      meter.concurrent--;
+      meter.correctTokens(second, this.#startedIn, more);
+    }
+    this.#exact?.end(more);
+    if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
+  }
+
+  /** It waited in vain, or left before its turn: it was not made. */
+  #undo(): void {
+    const second = this.#second();
+    for (const { meter } of this.#options.scopes) {
+      meter.concurrent--;
+      meter.removeRequest(second, this.#startedIn, this.#estimate);
+    }
+    this.#exact?.undo();
+    for (const use of this.exactUse ?? []) {
+      use.requests--;
+      use.tokens -= this.#estimate;
+    }
   }
 
   #second(): number {

@@ -64,6 +64,7 @@ export class Limiter {
     const admission = new Admission({
       ...{ scopes, now },
       spend: (record) => budgets.spend(key, record),
+      isWaiting: () => place.state === "waiting",
       leave: () => this.#queue.leave(place),
     });
     asking.admission = admission;

@@ -16,6 +16,13 @@ export class Meter {
     this.#changed(second);
   }
 
+  /** A request was not made after all: gives back what was taken for it, where it was taken. */
+  removeRequest(second: number, startedIn: number, tokens: number): void {
+    this.requests.add(second, -1, startedIn);
+    this.tokens.add(second, -tokens, startedIn);
+    this.#changed(startedIn);
+  }
+
   /**
    * Puts right what a request was thought to use. What is too much is given back where it was taken; what is missing is
    * used now.

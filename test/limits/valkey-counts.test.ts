@@ -1,10 +1,13 @@
 import test, { type ExecutionContext } from "ava";
 import fc from "fast-check";
 import { Redis } from "ioredis";
+import type { GatewayError } from "../../gateway/errors.ts";
 import { createLog } from "../../gateway/log.ts";
+import { Limiter } from "../../gateway/limits/limiter.ts";
 import { Meter } from "../../gateway/limits/meter.ts";
 import type { Scope } from "../../gateway/limits/scope.ts";
 import { ValkeyLimits } from "../../gateway/limits/valkey/valkey-limits.ts";
+import { limitedKey, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
@@ -92,6 +95,25 @@ if (valkeyProgram) {
     t.deepEqual(again?.used, [{ requests: 2, tokens: 2 }]);
     if (again && "undo" in again) again.undo();
     t.deepEqual((await one.take([key], 1))?.used, [{ requests: 2, tokens: 2 }]);
+  });
+
+  test.serial("a request that waited for room in vain is counted no more", async (t) => {
+    const exact = await connect(t);
+    const limits = limitsOf({ CONCURRENT_REQUESTS_MAX: "1", QUEUE_WAIT_MS_MAX: "1" });
+    const limiter = new Limiter({ now: () => clock.now, limits, budgets: noBudgets, exact });
+    const asking: Parameters<Limiter["admit"]>[0] = {
+      key: limitedKey("key_waiting", { requestsPerMinute: 9, tokensPerMinute: 99 }),
+      ...{ bodyBytes: 40, admission: null, fail: (error) => t.fail(error.message) },
+    };
+    await new Promise<void>((resolve) => limiter.admit({ ...asking }, resolve));
+    const waiting = { ...asking };
+    const refused = new Promise<GatewayError>((resolve) => (waiting.fail = resolve));
+    limiter.admit(waiting, () => t.fail("there is no room"));
+    t.is((await refused).code, "service_unavailable");
+    const { admission } = waiting;
+    admission?.end(overRecord("key_waiting", { inputTokens: null, outputTokens: null }));
+    t.deepEqual(admission?.exactUse, [{ requests: 1, tokens: 10 }]);
+    t.deepEqual((await exact.take([scopeOf("key_waiting", {})], 0))?.used, [{ requests: 2, tokens: 10 }]);
   });
 
   test.serial(
