@@ -17,14 +17,14 @@ export class LimitUseRepository {
     }
   }
 
-  /** What all but one process used from a second on, together: of everything, or of these. */
-  async ofOthers(processId: string, from: number, subjectIds?: string[]): Promise<OthersUse[]> {
+  /** What all but one process used within some seconds, together: of everything, or of these. */
+  async ofOthers(processId: string, { from, before, subjectIds }: OthersWish): Promise<OthersUse[]> {
     if (subjectIds?.length === 0) return [];
     const these = subjectIds ? `AND subject_id IN (${subjectIds.map(() => "?").join(", ")})` : "";
     const rows = await readRaw(this.#manager, {
       sql: `SELECT subject_id, second, SUM(requests) AS requests, SUM(tokens) AS tokens FROM limit_uses
-        WHERE second >= ? AND process_id <> ? ${these} GROUP BY subject_id, second`,
-      parameters: [from, processId, ...(subjectIds ?? [])],
+        WHERE second >= ? AND second < ? AND process_id <> ? ${these} GROUP BY subject_id, second`,
+      parameters: [from, before ?? Number.MAX_SAFE_INTEGER, processId, ...(subjectIds ?? [])],
     });
     return rows.map(({ subject_id: subjectId, second, requests, tokens }) => ({
       subjectId: String(subjectId),
@@ -45,6 +45,9 @@ export class LimitUseRepository {
     await this.#manager.delete(LimitUse, { second: LessThan(second) });
   }
 }
+
+/** `before` is the second after the last. */
+type OthersWish = { from: number; before?: number; subjectIds?: string[] };
 
 type OthersUse = Omit<LimitUseRow, "processId">;
 

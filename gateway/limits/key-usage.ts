@@ -60,7 +60,7 @@ export class KeyUsageReader {
     const from = Math.floor(now() / 1000) - secondsPerMinute + 1;
     const { key, uses, events } = await database.read(async (repositories) => ({
       key: (await findKey(repositories, person, id)).key,
-      uses: await repositories.limitUses.ofOthers("", from, [id]),
+      uses: await repositories.limitUses.ofOthers("", { from, subjectIds: [id] }),
       events: await repositories.limitEvents.list(id, warningsMax),
     }));
     await budgets.load([id]);

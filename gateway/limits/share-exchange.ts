@@ -25,6 +25,8 @@ export class ShareExchange {
   #countedIn = 0;
   #heardAt = Number.POSITIVE_INFINITY;
   #readFrom = 0;
+  /** Where the minute is read again, from its newest seconds back to its oldest, a part of it in each run. */
+  #rereadBefore = 0;
   #nextPruneAt = 0;
 
   constructor(options: ShareExchangeOptions) {
@@ -86,15 +88,17 @@ export class ShareExchange {
     const { meters, processId, database } = this.#options;
     const fresh = [...meters].filter(([, meter]) => !this.#heard.has(meter)).slice(0, freshMax);
     const freshIds = fresh.map(([id]) => id);
+    const minuteFrom = second - secondsPerMinute + 1;
     // Once a second is enough.
     if (second > this.#countedIn) {
-      const since = second - secondsPerMinute + 1;
-      this.#others = await database.read(({ limitUses }) => limitUses.countOthers(processId, since));
+      this.#others = await database.read(({ limitUses }) => limitUses.countOthers(processId, minuteFrom));
       this.#countedIn = second;
     }
+    const again = this.#nextToReread(minuteFrom);
     const uses = await database.read(async ({ limitUses }) => [
-      ...(await limitUses.ofOthers(processId, this.#readFrom)),
-      ...(await limitUses.ofOthers(processId, second - secondsPerMinute + 1, freshIds)),
+      ...(again ? await limitUses.ofOthers(processId, again) : []),
+      ...(await limitUses.ofOthers(processId, { from: this.#readFrom })),
+      ...(await limitUses.ofOthers(processId, { from: minuteFrom, subjectIds: freshIds })),
     ]);
     for (const { subjectId, second: at, requests, tokens } of uses) {
       const meter = meters.get(subjectId);
@@ -103,11 +107,27 @@ export class ShareExchange {
     }
     for (const [, meter] of fresh) this.#heard.add(meter);
     this.#readFrom = second - lateSeconds;
+    if (again) this.#rereadBefore = again.from;
+  }
+
+  /**
+   * A second that is long over changes when tokens are given back to it, or a process tells late what it let through. Not all
+   * the minute at once: of 3,000 keys and two other processes MariaDB had it in 2.3 s, and a part of 8 seconds in 0.15 s.
+   */
+  #nextToReread(minuteFrom: number): { from: number; before: number } | null {
+    // Nobody else could have changed anything.
+    if (this.#others === 0 || this.#readFrom <= minuteFrom) return null;
+    const before = this.#rereadBefore > minuteFrom ? this.#rereadBefore : this.#readFrom;
+    const seconds = Math.ceil((secondsPerMinute * this.#options.intervalMs) / rereadMs);
+    return { from: Math.max(minuteFrom, before - seconds), before };
   }
 }
 
 /** The rest has its turn in the next run. */
 const freshMax = 500;
 
-/** How late others may be with what they say of a second, their clocks' difference included. */
+/** What others say of a second is known in the next run, if they are no later than this, their clocks' difference included. */
 const lateSeconds = 5;
+
+/** In which all the minute is read again. */
+const rereadMs = 2_000;

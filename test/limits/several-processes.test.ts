@@ -1,8 +1,12 @@
 import test from "ava";
 import type { GatewayError } from "../../gateway/errors.ts";
-import type { LimitedKey, Limiter } from "../../gateway/limits/limiter.ts";
+import type { Admission } from "../../gateway/limits/admission.ts";
+import { type LimitedKey, Limiter } from "../../gateway/limits/limiter.ts";
+import type { Meter } from "../../gateway/limits/meter.ts";
+import { ShareExchange } from "../../gateway/limits/share-exchange.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { limitedKey } from "../helpers/limited-key.ts";
+import { limitedKey, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
+import { openTestDatabase } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
@@ -88,5 +92,52 @@ for (const kind of databaseKinds) {
       return meter && meter.requests.used(Math.floor(Date.now() / 1000)) === 4;
     });
     t.is((await postChat(again, value, chatBody("demo/echo", "x"))).status, 429);
+  });
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: what is told late of a second is heard by the others within two seconds`, async (t) => {
+    const database = await openTestDatabase(t, kind);
+    let now = Date.UTC(2026, 11, 1);
+    const startProcess = (processId: string) => {
+      const meters = new Map<string, Meter>();
+      const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets, meters });
+      const exchange = new ShareExchange({ ...{ database, now: () => now, processId, meters }, intervalMs });
+      const key = limitedKey("key_1", { tokensPerMinute: 100_000 });
+      const ask = (bodyBytes: number) => {
+        const asking: { admission: Admission | null } = { admission: null };
+        limiter.admit(
+          Object.assign(asking, { key, bodyBytes, fail: (error: Error) => t.fail(error.message) }),
+          () => {},
+        );
+        const use = { inputTokens: 500, outputTokens: 500 };
+        return { end: () => asking.admission?.end(overRecord(key.id, use)) };
+      };
+      return { exchange, ask, knows: () => limiter.statusOf(key).tokensInMinute };
+    };
+    const [one, two] = [startProcess("prc_1"), startProcess("prc_2")];
+    const pass = async (ms: number, processes = [one, two]) => {
+      for (const until = now + ms; now < until;) {
+        now += intervalMs;
+        for (const { exchange } of processes) await exchange.run();
+      }
+    };
+    // Both know of the key.
+    for (const { ask } of [one, two]) ask(4_000).end();
+    await pass(1_000);
+
+    const long = one.ask(360_000);
+    await pass(8_000);
+    t.is(two.knows(), 92_000);
+    long.end();
+    await pass(2_000 + intervalMs);
+    t.is(two.knows(), 3_000, "what was given back");
+    t.notThrows(() => two.ask(360_000).end());
+
+    one.ask(40_000);
+    await pass(8_000, [two]);
+    t.is(two.knows(), 4_000);
+    await pass(2_000 + intervalMs);
+    t.is(two.knows(), 14_000, "what was let through by a process that could not tell for a while");
   });
 }
