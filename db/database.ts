@@ -12,6 +12,7 @@ import { LimitEventRepository } from "./repositories/limit-event-repository.ts";
 import { LimitUseRepository } from "./repositories/limit-use-repository.ts";
 import { ModelRepository } from "./repositories/model-repository.ts";
 import { ProviderRepository } from "./repositories/provider-repository.ts";
+import { sqliteOf } from "./repositories/raw-sql.ts";
 import { SessionRepository } from "./repositories/session-repository.ts";
 import { UsageRecordRepository } from "./repositories/usage-record-repository.ts";
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
@@ -100,7 +101,10 @@ export class Database {
       // Above READ COMMITTED, MySQL locks the gaps where a row could be, and writers of unrelated rows meet in them.
       // SQLite knows no such level, and needs none: nothing else runs meanwhile.
       const isolation = this.#isSqlite ? "SERIALIZABLE" : "READ COMMITTED";
-      return await this.#dataSource.transaction(isolation, (manager) => work(repositoriesOf(manager)));
+      return await this.#dataSource.transaction(isolation, (manager) => {
+        lockSqlite(manager);
+        return work(repositoriesOf(manager));
+      });
     } catch (error) {
       if (!isDeadlock(error) || attempt === deadlockAttemptsMax) throw error;
       await pause(Math.random() * Math.min(10 * 2 ** attempt, deadlockPauseMsMax));
@@ -151,6 +155,15 @@ function repositoriesOf(manager: EntityManager) {
     usageRollUps: new UsageRollUpRepository(manager),
     users: new UserRepository(manager),
   };
+}
+
+/**
+ * SQLite's transactions begin as readers, and one that writes later fails at once if another process has written or is
+ * writing. At its first statement it waits for its turn, so that is one that writes, if only no row: TypeORM has no way to
+ * say BEGIN IMMEDIATE.
+ */
+function lockSqlite(manager: EntityManager): void {
+  sqliteOf(manager)?.prepare("DELETE FROM counters WHERE FALSE").run();
 }
 
 /** A frozen server never answers; whoever asked must not wait for it. */

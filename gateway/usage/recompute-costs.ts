@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Database, Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
@@ -67,10 +68,13 @@ export async function recomputeCosts(
     // What sorts right behind it.
     fromId = `${last.id}0`;
     onProgress(last.createdAt);
+    if (database.isSqlite) await pause(othersTurnMs);
   }
 }
 
 const recordsPerTransaction = 500;
+/** SQLite has one writer and no queue: a gateway beside it asks now and then, and stands still until it finds its turn. */
+const othersTurnMs = 20;
 
 type PricedModel = ModelRow & { providerName: string };
 

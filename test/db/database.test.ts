@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
 import test from "ava";
-import { openTestDatabase, userRow } from "../helpers/open-test-database.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { openDatabaseAt, openTestDatabase, userRow } from "../helpers/open-test-database.ts";
+import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
   test(`${kind}: fifty transactions at once all commit`, async (t) => {
@@ -70,6 +71,23 @@ for (const kind of databaseKinds) {
     t.is(await reading, null);
   });
 }
+
+test("sqlite: a write that reads first does not fail because another process writes meanwhile", async (t) => {
+  const url = await createTestDatabase(t, "sqlite");
+  const database = await openDatabaseAt(t, url);
+  const other = new Sqlite(url.slice("sqlite:".length), { timeout: 0 });
+  t.teardown(() => other.close());
+  const writeElsewhere = () => other.exec("UPDATE counters SET value = value + 1");
+
+  await database.write(async ({ users }) => {
+    t.is(await users.find("usr_1"), null);
+    t.throws(writeElsewhere, { code: "SQLITE_BUSY" }, "the other has to wait");
+    await users.insert(userRow("usr_1"));
+  });
+  t.notThrows(writeElsewhere);
+
+  t.is((await database.read(({ users }) => users.find("usr_1")))?.id, "usr_1");
+});
 
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await nextTurn();

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
 import test, { type ExecutionContext } from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import { costOf } from "../../gateway/usage/cost.ts";
@@ -118,6 +120,36 @@ for (const kind of databaseKinds) {
     for (const record of records) t.is(after.get(record.id), expectedCost(record, ["model-1"]));
     t.is(await assertRollUpsMatch(url), 4_000);
   });
+}
+
+test("sqlite: between its parts other processes can write", async (t) => {
+  const { url, database } = await openHistory(t, "sqlite");
+  const other = new Sqlite(url.slice("sqlite:".length), { timeout: 0 });
+  t.teardown(() => other.close());
+  let parts = 0;
+  let turns = 0;
+  let isDone = false;
+  const writing = (async () => {
+    for (; !isDone; await nextTurn()) if (turns < parts && canWrite(other)) turns++;
+  })();
+
+  const everything = { from: new Date("2026-11-01"), to: new Date("2026-11-09") };
+  await recomputeCosts(database, everything, () => parts++);
+  isDone = true;
+  await writing;
+
+  t.true(parts > 4);
+  t.is(turns, parts);
+});
+
+function canWrite(connection: Sqlite.Database): boolean {
+  try {
+    connection.exec("UPDATE counters SET value = value + 1");
+    return true;
+  } catch (error) {
+    if (error instanceof Sqlite.SqliteError && error.code === "SQLITE_BUSY") return false;
+    throw error;
+  }
 }
 
 test("the command says what changed", async (t) => {
