@@ -80,13 +80,24 @@ export class UsageRecordRepository {
 
   /** Writes down the costs and prices of records that `lockOldest` gave. The roll-ups are the caller's to put right. */
   async replaceCosts(records: readonly UsageRecordRow[]): Promise<void> {
-    const sql =
-      "UPDATE usage_records SET cost = ?, input_price = ?, cached_input_price = ?, cache_write_price = ?, output_price = ? WHERE id = ?";
-    const update = sqliteOf(this.#manager)?.prepare(sql);
-    for (const { id, cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } of records) {
-      const parameters = [cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, id];
-      if (update) update.run(parameters);
-      else await this.#manager.query(sql, parameters);
+    const columns = ["cost", "input_price", "cached_input_price", "cache_write_price", "output_price"];
+    const sqlite = sqliteOf(this.#manager);
+    if (sqlite) {
+      const sets = columns.map((column) => `${column} = ?`).join(", ");
+      const update = sqlite.prepare(`UPDATE usage_records SET ${sets} WHERE id = ?`);
+      for (const { id, cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } of records)
+        update.run(cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, id);
+      return;
+    }
+    // The server may be far away, so many go at once: as whole rows, all of which are there already.
+    const sets = columns.map((column) => `${column} = VALUES(${column})`).join(", ");
+    const { properties, insert, row } = this.#insertion("INSERT INTO");
+    for (let from = 0; from < records.length; from += rowsPerStatement) {
+      const part = records.slice(from, from + rowsPerStatement);
+      await this.#manager.query(
+        `${insert} ${part.map(() => row).join(", ")} ON DUPLICATE KEY UPDATE ${sets}`,
+        part.flatMap((record) => toParameters(properties, record)),
+      );
     }
   }
 

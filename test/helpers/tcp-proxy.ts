@@ -1,9 +1,17 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { Transform } from "node:stream";
 import type { ExecutionContext } from "ava";
 
-/** A port of 127.0.0.1 behind which the server can change, or vanish as a machine does that loses its power. */
-export async function startTcpProxy(t: Pick<ExecutionContext, "teardown">, port: number): Promise<TcpProxy> {
+/**
+ * A port of 127.0.0.1 behind which the server can change, or vanish as a machine does that loses its power. With `delayMs`
+ * it is as far away: what a client sends arrives that much later.
+ */
+export async function startTcpProxy(
+  t: Pick<ExecutionContext, "teardown">,
+  port: number,
+  { delayMs = 0 } = {},
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const links = new Set<[Socket, Socket]>();
   let accepted = 0;
@@ -21,7 +29,7 @@ export async function startTcpProxy(t: Pick<ExecutionContext, "teardown">, port:
     }
     const link: [Socket, Socket] = [client, upstream];
     links.add(link);
-    client.pipe(upstream).pipe(client);
+    client.pipe(delayed(delayMs)).pipe(upstream).pipe(client);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   t.teardown(() => {
@@ -39,6 +47,12 @@ export async function startTcpProxy(t: Pick<ExecutionContext, "teardown">, port:
       links.clear();
     },
   };
+}
+
+function delayed(delayMs: number): Transform {
+  return new Transform({
+    transform: (chunk, _encoding, done) => void setTimeout(() => done(null, chunk), delayMs),
+  });
 }
 
 export type TcpProxy = {

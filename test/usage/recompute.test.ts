@@ -11,6 +11,7 @@ import { modelRow, openDatabaseAt, openTestDatabase, providerRow } from "../help
 import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
+import { startTcpProxy } from "../helpers/tcp-proxy.ts";
 import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
@@ -121,6 +122,23 @@ for (const kind of databaseKinds) {
     t.is(await assertRollUpsMatch(url), 4_000);
   });
 }
+
+const onMysql = databaseKinds.includes("mysql") ? test : test.skip;
+
+onMysql("mysql: costs are written down in time where each question takes its time", async (t) => {
+  const { url, records } = await openHistory(t, "mysql");
+  const far = new URL(url);
+  const proxy = await startTcpProxy(t, Number(far.port), { delayMs: 10 });
+  far.hostname = "127.0.0.1";
+  far.port = String(proxy.port);
+  const database = await openDatabaseAt(t, far.href, { operationTimeoutMs: 2_000 });
+
+  await recomputeCosts(database, { from, to });
+
+  const after = await costs(url);
+  for (const record of records) t.is(after.get(record.id), expectedCost(record, ["model-0", "model-1"]));
+  t.is(await assertRollUpsMatch(url), 3_000);
+});
 
 test("sqlite: between its parts other processes can write", async (t) => {
   const { url, database } = await openHistory(t, "sqlite");
