@@ -1,3 +1,4 @@
+import { parseMoment } from "../usage/parse-moment.ts";
 import type { Builder } from "./builder.ts";
 
 export function addScalars(builder: Builder): void {
@@ -5,7 +6,7 @@ export function addScalars(builder: Builder): void {
     description:
       "A moment to the millisecond in ISO 8601, such as `2026-11-21T17:44:00.000Z`; given with any offset.",
     serialize: (moment) => moment.toISOString(),
-    parseValue: parseMoment,
+    parseValue: readMoment,
   });
   builder.scalarType("Decimal", {
     description: 'An exact decimal number, as text: `"0.0045"`.',
@@ -26,11 +27,9 @@ function formatNano(nano: bigint): string {
   return `${nano < 0n ? "-" : ""}${digits.slice(0, -9)}${fraction && `.${fraction}`}`;
 }
 
-function parseMoment(value: unknown): Date {
-  const moment = typeof value === "string" && momentPattern.test(value) ? new Date(value) : null;
-  if (moment === null || Number.isNaN(moment.getTime())) {
-    throw new TypeError("is not a moment such as 2026-11-21T17:44:00Z");
-  }
+function readMoment(value: unknown): Date {
+  const moment = typeof value === "string" && momentPattern.test(value) ? parseMoment(value) : null;
+  if (moment === null) throw new TypeError("is not a moment such as 2026-11-21T17:44:00Z");
   return moment;
 }
 

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Database } from "../../db/database.ts";
 import { StartError } from "../errors.ts";
+import { parseMoment } from "./parse-moment.ts";
 import { recomputeCosts, type RecomputedModel, type RecomputeWish } from "./recompute-costs.ts";
 
 /**
@@ -48,13 +49,12 @@ const usage =
 
 function readMoment(name: string, text: string | undefined): Date {
   if (text === undefined) throw new Error(`${name} is missing`);
-  const moment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-    ? new Date(text)
-    : null;
-  if (moment === null || Number.isNaN(moment.getTime()))
-    throw new Error(`${name} is neither a day nor a moment`);
+  const moment = momentPattern.test(text) ? parseMoment(text) : null;
+  if (moment === null) throw new Error(`${name} is neither a day nor a moment: ${text}`);
   return moment;
 }
+
+const momentPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
 function describe(result: RecomputedModel): string {
   const { model, records, changed, costBefore, costAfter, unknownBefore, unknownAfter } = result;

@@ -191,7 +191,7 @@ test("money is exact, and moments need an offset", async (t) => {
   t.like(node, { inputPriceUsd: "0.123", outputPriceUsd: "1" });
   t.like(sum, { costUsd: node.costUsd, unknownCosts: 0, status: "SUCCEEDED" });
   t.regex(sum.interval, /^\d{4}-\d\d-01T00:00:00\.000Z$/);
-  for (const from of ["2026-11-01", "2026-11-01T00:00:00", "tomorrow", 5]) {
+  for (const from of ["2026-11-01", "2026-11-01T00:00:00", "tomorrow", 5, "2026-02-29T12:00:00+10:00"]) {
     const asked = await askHistory(
       shared(),
       token,
@@ -200,7 +200,10 @@ test("money is exact, and moments need an offset", async (t) => {
     );
     t.is(asked.status, 400);
     t.regex(asked.errors[0]?.message ?? "", /is not a moment such as/);
+    t.true(asked.errors[0]?.message.includes(String(from)));
   }
+  const leapDay = `{ usageSummary(filter: { from: "2024-02-29T23:59:59.999-12:00" }, groupBy: []) { requests } }`;
+  t.is((await askHistory(shared(), token, leapDay)).status, 200);
   const far = `{ usageSummary(filter: { from: "0000-01-01T00:00:00Z", to: "9999-12-31T23:59:59Z" }, groupBy: []) { requests } }`;
   const { data: ever } = await askHistory<{ usageSummary: { requests: number }[] }>(shared(), token, far);
   t.true((ever?.usageSummary[0]?.requests ?? 0) > 0);

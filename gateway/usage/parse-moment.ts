@@ -1,0 +1,14 @@
+/**
+ * A moment or a day (which begins in UTC) in ISO 8601, with four digits for the year; null where there is none such. JavaScript's
+ * own reader takes 31 February for 3 March.
+ */
+export function parseMoment(text: string): Date | null {
+  const day = text.slice(0, "2026-11-21".length);
+  const moment = new Date(text);
+  return isDay(day) && !Number.isNaN(moment.getTime()) ? moment : null;
+}
+
+function isDay(text: string): boolean {
+  const midnight = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
