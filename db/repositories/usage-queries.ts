@@ -61,11 +61,10 @@ export function pageQuery(dialect: SqlDialect, page: UsagePage): Query {
 /** Sums by dimension and interval. Every sum is text, as it may be beyond what a double holds. */
 export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   const { filter, groupBy, interval, of, rowsMax } = query;
-  const where = new Conditions(filter);
   const isOfRecords = "fromId" in of;
+  const where = isOfRecords ? new Conditions(filter) : rollUpConditions(filter, groupBy);
   if (isOfRecords) where.add("id >= ?", of.fromId).add("id < ?", of.beforeId);
   else {
-    if (isOfAllKeys(filter)) where.add(`api_key_id ${groupBy.includes("apiKeyId") ? "<>" : "="} ?`, allKeys);
     where.add("resolution = ?", of.resolution);
     if (of.from) where.add("starts_at >= ?", toRaw(of.from));
     if (of.to) where.add("starts_at < ?", toRaw(of.to));
@@ -93,8 +92,7 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
 
 /** How many requests there were on days from `from` on and before `to`. */
 export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date, to: Date): Query {
-  const where = new Conditions(filter);
-  if (isOfAllKeys(filter)) where.add("api_key_id = ?", allKeys);
+  const where = rollUpConditions(filter);
   where.add("resolution = ?", "day").add("starts_at >= ?", toRaw(from)).add("starts_at < ?", toRaw(to));
   return timed(dialect, {
     select: "SUM(requests) AS requests",
@@ -106,8 +104,7 @@ export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date,
 
 /** The days that have such usage, and how many requests, newest first. */
 export function daysQuery(dialect: SqlDialect, { filter, before, daysMax }: UsageDaysQuery): Query {
-  const where = new Conditions(filter);
-  if (isOfAllKeys(filter)) where.add("api_key_id = ?", allKeys);
+  const where = rollUpConditions(filter);
   where.add("resolution = ?", "day");
   if (before) where.add("starts_at < ?", toRaw(before));
   return timed(dialect, {
@@ -218,9 +215,13 @@ function rollUpIndex(filter: UsageFilter, groupBy: readonly UsageDimension[] = [
   return groupBy.includes("apiKeyId") ? null : "usage_roll_ups_key";
 }
 
-/** Roll-ups have rows of all keys together. Whose sums are by key, or of one owner's keys, must leave them out. */
-function isOfAllKeys({ owner, apiKeyId }: UsageFilter): boolean {
-  return owner === "everyone" && apiKeyId === undefined;
+/** Roll-ups have rows of all keys together. Sums by key or of one owner's keys, or of a key without an id, leave them out. */
+function rollUpConditions(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): Conditions {
+  const where = new Conditions(filter);
+  const { owner, apiKeyId } = filter;
+  if (owner === "everyone" && apiKeyId === undefined && !groupBy.includes("apiKeyId"))
+    return where.add("api_key_id = ?", allKeys);
+  return owner === "everyone" && !apiKeyId ? where.add("api_key_id <> ?", allKeys) : where;
 }
 
 /** Null is the primary key. */

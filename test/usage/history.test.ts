@@ -116,6 +116,20 @@ for (const kind of databaseKinds) {
     }
   });
 
+  test(`${kind}: the key without an id is none, in sums as in pages`, async (t) => {
+    for (const person of [admin, member]) {
+      for (const wish of [
+        { apiKeyId: "" },
+        { apiKeyId: "", status: "SUCCEEDED", ...{ from, to } },
+      ] as const) {
+        t.deepEqual((await history().list(person, wish, { first: 5 })).records, []);
+        const [sum] = await history().summarize(person, wish, { groupBy: [], interval: null });
+        t.is(sum?.requests, 0);
+        t.deepEqual(await history().summarize(person, wish, { groupBy: ["apiKeyId"], interval: "day" }), []);
+      }
+    }
+  });
+
   test(`${kind}: one record is shown to its owner and to administrators, and to nobody else`, async (t) => {
     const own = records.find(({ ownerId }) => ownerId === member.id);
     const foreign = records.find(({ ownerId }) => ownerId !== member.id);
