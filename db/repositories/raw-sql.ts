@@ -27,15 +27,21 @@ export function toRaw(value: string | number | boolean | Date | null | undefined
 
 export type RawValue = string | number | null;
 
-/** Many rows in a row are of one second, and to write a date takes as long as all other columns do. */
+/**
+ * Many rows in a row are of one second, and to write a date takes as long as all other columns do. Years have four digits,
+ * or the text would not sort as the moments do: what is beyond them is as far as they go, and beyond all rows as well.
+ */
 function momentText(moment: Date): string {
-  const ms = moment.getTime();
+  const ms = Math.min(Math.max(moment.getTime(), firstMs), lastMs);
   const second = Math.floor(ms / 1_000);
   if (second !== latest.second) {
     latest = { second, text: new Date(second * 1_000).toISOString().replace("T", " ").slice(0, -4) };
   }
   return latest.text + String(ms - second * 1_000).padStart(3, "0");
 }
+
+const firstMs = Date.parse("0000-01-01T00:00:00.000Z");
+const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 let latest = { second: NaN, text: "" };
 

@@ -130,6 +130,37 @@ for (const kind of databaseKinds) {
     }
   });
 
+  test(`${kind}: sums are those of the pages also where a filter is at the edge of what it can say`, async (t) => {
+    const moments = [
+      "-000001-12-31T14:00Z",
+      "9999-12-31T00:00:01Z",
+      "9999-12-31T23:30Z",
+      "+010000-01-01T23:58Z",
+    ];
+    const edges = moments.flatMap((text) => [{ from: new Date(text) }, { to: new Date(text) }]);
+    const { model } = records[0] ?? t.fail();
+    for (const wish of edges) {
+      for (const more of [{}, { model, status: "SUCCEEDED" }] as const) {
+        const filter = { ...wish, ...more };
+        const count = expected(admin, filter).length;
+        const page = await history().list(admin, filter, { first: 3_000 });
+        const [sum] = await history().summarize(admin, filter, { groupBy: [], interval: null });
+        t.is(page.records.length, count, JSON.stringify(filter));
+        t.is(sum?.requests, count, JSON.stringify(filter));
+      }
+    }
+  });
+
+  test(`${kind}: a page after any cursor that has the form of one is right`, async (t) => {
+    const { model } = records[0] ?? t.fail();
+    for (const wish of [{}, { model }, { model, status: "SUCCEEDED" }] as const) {
+      const last = await history().list(admin, wish, { first: 3_000, after: `req_${"z".repeat(26)}` });
+      t.is(last.records.length, expected(admin, wish).length);
+      const first = await history().list(admin, wish, { first: 5, after: `req_${"0".repeat(26)}` });
+      t.is(first.records.length, 0);
+    }
+  });
+
   test(`${kind}: one record is shown to its owner and to administrators, and to nobody else`, async (t) => {
     const own = records.find(({ ownerId }) => ownerId === member.id);
     const foreign = records.find(({ ownerId }) => ownerId !== member.id);
