@@ -8,6 +8,9 @@ import type { UsageRecord } from "./record-format.ts";
 /** Takes a file for this process until it is released or the process dies; null when somebody else has it. */
 export type LockFile = (path: string) => { release(): void } | null;
 
+/** Is told of what is wrong with the folder at a path. */
+export type ReportLeftover = (path: string, error: unknown) => void;
+
 /**
  * A folder of one process in `DATA_DIR/spool`, beside the lock that says whose it is: `<name>/` and `<name>.lock`. The
  * lock is there before the folder and goes after it, so a folder without one does not occur.
@@ -33,11 +36,21 @@ export class SpoolFolder {
     }
   }
 
-  /** Those whose processes have died, for this process to see to. */
-  static async *takeLeftovers(root: string, lockFile: LockFile): AsyncGenerator<SpoolFolder> {
+  /** Those whose processes have died, for this process to see to. One that cannot be taken is reported, and left out. */
+  static async *takeLeftovers(
+    root: string,
+    lockFile: LockFile,
+    report: ReportLeftover,
+  ): AsyncGenerator<SpoolFolder> {
     for (const file of (await readdir(root)).toSorted()) {
       if (!file.endsWith(lockSuffix)) continue;
-      const folder = SpoolFolder.#take(root, file.slice(0, -lockSuffix.length), lockFile);
+      const name = file.slice(0, -lockSuffix.length);
+      let folder: SpoolFolder | null = null;
+      try {
+        folder = SpoolFolder.#take(root, name, lockFile);
+      } catch (error) {
+        report(join(root, name), error);
+      }
       if (folder) yield folder;
     }
   }

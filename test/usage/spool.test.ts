@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { appendFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -120,6 +120,30 @@ test("a process that lives keeps what is its own, and two that take over get in 
   t.is((await readdir(first.spool)).length, 6, "three folders and their locks");
   await first.recorder.flush();
   t.deepEqual(await idsIn(database), ["req_1", "req_2", "req_3"]);
+});
+
+test("what cannot be read of one dead process keeps nothing of the others, and is said once", async (t) => {
+  const database = await openTestDatabase(t, "sqlite");
+  const dataDir = await createTestFolder(t);
+  const spool = path.join(dataDir, "spool");
+  // Folders in the place of files: nobody can read them, not even root.
+  await mkdir(path.join(spool, "a.lock"), { recursive: true });
+  await leave(spool, "b", { "0000000002.records": bytesOf("req_b") });
+  await mkdir(path.join(spool, "b", "0000000001.records"));
+  await leave(spool, "c", { "0000000001.records": bytesOf("req_c") });
+  const { recorder, log } = await openRecorder(t, database, { dataDir });
+
+  await recorder.adoptLeftovers();
+  t.deepEqual(await idsIn(database), ["req_c"]);
+  await recorder.adoptLeftovers();
+  const said = log.filter((line) => line.includes("cannot read usage records"));
+  t.is(said.length, 2, said.join(""));
+  t.true(said[0]?.includes(path.join(spool, "a")));
+  t.true(said[1]?.includes(path.join(spool, "b")));
+
+  await rmdir(path.join(spool, "b", "0000000001.records"));
+  await recorder.adoptLeftovers();
+  t.deepEqual(await idsIn(database), ["req_b", "req_c"]);
 });
 
 test("a lock holds while its process lives, asleep or not, and no longer", async (t) => {
