@@ -39,14 +39,15 @@ export class Webhook {
   }
 }
 
-/** Half a minute, two minutes, … up to a day and a half; null = no more. */
+/** Half a minute, two minutes, … nine hours, a day: a day and a half together; null = no more. */
 export function sendAgainAfterMs(attempts: number): number | null {
-  return attempts >= attemptsMax ? null : firstWaitMs * 4 ** attempts;
+  return attempts >= attemptsMax ? null : Math.min(firstWaitMs * 4 ** attempts, waitMsMax);
 }
 
 const timeoutMs = 5_000;
 const firstWaitMs = 30_000;
-const attemptsMax = 6;
+const waitMsMax = 24 * 3_600_000;
+const attemptsMax = 7;
 
 function sign(secret: string, text: string): string {
   return createHmac("sha256", secret).update(text).digest("base64");

@@ -2,6 +2,7 @@ import test from "ava";
 import { readConfig } from "../../gateway/config.ts";
 import { AddressRanges, isAddressRange } from "../../gateway/limits/address-ranges.ts";
 import { formatDuration } from "../../gateway/limits/format-duration.ts";
+import { sendAgainAfterMs } from "../../gateway/limits/webhook.ts";
 import {
   changeLimits,
   enforcedLimits,
@@ -78,4 +79,13 @@ test("a webhook needs an address and a secret that is long enough", (t) => {
   const { limitWebhook } = readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET });
   t.deepEqual(limitWebhook, { url: LIMIT_WEBHOOK_URL, secret: LIMIT_WEBHOOK_SECRET });
   t.is(readConfig({}).limitWebhook, null);
+});
+
+test("a warning is sent again for a day and a half", (t) => {
+  const waitsMs: number[] = [];
+  for (let waitMs = sendAgainAfterMs(0); waitMs !== null; waitMs = sendAgainAfterMs(waitsMs.length))
+    waitsMs.push(waitMs);
+  const hours = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0) / 3_600_000;
+  t.is(waitsMs[0], 30_000);
+  t.true(hours > 35 && hours < 37, `${hours}`);
 });
