@@ -143,9 +143,9 @@ for (const kind of databaseKinds) {
       for (const more of [{}, { model, status: "SUCCEEDED" }] as const) {
         const filter = { ...wish, ...more };
         const count = expected(admin, filter).length;
-        const page = await history().list(admin, filter, { first: 3_000 });
+        const page = await history().list(admin, filter, { first: 1 });
         const [sum] = await history().summarize(admin, filter, { groupBy: [], interval: null });
-        t.is(page.records.length, count, JSON.stringify(filter));
+        t.is(page.records.length, Math.min(count, 1), JSON.stringify(filter));
         t.is(sum?.requests, count, JSON.stringify(filter));
       }
     }
@@ -154,10 +154,10 @@ for (const kind of databaseKinds) {
   test(`${kind}: a page after any cursor that has the form of one is right`, async (t) => {
     const { model } = records[0] ?? t.fail();
     for (const wish of [{}, { model }, { model, status: "SUCCEEDED" }] as const) {
-      const last = await history().list(admin, wish, { first: 3_000, after: `req_${"z".repeat(26)}` });
-      t.is(last.records.length, expected(admin, wish).length);
-      const first = await history().list(admin, wish, { first: 5, after: `req_${"0".repeat(26)}` });
-      t.is(first.records.length, 0);
+      const newest = await history().list(admin, wish, { first: 5, after: `req_${"z".repeat(26)}` });
+      t.deepEqual(newest.records, expected(admin, wish).slice(0, 5));
+      const none = await history().list(admin, wish, { first: 5, after: `req_${"0".repeat(26)}` });
+      t.deepEqual(none.records, []);
     }
   });
 

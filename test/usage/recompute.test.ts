@@ -196,6 +196,7 @@ const wrong: [parameters: string[], words: RegExp][] = [
   [["--from", "yesterday", "--to", "2026-11-01"], /--from is neither a day nor a moment/],
   [["--from", "2026-02-01", "--to", "2026-02-31"], /--to is neither a day nor a moment: 2026-02-31/],
   [["--from", "2026-02-30T12:00Z", "--to", "2026-11-01"], /--from is neither .*: 2026-02-30T12:00Z/],
+  [["--from", "2024-02-29", "--to", "2024-02-28T23:59:59.999Z"], /--from must be before --to/],
   [["--from", "2026-11-02", "--to", "2026-11-01"], /--from must be before --to/],
   [["--from", "2026-11-01", "--to", "2026-11-02", "--model", "none/such"], /There is no model none\/such/],
   [["--what"], /--what/],
