@@ -1,5 +1,6 @@
-import { type MigrationInterface, type QueryRunner, Table, type TableOptions } from "typeorm";
+import type { MigrationInterface, QueryRunner, TableOptions } from "typeorm";
 import { columnKit, nullable, references } from "./columns.ts";
+import { stepKit } from "./steps.ts";
 
 export class InitialSchema implements MigrationInterface {
   readonly name = "InitialSchema1763683200000";
@@ -10,8 +11,9 @@ export class InitialSchema implements MigrationInterface {
       // By default MySQL takes "AB" and "ab" for equal, which no id, slug or hash of ours may be.
       await runner.query("ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
     }
-    for (const table of tables(databaseType)) await runner.createTable(new Table(table));
-    await runner.query("INSERT INTO counters (name, value) VALUES ('changes', 0)");
+    const { createTable } = await stepKit(runner);
+    for (const table of tables(databaseType)) await createTable(table);
+    await runner.query("REPLACE INTO counters (name, value) VALUES ('changes', 0)");
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -1,5 +1,6 @@
-import { type MigrationInterface, type QueryRunner, Table } from "typeorm";
+import type { MigrationInterface, QueryRunner, TableOptions } from "typeorm";
 import { columnKit } from "./columns.ts";
+import { stepKit } from "./steps.ts";
 
 /**
  * Usage for years: roll-ups, filled from the records there are; indexes for the pages people look at; with each record its
@@ -11,23 +12,22 @@ export class UsageHistory implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const databaseType = runner.connection.options.type;
     const isSqlite = databaseType === "better-sqlite3";
-    // As SQL: TypeORM would copy whole tables on SQLite, and usage records can be many.
-    for (const [column, type] of recordColumns) {
-      await runner.query(`ALTER TABLE usage_records ADD COLUMN ${column} ${type} NULL`);
-    }
+    const { createTable, addColumn, createIndex } = await stepKit(runner);
+    for (const [column, type] of recordColumns) await addColumn("usage_records", column, `${type} NULL`);
     await runner.query(
       "UPDATE usage_records SET owner_id = (SELECT k.owner_id FROM api_keys k WHERE k.id = usage_records.api_key_id)",
     );
-    for (const [index, column] of recordIndices) {
-      await runner.query(`CREATE INDEX ${index} ON usage_records (${column}, id)`);
-    }
-    await runner.createTable(rollUps(databaseType));
+    for (const [index, column] of recordIndices) await createIndex(index, "usage_records", `${column}, id`);
+    await createTable(rollUps(databaseType));
+    // What is in there is from a run that broke off: it would count twice.
+    await runner.query("DELETE FROM usage_roll_ups");
     for (const { resolution, sqlite, mysql } of resolutions) {
       for (const byKey of [true, false])
         await runner.query(fill(resolution, isSqlite ? sqlite : mysql, byKey));
     }
     if (!isSqlite) {
       // The gateway makes the months' partitions, ahead of time. The last one takes what has none.
+      // A second time changes nothing.
       await runner.query(
         "ALTER TABLE usage_records PARTITION BY RANGE COLUMNS (id) (PARTITION rest VALUES LESS THAN (MAXVALUE))",
       );
@@ -75,9 +75,9 @@ const resolutions = [
   },
 ];
 
-function rollUps(databaseType: string): Table {
+function rollUps(databaseType: string): TableOptions {
   const { id, text, moment, integer, bigInteger } = columnKit(databaseType);
-  return new Table({
+  return {
     name: "usage_roll_ups",
     withoutRowid: databaseType === "better-sqlite3",
     columns: [
@@ -103,7 +103,7 @@ function rollUps(databaseType: string): Table {
       { name: "usage_roll_ups_key", columnNames: ["api_key_id", "resolution", "starts_at"] },
       { name: "usage_roll_ups_owner", columnNames: ["owner_id", "resolution", "starts_at"] },
     ],
-  });
+  };
 }
 
 function fill(resolution: string, startsAt: string, byKey: boolean): string {

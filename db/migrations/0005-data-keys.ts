@@ -1,5 +1,6 @@
-import { type MigrationInterface, type QueryRunner, Table } from "typeorm";
+import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit } from "./columns.ts";
+import { stepKit } from "./steps.ts";
 
 /** Data keys wrapped by KMS. */
 export class DataKeys implements MigrationInterface {
@@ -7,19 +8,12 @@ export class DataKeys implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const { id, text, longText, integer, moment } = columnKit(runner.connection.options.type);
-    await runner.createTable(
-      new Table({
-        name: "data_keys",
-        columns: [
-          id(),
-          integer("number"),
-          longText("wrapped"),
-          text("kms_key_id", 2048),
-          moment("created_at"),
-        ],
-        indices: [{ name: "data_keys_number", columnNames: ["number"], isUnique: true }],
-      }),
-    );
+    const { createTable } = await stepKit(runner);
+    await createTable({
+      name: "data_keys",
+      columns: [id(), integer("number"), longText("wrapped"), text("kms_key_id", 2048), moment("created_at")],
+      indices: [{ name: "data_keys_number", columnNames: ["number"], isUnique: true }],
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -1,5 +1,6 @@
-import { type MigrationInterface, type QueryRunner, Table } from "typeorm";
+import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, nullable } from "./columns.ts";
+import { stepKit } from "./steps.ts";
 
 /** What keys may use, warnings about their budgets, and what each process let through in the last minute. */
 export class KeyLimits implements MigrationInterface {
@@ -8,48 +9,43 @@ export class KeyLimits implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const databaseType = runner.connection.options.type;
     const { id, text, integer, bigInteger, moment } = columnKit(databaseType);
-    const integerType = integer("").type;
-    // As SQL: TypeORM would copy whole tables on SQLite.
-    for (const [column, type] of keyColumns(integerType)) {
-      await runner.query(`ALTER TABLE api_keys ADD COLUMN ${column} ${type} NULL`);
+    const { createTable, addColumn } = await stepKit(runner);
+    for (const [column, type] of keyColumns(integer("").type)) {
+      await addColumn("api_keys", column, `${type} NULL`);
     }
-    await runner.createTable(
-      new Table({
-        name: "limit_events",
-        columns: [
-          id("id", 64),
-          text("api_key_id", 40),
-          text("api_key_name", 255),
-          text("owner_id", 40, nullable),
-          text("period", 8),
-          moment("period_starts_at"),
-          integer("percent"),
-          bigInteger("budget"),
-          bigInteger("spent"),
-          moment("created_at"),
-          integer("attempts"),
-          moment("send_at", nullable),
-        ],
-        indices: [
-          { name: "limit_events_key", columnNames: ["api_key_id", "created_at"] },
-          { name: "limit_events_send", columnNames: ["send_at"] },
-        ],
-      }),
-    );
-    await runner.createTable(
-      new Table({
-        name: "limit_uses",
-        columns: [
-          id("process_id"),
-          id("subject_id"),
-          bigInteger("second", { isPrimary: true }),
-          integer("requests"),
-          bigInteger("tokens"),
-        ],
-        indices: [{ name: "limit_uses_second", columnNames: ["second"] }],
-        withoutRowid: databaseType === "better-sqlite3",
-      }),
-    );
+    await createTable({
+      name: "limit_events",
+      columns: [
+        id("id", 64),
+        text("api_key_id", 40),
+        text("api_key_name", 255),
+        text("owner_id", 40, nullable),
+        text("period", 8),
+        moment("period_starts_at"),
+        integer("percent"),
+        bigInteger("budget"),
+        bigInteger("spent"),
+        moment("created_at"),
+        integer("attempts"),
+        moment("send_at", nullable),
+      ],
+      indices: [
+        { name: "limit_events_key", columnNames: ["api_key_id", "created_at"] },
+        { name: "limit_events_send", columnNames: ["send_at"] },
+      ],
+    });
+    await createTable({
+      name: "limit_uses",
+      columns: [
+        id("process_id"),
+        id("subject_id"),
+        bigInteger("second", { isPrimary: true }),
+        integer("requests"),
+        bigInteger("tokens"),
+      ],
+      indices: [{ name: "limit_uses_second", columnNames: ["second"] }],
+      withoutRowid: databaseType === "better-sqlite3",
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {

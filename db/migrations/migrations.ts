@@ -6,7 +6,7 @@ import { DataKeys } from "./0005-data-keys.ts";
 import { KeyLimits } from "./0006-limits.ts";
 import { RefusalsAndFailures } from "./0007-refusals-and-failures.ts";
 
-/** In the order in which they run. A migration that has been released is never edited again. */
+/** In the order in which they run. What a migration makes that has been released never changes. */
 export const migrations = [
   InitialSchema,
   SeveralWays,

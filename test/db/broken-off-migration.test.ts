@@ -1,0 +1,142 @@
+import test, { type ExecutionContext } from "ava";
+import { openDataSource } from "../../db/data-source.ts";
+import { migrate } from "../../db/migrate.ts";
+import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
+import { dumpDatabase } from "../helpers/dump-database.ts";
+import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
+import { queryDatabase } from "../helpers/query-database.ts";
+import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { undoMigrations } from "../helpers/undo-migrations.ts";
+
+type DataSource = Awaited<ReturnType<typeof openDataSource>>;
+type QueryRunner = ReturnType<DataSource["createQueryRunner"]>;
+
+const limits = { connectionsMax: 4, connectTimeoutMs: 5_000 };
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a first start that is killed after any statement is finished by the next`, async (t) => {
+    const unbroken = await createTestDatabase(t, kind);
+    await migrateAt(unbroken);
+    const broken = await createTestDatabase(t, kind);
+
+    const deaths = await breakOffEverywhere(broken);
+    t.true(deaths > 40);
+
+    t.deepEqual(await schema(broken), await schema(unbroken));
+    t.is(await rowsOf(broken), await rowsOf(unbroken));
+  });
+
+  test(`${kind}: so is an upgrade, and no record counts twice`, async (t) => {
+    const unbroken = await createOldDatabase(t, kind);
+    await migrateAt(unbroken);
+    const broken = await createOldDatabase(t, kind);
+
+    const deaths = await breakOffEverywhere(broken);
+    t.true(deaths > 30);
+
+    t.is(await assertRollUpsMatch(broken), 3);
+    t.deepEqual(await schema(broken), await schema(unbroken));
+    t.is(await rowsOf(broken), await rowsOf(unbroken));
+  });
+
+  test(`${kind}: a table of somebody else's is not taken for one that a killed start has left`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const create = "CREATE TABLE users (id varchar(40) PRIMARY KEY, nickname varchar(40))";
+    await withDataSource(url, (dataSource) => dataSource.query(create));
+    const before = await schema(url);
+
+    await t.throwsAsync(migrateAt(url), { message: /users.* already exists/ });
+
+    t.true((await schema(url)).includes(before[0] ?? ""));
+  });
+}
+
+/** The one that changes the records there are, and sums them up. */
+const upgrade = "UsageHistory1763942400000";
+
+/** As the release before `upgrade` left it. */
+async function createOldDatabase(t: ExecutionContext, kind: DatabaseKind): Promise<string> {
+  const url = await createTestDatabase(t, kind);
+  const database = await openDatabaseAt(t, url);
+  const createdAt = new Date("2026-11-21T10:00:00Z");
+  const records = ["req_1", "req_2", "req_3"].map((id) => usageRow(id, { createdAt }));
+  await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  await withDataSource(url, (dataSource) => undoMigrations(dataSource, upgrade));
+  return url;
+}
+
+/**
+ * Migrates again and again, each time until one statement more than ever before has been carried out: the process dies
+ * after every one of them. Returns how often it died.
+ */
+async function breakOffEverywhere(url: string): Promise<number> {
+  const seen = new Set<string>();
+  for (let seenBefore = -1; seen.size > seenBefore;) {
+    seenBefore = seen.size;
+    await migrateAt(url, killedAfterNew(seen)).catch((error: unknown) => {
+      if (!(error instanceof Killed)) throw error;
+    });
+  }
+  return seen.size;
+}
+
+class Killed extends Error {}
+
+/** Nothing reaches the database any more once it has carried out a change that is not among the `seen`. */
+function killedAfterNew(seen: Set<string>): (runner: QueryRunner) => QueryRunner {
+  let isDead = false;
+  return (runner) => {
+    const query = runner.query.bind(runner);
+    runner.query = async (sql: string, ...more: [parameters?: unknown[]]) => {
+      if (isDead) throw new Killed();
+      const result = await query(sql, ...more);
+      const statement = `${sql} ${JSON.stringify(more)}`;
+      isDead = /^\s*(ALTER|CREATE|DELETE|DROP|INSERT|REPLACE|UPDATE)\b/i.test(sql) && !seen.has(statement);
+      if (!isDead) return result;
+      seen.add(statement);
+      throw new Killed();
+    };
+    return runner;
+  };
+}
+
+async function migrateAt(url: string, wrap = (runner: QueryRunner) => runner): Promise<void> {
+  await withDataSource(url, (dataSource) => {
+    const createQueryRunner = dataSource.createQueryRunner.bind(dataSource);
+    dataSource.logger.logMigration = () => {};
+    dataSource.createQueryRunner = (mode) => wrap(createQueryRunner(mode));
+    return migrate(dataSource);
+  });
+}
+
+/** At its end the database undoes what was not committed, as it does for a process that dies. */
+async function withDataSource<Result>(
+  url: string,
+  work: (dataSource: DataSource) => Promise<Result>,
+): Promise<Result> {
+  const dataSource = await openDataSource(url, limits);
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** The statements that make the tables and indexes as they are. */
+async function schema(url: string): Promise<string[]> {
+  if (url.startsWith("sqlite:")) {
+    const rows = await queryDatabase(url, "SELECT sql FROM sqlite_master ORDER BY name");
+    return rows.map(({ sql }) => String(sql));
+  }
+  const tables = await queryDatabase(url, "SHOW TABLES");
+  const statements = tables.map(async (table) => {
+    const [row] = await queryDatabase(url, `SHOW CREATE TABLE ${String(Object.values(table)[0])}`);
+    return String(row?.["Create Table"]).replace(/ AUTO_INCREMENT=\d+/, "");
+  });
+  return Promise.all(statements);
+}
+
+/** Without the numbers of the migrations: MySQL gives none a second time, even if it undoes the row. */
+async function rowsOf(url: string): Promise<string> {
+  return (await dumpDatabase(url)).replaceAll(/"id":\d+,/g, "");
+}
