@@ -1,17 +1,24 @@
 import Sqlite from "better-sqlite3";
-import type { DataSource } from "typeorm";
+import { type DataSource, MigrationExecutor, type QueryRunner } from "typeorm";
 
 /**
  * Brings the schema up to date; of several processes that start together one migrates and the others wait for it.
  * Returns the names of the migrations that ran.
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
-  const unlock = await lock(dataSource);
+  const runner = dataSource.createQueryRunner();
   try {
-    const ran = await dataSource.runMigrations({ transaction: "each" });
-    return ran.map((migration) => migration.name);
+    const unlock = await lock(runner);
+    try {
+      const executor = new MigrationExecutor(dataSource, runner);
+      executor.transaction = "each";
+      const ran = await executor.executePendingMigrations();
+      return ran.map((migration) => migration.name);
+    } finally {
+      await unlock();
+    }
   } finally {
-    await unlock();
+    await runner.release();
   }
 }
 
@@ -30,11 +37,9 @@ export async function pendingMigrations(dataSource: DataSource): Promise<string[
   }
 }
 
-async function lock(dataSource: DataSource): Promise<() => Promise<void>> {
-  const { options } = dataSource;
-  return options.type === "better-sqlite3"
-    ? lockFile(`${options.database}.migrating`)
-    : lockServer(dataSource);
+async function lock(runner: QueryRunner): Promise<() => Promise<void>> {
+  const { options } = runner.connection;
+  return options.type === "better-sqlite3" ? lockFile(`${options.database}.migrating`) : lockServer(runner);
 }
 
 /**
@@ -50,21 +55,22 @@ async function lockFile(path: string): Promise<() => Promise<void>> {
   };
 }
 
-/** MySQL's advisory lock belongs to a connection, so one is kept aside until the end. */
-async function lockServer(dataSource: DataSource): Promise<() => Promise<void>> {
-  const runner = dataSource.createQueryRunner();
+/**
+ * MySQL's advisory lock belongs to a connection. It is the one that migrates: when its process is killed, the server goes on
+ * with the statement it is at, and nobody may begin before that has ended.
+ */
+async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
   // Such locks are the server's, not the database's: the name says which.
   const name = "CONCAT('gateway_migrate_', LEFT(DATABASE(), 40))";
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {
-    await runner.release();
     throw new Error(
       `Another process has been migrating the database for ${lockTimeoutMs / 1000} s. Try again later.`,
     );
   }
   return async () => {
-    await runner.query(`SELECT RELEASE_LOCK(${name})`);
-    await runner.release();
+    // A connection that broke has let go of it, and why it broke is already on its way to whoever asked.
+    await runner.query(`SELECT RELEASE_LOCK(${name})`).catch(() => {});
   };
 }
 
