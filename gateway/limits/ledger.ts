@@ -11,8 +11,14 @@ export class Ledger {
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
   /** Whether it was looked at since it was last brought up to date. */
   isInUse = true;
+  /** When it was last brought up to date because it had been looked at. */
+  usedAt: number;
+  /** When it was last brought up to date. */
+  #setAt: number;
 
   constructor(now: number) {
+    this.usedAt = now;
+    this.#setAt = now;
     const empty = (period: BudgetPeriod) => ({ ...periodAt(period, now), amount: 0 });
     this.#spent = { day: empty("day"), week: empty("week"), month: empty("month"), total: empty("total") };
     this.#each = Object.values(this.#spent);
@@ -33,8 +39,14 @@ export class Ledger {
   /** Begins anew with what was spent on each day. */
   set(days: Iterable<[startsAt: number, cost: number]>, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
+    this.#setAt = now;
     for (const spent of this.#each) spent.amount = 0;
     for (const [startsAt, cost] of days) this.add(cost, startsAt, now);
+  }
+
+  /** Whether it should be brought up to date although nobody looks at it: ever more seldom, the longer that is. */
+  isDue(now: number): boolean {
+    return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
   /** What a warning has to be given of; null when it has been given, and while little is spent. */
@@ -76,6 +88,11 @@ export type SpentPart = {
   spent: number;
   periodStartsAt: number;
 };
+
+/** What others spent is known after this part of the time in which nobody looked at it, … */
+const restShare = 0.1;
+/** … and after this at most. */
+const unsetMsMax = 60_000;
 
 /** The other warning is given at 100. */
 const firstWarningPercent = 80;

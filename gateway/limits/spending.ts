@@ -17,6 +17,7 @@ type SpendingOptions = {
  */
 export class Spending {
   readonly #options: SpendingOptions;
+  /** Those that were read longest ago come first. */
   readonly #ledgers = new Map<string, Ledger>();
   readonly #unshipped = new UnshippedCosts();
 
@@ -51,8 +52,9 @@ export class Spending {
     await readUndisturbed(async () => {
       const costs = Map.groupBy(await readCosts(ids), ({ id }) => id);
       for (const id of ids) {
-        let ledger = this.#ledgers.get(id);
-        if (!ledger) this.#ledgers.set(id, (ledger = new Ledger(now())));
+        const ledger = this.#ledgers.get(id) ?? new Ledger(now());
+        this.#ledgers.delete(id);
+        this.#ledgers.set(id, ledger);
         this.#fill(id, ledger, costs.get(id) ?? []);
       }
     });
@@ -71,12 +73,24 @@ export class Spending {
     if (!this.#ledgers.has(id)) await this.load([id]);
   }
 
-  /** Brings in what other processes have counted for those that are in use here. */
+  /**
+   * Brings in what other processes have counted: for those that are in use here, and ever more seldom for those that rest, so
+   * that their next requests, which do not wait for the database, find what is true or was a moment ago.
+   */
   async refresh(): Promise<void> {
-    const inUse = [...this.#ledgers].filter(([, ledger]) => ledger.isInUse);
-    for (const [, ledger] of inUse) ledger.isInUse = false;
-    for (let from = 0; from < inUse.length; from += idsPerQuery) {
-      await this.load(inUse.slice(from, from + idsPerQuery).map(([id]) => id));
+    const now = this.#options.now();
+    const ids: string[] = [];
+    const resting: string[] = [];
+    for (const [id, ledger] of this.#ledgers) {
+      if (ledger.isInUse) {
+        ledger.isInUse = false;
+        ledger.usedAt = now;
+        ids.push(id);
+      } else if (resting.length < restingPerRefreshMax && ledger.isDue(now)) resting.push(id);
+    }
+    ids.push(...resting);
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
+      await this.load(ids.slice(from, from + idsPerQuery));
     }
   }
 
@@ -96,3 +110,5 @@ export class Spending {
 }
 
 const idsPerQuery = 200;
+/** One query more, however many rest; those in use must not wait for them. */
+const restingPerRefreshMax = idsPerQuery;
