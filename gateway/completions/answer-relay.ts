@@ -4,9 +4,9 @@ import { answerNames, SaidMeter } from "../usage/said-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
-import { badAnswer, tooLong } from "./stream-reading.ts";
+import { badAnswer, toAnswerError, tooLong } from "./stream-reading.ts";
 
-/** Makes the client's answer of an upstream's. Throws a `GatewayError` for what is none. */
+/** Makes the client's answer of an upstream's. May throw anything for what is none. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
 
 /** Brings a whole answer (no stream) to the client. It is kept until it is complete: only then is it known to be one. */
@@ -66,8 +66,8 @@ export class AnswerRelay implements UpstreamEvents {
   #readAnswer(bytes: Buffer): ReturnType<AnswerReading> | null {
     try {
       return this.#read(bytes);
-    } catch (error) {
-      this.#exchange.fail(error as GatewayError);
+    } catch (thrown) {
+      this.#exchange.fail(toAnswerError(thrown));
       return null;
     }
   }

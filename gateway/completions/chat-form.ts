@@ -8,6 +8,7 @@ import {
 } from "../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../wire/event-decoder.ts";
 import { ServerSentEventDecoder } from "../wire/server-sent-events.ts";
+import { readChatChoice } from "./read-chat-choice.ts";
 
 /** Reads an upstream that speaks chat completions itself, for clients that do not. */
 export const chatForm: Pick<
@@ -17,7 +18,7 @@ export const chatForm: Pick<
   readAnswer(answer): ChatAnswer {
     if (!isObject(answer) || !Array.isArray(answer["choices"]))
       throw new Error("This is no chat completion.");
-    const choices = answer["choices"].map((choice: unknown) => withReasoning(choice, "message"));
+    const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
     return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
   },
   streamContentType: "text/event-stream",
@@ -42,7 +43,7 @@ class ChunkReader implements ChatStreamReader {
     }
     this.usage = readUsage(usage) ?? this.usage;
     if (!Array.isArray(choices)) return [];
-    return choices.map((choice: unknown) => withReasoning(choice, "delta")) as ChunkChoice[];
+    return choices.map((choice: unknown) => readChatChoice(choice, "delta")) as ChunkChoice[];
   }
 }
 
@@ -50,13 +51,4 @@ class ChunkReader implements ChatStreamReader {
 function readUsage(usage: unknown): ChatUsage | null {
   if (!isObject(usage) || typeof usage["prompt_tokens"] !== "number") return null;
   return { completion_tokens: 0, total_tokens: 0, ...usage } as ChatUsage;
-}
-
-/** OpenRouter, Groq and newer vLLM call the thoughts `reasoning`. */
-function withReasoning(choice: unknown, name: "message" | "delta"): unknown {
-  if (!isObject(choice) || !isObject(choice[name])) throw new Error(`This choice has no ${name}.`);
-  const { reasoning, reasoning_content: content, ...rest } = choice[name];
-  const thoughts = content ?? reasoning;
-  if (typeof thoughts !== "string" || thoughts === "") return { ...choice, [name]: rest };
-  return { ...choice, [name]: { ...rest, reasoning_content: thoughts } };
 }

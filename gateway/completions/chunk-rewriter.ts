@@ -44,9 +44,14 @@ export class ChunkRewriter {
   /** The chunk with the usage that the client asked for, in JSON, where the upstream has sent none; else null. */
   missingUsageChunk(): string | null {
     if (!this.#includeUsage || this.#mixedChunk === null) return null;
-    const chunk = JSON.parse(this.#mixedChunk.toString("utf8")) as Record<string, unknown>;
-    const { id, object, created, usage } = chunk;
-    return `${JSON.stringify({ id, object, created }).slice(0, -1)},"model":${this.#modelJson},"choices":[],"usage":${JSON.stringify(usage)}}`;
+    const chunk = this.#mixedChunk;
+    const members = [`"model":${this.#modelJson}`, '"choices":[]'];
+    // As they were written: the rest of the chunk may be no JSON at all, such as a probability of -Infinity.
+    scanMembers(chunk, 0, chunk.length, Infinity, (keyStart, keyEnd, start, end) => {
+      const name = repeatedNames.find((each) => isKey(chunk, keyStart, keyEnd, each));
+      if (name !== undefined) members.push(`"${name}":${chunk.toString("utf8", start, end)}`);
+    });
+    return `{${members.join(",")}}`;
   }
 
   /** @param events complete server-sent events; each event's data is one line, as OpenAI and its imitators write it. */
@@ -218,5 +223,8 @@ function parseUsage(events: Buffer, start: number, end: number): TokenUsage | nu
     return null;
   }
 }
+
+/** What the chunk with the usage has in common with all others, and the usage. */
+const repeatedNames = ["id", "object", "created", "usage"];
 
 const quote = 0x22;

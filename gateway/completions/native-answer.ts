@@ -1,5 +1,5 @@
 import { applyEdits } from "../wire/apply-edits.ts";
-import { embeddingsUsage, readTokenUsage, type TokenUsage } from "../wire/chat-completion.ts";
+import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { badAnswer } from "./stream-reading.ts";
@@ -12,19 +12,10 @@ export function nativeAnswer(slug: string, listName: "choices" | "data"): Answer
   return (bytes) => {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName });
     if (!answer?.hasList) throw badAnswer("not in OpenAI's form");
-    const usage = readUsage(answer.usage);
+    const usage = readTokenUsage(answer.usage);
     return {
       bytes: applyEdits(bytes, answer.edits),
       usage: listName === "data" ? embeddingsUsage(usage?.inputTokens ?? null) : usage,
     };
   };
-}
-
-function readUsage(json: string | null): TokenUsage | null {
-  if (json === null) return null;
-  try {
-    return readTokenUsage(JSON.parse(json));
-  } catch {
-    return null;
-  }
 }

@@ -2,7 +2,7 @@ import type { NativeDialect, NativeEventReader } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
 import { deltaNames, SaidMeter } from "../usage/said-meter.ts";
 import { EventSplitter } from "../wire/event-splitter.ts";
-import { withoutSecrets } from "./read-upstream-error.ts";
+import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import {
   badAnswer,
   cutOff,
@@ -80,10 +80,7 @@ export class NativeEventStream implements StreamReading {
     try {
       const read = this.#reader.read({ name, data });
       if (!(read.ending instanceof GatewayError)) return read;
-      const message = withoutSecrets(read.ending.message, this.#options.secret);
-      const { code, reason, upstream } = read.ending;
-      const details = upstream ? { reason, upstream } : { reason };
-      return { data: null, ending: new GatewayError(code, message, details) };
+      return { data: null, ending: errorWithoutSecrets(read.ending, this.#options.secret) };
     } catch {
       return { data: null, ending: badAnswer("not in its provider's form") };
     }

@@ -90,7 +90,7 @@ function translate(
 ): UpstreamEvents {
   const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = options.limits;
   if (!request.stream) {
-    const reading = translatedAnswer(translation.readAnswer, clientForm.formatAnswer);
+    const reading = translatedAnswer(translation.readAnswer, clientForm.formatAnswer, secret);
     return new AnswerRelay(exchange, reading, upstreamAnswerBytesMax);
   }
   const writer = clientForm.createStreamWriter();

@@ -66,8 +66,15 @@ export function readUpstreamErrorEvent(payload: Buffer, secret: string | null): 
   );
 }
 
+/** An error that was made of what an upstream said, without our credential. */
+export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
+  const { code, reason, upstream } = error;
+  const details = upstream ? { reason, upstream } : { reason };
+  return new GatewayError(code, withoutSecrets(error.message, secret), details);
+}
+
 /** Keys of the usual forms are taken out too: upstreams quote them cut short or in part. */
-export function withoutSecrets(message: string, secret: string | null): string {
+function withoutSecrets(message: string, secret: string | null): string {
   return withoutSecret(message, secret)
     .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
     .slice(0, messageLengthMax);

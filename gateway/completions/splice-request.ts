@@ -59,7 +59,8 @@ function reserialize(
   const body = {
     ...rest,
     model: upstreamModel.name,
-    ...(maxTokens !== undefined && { [quirks.maxTokensName]: maxTokens }),
+    // `null` is as good as nothing, and must not take the place of the other name's number.
+    ...(maxTokens !== undefined && maxTokens !== null && { [quirks.maxTokensName]: maxTokens }),
     ...(wantsOtherRoles(request, quirks) && {
       messages: request.body.messages.map((message) =>
         message.role === "developer" ? { ...message, role: quirks.developerRole } : message,

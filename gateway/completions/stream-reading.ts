@@ -25,6 +25,11 @@ export function badAnswer(what: string, reason: GatewayError["reason"] = "unread
   return new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`, { reason });
 }
 
+/** For whatever was thrown while an answer was read. Without the cause: a parser's message quotes what it read. */
+export function toAnswerError(thrown: unknown): GatewayError {
+  return thrown instanceof GatewayError ? thrown : badAnswer("not in its provider's form");
+}
+
 /** @param what goes on as above, up to the bytes that it may have */
 export function tooLong(what: string, bytesMax: number): GatewayError {
   return badAnswer(`${what} ${bytesMax} bytes`, "answer_too_long");

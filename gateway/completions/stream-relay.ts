@@ -2,7 +2,7 @@ import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
-import { badAnswer, type StreamPiece, type StreamReading } from "./stream-reading.ts";
+import { badAnswer, noBytes, type StreamPiece, type StreamReading, toAnswerError } from "./stream-reading.ts";
 
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
@@ -56,7 +56,7 @@ export class StreamRelay implements UpstreamEvents {
   onEnd(): void {
     if (this.#error) return this.#error.finish();
     this.#relayArrived();
-    if (!this.#exchange.isOver) this.#relay(this.#reading.end(), performance.now());
+    if (!this.#exchange.isOver) this.#relay(this.#read(null), performance.now());
   }
 
   onError(error: GatewayError): void {
@@ -69,7 +69,16 @@ export class StreamRelay implements UpstreamEvents {
     if (arrived.length === 0 || this.#exchange.isOver) return;
     this.#arrived = [];
     const arrivedAt = performance.now();
-    this.#relay(this.#reading.push(concat(arrived)), arrivedAt);
+    this.#relay(this.#read(concat(arrived)), arrivedAt);
+  }
+
+  /** Nobody above this would catch what one odd answer throws: it would end the process, and with it everybody's streams. */
+  #read(bytes: Buffer | null): StreamPiece {
+    try {
+      return bytes === null ? this.#reading.end() : this.#reading.push(bytes);
+    } catch (thrown) {
+      return { bytes: noBytes, usage: null, ending: toAnswerError(thrown) };
+    }
   }
 
   #relay({ bytes, usage, ending }: StreamPiece, arrivedAt: number): void {

@@ -1,20 +1,29 @@
-import { GatewayError } from "../errors.ts";
 import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
 import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import type { AnswerReading } from "./answer-relay.ts";
-import { badAnswer } from "./stream-reading.ts";
+import { errorWithoutSecrets } from "./read-upstream-error.ts";
+import { toAnswerError } from "./stream-reading.ts";
 
 /**
  * An answer between an upstream and a client with different forms.
  * @param readAnswer may throw anything for what is no answer
+ * @param secret our credential, which an upstream's error may quote
  */
 export function translatedAnswer(
   readAnswer: (answer: unknown) => ChatAnswer,
   formatAnswer: (answer: ChatAnswer) => object,
+  secret: string | null,
 ): AnswerReading {
   return (bytes) => {
-    const answer = read(bytes, readAnswer);
-    return { bytes: Buffer.from(JSON.stringify(formatAnswer(answer))), usage: readTokenUsage(answer.usage) };
+    try {
+      const answer = readAnswer(JSON.parse(bytes.toString("utf8")));
+      return {
+        bytes: Buffer.from(JSON.stringify(formatAnswer(answer))),
+        usage: readTokenUsage(answer.usage),
+      };
+    } catch (thrown) {
+      throw errorWithoutSecrets(toAnswerError(thrown), secret);
+    }
   };
 }
 
@@ -25,7 +34,7 @@ export function translatedEmbeddings(
   asBase64: boolean,
 ): AnswerReading {
   return (bytes) => {
-    const { embeddings, inputTokens } = read(bytes, readAnswer);
+    const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
     const list = {
       object: "list",
       data: embeddings.map((numbers, index) => ({
@@ -39,14 +48,4 @@ export function translatedEmbeddings(
     };
     return { bytes: Buffer.from(JSON.stringify(list)), usage: embeddingsUsage(inputTokens) };
   };
-}
-
-function read<Answer>(bytes: Buffer, readAnswer: (answer: unknown) => Answer): Answer {
-  try {
-    return readAnswer(JSON.parse(bytes.toString("utf8")));
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    // Without the cause: a parser's message quotes what it read.
-    throw badAnswer("not in its provider's form");
-  }
 }

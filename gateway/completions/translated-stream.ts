@@ -1,16 +1,15 @@
 import type { StreamWriter } from "../dialects/dialect.ts";
-import { GatewayError } from "../errors.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
 import { TokenMeter } from "../usage/token-meter.ts";
 import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
-import { withoutSecrets } from "./read-upstream-error.ts";
+import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import {
-  badAnswer,
   cutOff,
   noBytes,
   type StreamPiece,
   type StreamReading,
+  toAnswerError,
   tooLong,
 } from "./stream-reading.ts";
 
@@ -40,15 +39,11 @@ export class TranslatedStream implements StreamReading {
   }
 
   push(bytes: Buffer): StreamPiece {
-    try {
-      return this.#takePiece(this.#translate(bytes));
-    } catch (error) {
-      return this.#takePiece(this.#toEnding(error));
-    }
+    return this.#takePiece(() => this.#translate(bytes));
   }
 
   end(): StreamPiece {
-    return this.#takePiece(this.#reader.state === "unfinished" ? cutOff() : this.#finish());
+    return this.#takePiece(() => (this.#reader.state === "unfinished" ? cutOff() : this.#finish()));
   }
 
   #translate(bytes: Buffer): StreamPiece["ending"] {
@@ -73,15 +68,19 @@ export class TranslatedStream implements StreamReading {
     return "done";
   }
 
-  #takePiece(ending: StreamPiece["ending"]): StreamPiece {
+  /** What was made before something was thrown is the client's, too. */
+  #takePiece(translate: () => StreamPiece["ending"]): StreamPiece {
+    const ending = this.#tryTo(translate);
     const bytes = this.#text === "" ? noBytes : Buffer.from(this.#text);
     this.#text = "";
     return { bytes, usage: readTokenUsage(this.#reader.usage), ending };
   }
 
-  #toEnding(error: unknown): GatewayError {
-    if (!(error instanceof GatewayError)) return badAnswer("not in its provider's form");
-    const { code, reason } = error;
-    return new GatewayError(code, withoutSecrets(error.message, this.#options.secret), { reason });
+  #tryTo(translate: () => StreamPiece["ending"]): StreamPiece["ending"] {
+    try {
+      return translate();
+    } catch (thrown) {
+      return errorWithoutSecrets(toAnswerError(thrown), this.#options.secret);
+    }
   }
 }

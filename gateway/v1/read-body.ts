@@ -3,10 +3,15 @@ import { GatewayError } from "../errors.ts";
 
 /**
  * The request's body as it came. Throws `request_too_large` as soon as it is known to be, `unsupported_encoding` for a
- * compressed one, `ClientGoneError` when the client leaves in the middle.
+ * compressed one, `ClientGoneError` when the client leaves in the middle, or has left.
  */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  // While the key was looked up, for instance: none of the events below would come any more.
+  if (request.destroyed) {
+    reject(new ClientGoneError());
+    return promise;
+  }
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     discardRest(request);

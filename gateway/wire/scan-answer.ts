@@ -4,8 +4,8 @@ import { isKey, scanMembers } from "./json-layout.ts";
 type ScannedAnswer = {
   /** Put the slug in the place of the model's name, or add it where there is none. */
   edits: Edit[];
-  /** As JSON; null where there is none. */
-  usage: string | null;
+  /** As it was parsed; null where there is none, and where it cannot be: an answer is worth more than its counts. */
+  usage: unknown;
   /** Whether the member that makes it an answer is there, and an array. */
   hasList: boolean;
 };
@@ -23,7 +23,8 @@ export function scanAnswer(
   const scanned: ScannedAnswer = { edits: [], usage: null, hasList: false };
   const result = scanMembers(bytes, range.start, range.end, Infinity, (keyStart, keyEnd, start, end) => {
     if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
-    else if (isKey(bytes, keyStart, keyEnd, "usage")) scanned.usage = bytes.toString("utf8", start, end);
+    else if (isKey(bytes, keyStart, keyEnd, "usage"))
+      scanned.usage = parse(bytes.toString("utf8", start, end));
     else if (isKey(bytes, keyStart, keyEnd, listName)) scanned.hasList = bytes[start] === openBracket;
   });
   if (result !== "complete") return null;
@@ -32,6 +33,14 @@ export function scanAnswer(
     scanned.edits.push({ start: first, end: first, text: `"model":${text},` });
   }
   return scanned;
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
 }
 
 const openBracket = 0x5b;

@@ -132,6 +132,15 @@ for (const doubled of [
   });
 }
 
+test("a limit of null does not take the other one's place", (t) => {
+  const sent = `{"model":"a/b",${messages},"max_tokens":5,"max_completion_tokens":null}`;
+  const quirks = { ...openAi, maxTokensName: "max_tokens" } as const;
+  const bytes = spliceRequest(readChatRequest(Buffer.from(sent), 128), upstreamModel, quirks);
+  const { max_tokens: limit, ...rest } = JSON.parse(bytes.toString("utf8"));
+  t.is(limit, 5);
+  t.false("max_completion_tokens" in rest);
+});
+
 test("a `__proto__` in the body stays a field like any other", (t) => {
   const sent = `{"__proto__":{"a":1},"model":"x","model":"a/b",${messages}}`;
   t.is(splice(sent), `{"__proto__":{"a":1},"model":${upstreamJson},${messages}}`);

@@ -191,3 +191,29 @@ test.serial("the upstream of 100 clients that leave is stopped at once each time
   t.true(records.every(({ status }) => status === "CANCELLED"));
   t.is(new Set(records.map(({ id }) => id)).size, 100);
 });
+
+test("a client that leaves while its key is looked up leaves nothing behind, and is recorded", async (t) => {
+  const own = await startTestGateway(t);
+  const key = await createKey(own);
+  // SQLite takes one thing at a time: nobody looks anything up before this has ended.
+  const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>();
+  own.services.database.read(() => thawed).catch(() => {});
+  const { hostname, port } = new URL(own.url);
+  const client = connect(Number(port), hostname);
+  const body = JSON.stringify(chatBody("demo/echo"));
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.value}\r\n`;
+  client.write(`${head}expect: 100-continue\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  await once(client, "data");
+
+  client.resetAndDestroy();
+  // Whoever is answered after that: the gateway has heard of it by then.
+  for (let turn = 0; turn < 2; turn++) await fetch(`${own.url}/healthz`);
+  thaw();
+
+  const records = await eventually(async () => {
+    const found = await usageOf(own, key.id);
+    return found.length > 0 && found;
+  });
+  t.like(records, [{ status: "CANCELLED", httpStatus: 499, provider: "" }]);
+  t.deepEqual(own.services.openExchanges.keyIds(), []);
+});

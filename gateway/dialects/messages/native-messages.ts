@@ -71,7 +71,7 @@ class MessageEventReader implements NativeEventReader {
 function scanMessage(bytes: Buffer, range: { start: number; end: number }, slug: string) {
   const message = scanAnswer(bytes, range, { slug, listName: "content" });
   if (message === null) throw badForm();
-  return { ...message, usage: message.usage === null ? null : (JSON.parse(message.usage) as unknown) };
+  return message;
 }
 
 function parseEvent(data: string): Record<string, unknown> {

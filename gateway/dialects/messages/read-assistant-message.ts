@@ -38,12 +38,8 @@ export type CalledPiece = {
   arguments: string;
 };
 
-/** Mistral answers in parts where it thinks. */
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  return listOf(content)
-    .map((part) => (isObject(part) && part["type"] === "text" ? textOf(part["text"]) : ""))
-    .join("");
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function readDetail(value: unknown): ReasoningDetail[] {
@@ -73,18 +69,9 @@ function readCall(value: unknown): CalledPiece[] {
       index: typeof index === "number" ? index : null,
       id: textOf(id),
       name: textOf(name),
-      arguments: isObject(args) ? formatJson(args) : textOf(args),
+      arguments: textOf(args),
     },
   ];
-}
-
-/** What is nested without end can be read, but not be written. */
-function formatJson(value: object): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return "";
-  }
 }
 
 function listOf(value: unknown): unknown[] {

@@ -1,4 +1,5 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { scanMembers } from "../../wire/json-layout.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import type { ItemStatus } from "./event-log.ts";
 import { FreeformInput } from "./freeform-input.ts";
@@ -80,13 +81,15 @@ function readFreeformInput(args: string): string {
   return input.finish().text;
 }
 
+/** None of what is no JSON object, and of what is nested without end: that could be read, and then not be written again. */
 function parseArguments(args: string): Record<string, unknown> {
   try {
-    const parsed: unknown = JSON.parse(args);
-    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
-      ? (parsed as Record<string, unknown>)
-      : {};
+    const bytes = Buffer.from(args);
+    const isObject = scanMembers(bytes, 0, bytes.length, depthMax, () => {}) === "complete";
+    return isObject ? (JSON.parse(args) as Record<string, unknown>) : {};
   } catch {
     return {};
   }
 }
+
+const depthMax = 128;

@@ -4,12 +4,17 @@ import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-compl
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
 import type { NativeDialect, NativeEventReader } from "../dialect.ts";
 
 /** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
 export const nativeResponses: NativeDialect = {
-  toNativeRequest: withoutSealedReasoning,
+  toNativeRequest(request) {
+    // It would cost without being counted, too. A stream tells it all.
+    if (request.body["background"] === true && !request.stream) throw unsupported("background", noBackground);
+    return withoutSealedReasoning(request);
+  },
   readAnswer(bytes, slug) {
     const { edits, usage, hasList } = scanResponse(bytes, { start: 0, end: bytes.length }, slug);
     if (!hasList) throw badForm();
@@ -28,6 +33,9 @@ export const nativeResponses: NativeDialect = {
 
   createReader: (slug) => new ResponseEventReader(slug),
 };
+
+const noBackground =
+  "The gateway cannot be asked for a response later: leave it out, or ask for a stream with `stream`.";
 
 class ResponseEventReader implements NativeEventReader {
   usage: TokenUsage | null = null;
@@ -57,7 +65,7 @@ class ResponseEventReader implements NativeEventReader {
 function scanResponse(bytes: Buffer, range: { start: number; end: number }, slug: string) {
   const response = scanAnswer(bytes, range, { slug, listName: "output" });
   if (response === null) throw badForm();
-  return { ...response, usage: response.usage === null ? null : readUsage(JSON.parse(response.usage)) };
+  return { ...response, usage: readUsage(response.usage) };
 }
 
 function readUsage(usage: unknown): TokenUsage | null {

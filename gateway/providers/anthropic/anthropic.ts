@@ -69,8 +69,7 @@ function readModelNames(list: unknown): string[] | null {
 /** That our money is used up is said as if the request were wrong. */
 function meantStatus(status: number, body: unknown): number {
   const error = isObject(body) ? body["error"] : null;
-  const message = isObject(error) ? String(error["message"]) : "";
-  return status === 400 && /credit balance is too low|reached your specified .*usage limits/i.test(message)
-    ? 402
-    : status;
+  const message = isObject(error) ? error["message"] : null;
+  if (status !== 400 || typeof message !== "string") return status;
+  return /credit balance is too low|reached your specified .*usage limits/i.test(message) ? 402 : status;
 }

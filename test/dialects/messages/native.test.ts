@@ -29,15 +29,7 @@ test("a name that is missing is added, and one that is there twice is no way aro
   );
 });
 
-for (const text of [
-  "",
-  "[]",
-  "{}",
-  '{"content":1}',
-  '{"content":[]',
-  '{"content":[],"usage":{]}',
-  "<html>",
-]) {
+for (const text of ["", "[]", "{}", '{"content":1}', '{"content":[]', '{"content":[],"usage":{', "<html>"]) {
   test(`no answer: ${text}`, (t) => {
     t.throws(() => native.readAnswer(Buffer.from(text), slug));
   });
