@@ -98,6 +98,81 @@ browserTest("what is typed while a form is saved stays, and leaving asks before 
   t.is(await page.getByLabel("Output limit").inputValue(), "777");
 });
 
+browserTest("a key's name and models that are chosen while others are saved stay", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  let held = await holdCall(page, "keys.rename");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByLabel("Name").fill("First");
+  await page.getByRole("button", { name: "Rename" }).click();
+  let route = await held.call;
+  await page.getByLabel("Name").fill("Second");
+  await route.continue();
+  await page.getByText("Key renamed").waitFor();
+  t.is(await page.getByLabel("Name").inputValue(), "Second");
+  t.is((await gateway.admin.keys.get.query({ id })).name, "First");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("heading", { level: 1, name: "Second" }).waitFor();
+
+  held = await holdCall(page, "keys.setModels");
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByRole("checkbox", { name: "demo/echo" }).uncheck();
+  await page.getByRole("button", { name: "Save models" }).click();
+  route = await held.call;
+  await page.getByRole("checkbox", { name: "demo/echo" }).check();
+  await route.continue();
+  await page.getByText("1 added, 0 removed").waitFor();
+  t.deepEqual((await gateway.admin.keys.get.query({ id })).models, []);
+});
+
+browserTest("settings of a model and of a provider are asked about, unless it is deleted", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await gateway.admin.providers.create.mutate({
+    name: "test",
+    kind: "openai-compatible",
+    baseUrl: "http://127.0.0.1:9/v1",
+  });
+  await gateway.admin.models.create.mutate({ slug: "test/model", providerId: id, upstreamModel: "m" });
+  const guard = (page: Page) => page.getByRole("dialog", { name: "Leave without saving?" });
+  for (const [path, field] of [
+    ["/models/test/model", "Context window"],
+    [`/providers/${id}`, "In all"],
+  ] as const) {
+    const page = await openSignedIn(t, { browser: browser(), gateway, path });
+    await page.getByLabel(field).fill("7");
+    await page.getByRole("link", { name: "Overview" }).click();
+    await guard(page).getByRole("button", { name: "Stay here" }).click();
+    t.is(await page.getByLabel(field).inputValue(), "7");
+
+    await page.getByRole("button", { name: /^Delete/ }).click();
+    const dialog = page.getByRole("dialog", { name: /^Delete/ });
+    await dialog.getByLabel(/to confirm$/).fill(path.startsWith("/models") ? "test/model" : "test");
+    await dialog.getByRole("button", { name: /^Delete/ }).click();
+    await page.getByText("is deleted").waitFor();
+    t.is(await guard(page).count(), 0);
+  }
+});
+
+browserTest("a page of a list that was opened by its address has no page before it", async (t) => {
+  const gateway = await startTestGateway(t);
+  for (let number = 1; number <= 51; number++)
+    await gateway.admin.keys.create.mutate({ name: `Key ${number}` });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  const previous = page.getByRole("button", { name: "Previous" });
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.getByRole("link", { name: "Key 1", exact: true }).waitFor();
+  const { href } = new URL(page.url());
+  await previous.click();
+  await page.getByRole("link", { name: "Key 51" }).waitFor();
+
+  await page.goto(href);
+  await page.getByRole("link", { name: "Key 1", exact: true }).waitFor();
+  t.true(await previous.isDisabled());
+  await page.getByRole("button", { name: "First page" }).click();
+  await page.getByRole("link", { name: "Key 51" }).waitFor();
+});
+
 /** The next call of a procedure waits until the test lets it go on. */
 async function holdCall(page: Page, procedure: string): Promise<{ call: Promise<Route> }> {
   const { promise: call, resolve } = Promise.withResolvers<Route>();

@@ -126,6 +126,7 @@ browserTest("what is said of a choice goes away when another is made", async (t)
   await noFallback.waitFor();
   await page.getByRole("button", { name: "Remove house/gone" }).click();
   await noFallback.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo changes" }).click();
 
   const { id } = await gateway.admin.providers.create.mutate({ name: "leaving", kind: "demo" });
   await page.goto(`/models/new?provider=${id}`);

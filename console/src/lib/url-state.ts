@@ -12,7 +12,7 @@ export function setUrlState(changes: Record<string, string | null>, { isStep = f
     else url.searchParams.delete(name);
   }
   if (url.search === page.url.search) return Promise.resolve();
-  return goto(url, { replace: !isStep, reset: false });
+  return goto(url, { replace: !isStep, reset: false, state: isStep ? { isStep } : page.state });
 }
 
 /** A filter that somebody chose: the list begins at its first page again, and "back" undoes the choice. */
