@@ -92,12 +92,16 @@ export class AccountService {
     if (!user || !isRight || user.status !== "active") {
       // Not waited for: the time it takes would tell who has an account.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
-      throw new GatewayError("unauthenticated", "The e-mail address or the password is wrong.");
+      throw signInRefused();
     }
     await this.#limiter.forgive(account, address);
     return this.#database.write(async (repositories) => {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
-      return this.#sessions.start(repositories, user);
+      const session = await this.#sessions.start(repositories, user);
+      // Whoever changes the password now waits until this session is there to be ended; or was faster, and ended those before.
+      const current = await repositories.users.find(user.id);
+      if (current?.passwordHash !== user.passwordHash || current.status !== "active") throw signInRefused();
+      return session;
     });
   }
 
@@ -106,12 +110,13 @@ export class AccountService {
     const { address } = person;
     await this.#limiter.countAttempt(person.email, address);
     const user = await this.#database.read(({ users }) => users.find(person.id));
-    if (!user || !(await verifyPassword(currentPassword, user.passwordHash))) {
-      throw new GatewayError("forbidden", "The current password is wrong.", { param: "currentPassword" });
-    }
+    if (!user || !(await verifyPassword(currentPassword, user.passwordHash))) throw wrongPassword();
     await this.#limiter.forgive(person.email, address);
     const passwordHash = await hashPassword(newPassword, this.#runtime);
     await this.#database.write(async (repositories) => {
+      const current = await repositories.users.find(person.id);
+      // By a link, for instance, which ends this session, too.
+      if (current?.passwordHash !== user.passwordHash) throw wrongPassword();
       await repositories.users.update(person.id, { passwordHash });
       await repositories.sessions.deleteOthers(person.id, person.sessionId);
       await this.#audit.record(repositories, person, { action: "user.changePassword", entity: person });
@@ -166,6 +171,14 @@ async function insertFirst({ changes, users }: Repositories, user: UserRow): Pro
   if ((await users.count()) > 0) return false;
   await users.insert(user);
   return true;
+}
+
+function signInRefused(): GatewayError {
+  return new GatewayError("unauthenticated", "The e-mail address or the password is wrong.");
+}
+
+function wrongPassword(): GatewayError {
+  return new GatewayError("forbidden", "The current password is wrong.", { param: "currentPassword" });
 }
 
 function isSame(given: string, expected: string): boolean {

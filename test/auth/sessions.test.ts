@@ -134,6 +134,38 @@ for (const kind of databaseKinds) {
     t.is((await again.signIn(administrator.email, "a new password")).status, 200);
   });
 
+  test(`${kind}: a password that is changed while the old one is looked at counts at once`, async (t) => {
+    const { browser, gateway } = await signIn(t, kind);
+    const { database } = gateway.services;
+    const write = database.write.bind(database);
+    /** Somebody else's change comes between what is found right and what is written. */
+    const changeBeforeNextWrite = () => {
+      database.write = async (work) => {
+        database.write = write;
+        await write(async ({ users }) => {
+          const user = await users.findByEmail(administrator.email);
+          if (user) await users.update(user.id, { passwordHash: `${user.passwordHash} of another` });
+        });
+        return write(work);
+      };
+    };
+    const signInAgain = () => new Browser(gateway).signIn(administrator.email, administrator.password);
+    const newPassword = "a new password";
+
+    changeBeforeNextWrite();
+    t.is((await signInAgain()).code, "UNAUTHORIZED");
+    await write(async ({ users }) => {
+      const user = await users.findByEmail(administrator.email);
+      if (user) await users.update(user.id, { passwordHash: user.passwordHash.replace(" of another", "") });
+    });
+    t.is((await signInAgain()).status, 200);
+
+    changeBeforeNextWrite();
+    const input = { currentPassword: administrator.password, newPassword };
+    t.is((await browser.call("auth.changePassword", { input })).code, "FORBIDDEN");
+    t.is((await new Browser(gateway).signIn(administrator.email, newPassword)).code, "UNAUTHORIZED");
+  });
+
   test(`${kind}: a session ends thirty days after it began`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     clock.now += 30 * 86_400_000 - 1;

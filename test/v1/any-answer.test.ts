@@ -1,0 +1,162 @@
+import test from "ava";
+import { frameAwsEvent } from "../helpers/frame-events.ts";
+import { anthropicForm, claudeHaiku } from "../helpers/native-upstreams/anthropic-upstream.ts";
+import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
+import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
+import type { Answer, VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
+import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
+import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
+import { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { spoilJson } from "../helpers/spoil-json.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+// Every answer, stream and error of every vendor, with something odd in each of its places: whatever it is, the client gets
+// an answer or an error, and the gateway goes on.
+const deep = "[".repeat(9_000) + "]".repeat(9_000);
+const oddTexts = ["NaN", "[null]", `{"toString":null,"a":${deep}}`];
+
+const said: Answer = {
+  thoughts: ["Hm, ", "well."],
+  text: ["Hel", "lo"],
+  calls: [
+    { name: "local_shell", input: { command: ["ls"] } },
+    { name: "f", input: { a: 1 } },
+  ],
+  finish: "tool_calls",
+  usage: { input: 20, cached: 5, cacheWritten: 0, output: 9, thinking: 3 },
+  ending: "complete",
+};
+const asked = {
+  ...{ stream: true, system: "", turns: [], tools: [], forcedTool: null, schema: null, stop: [] },
+  ...{ outputTokensMax: 256, isThinking: true, includesUsage: true, omitsThoughts: false },
+};
+
+type Sent = { status: number; type: string; body: string | Buffer };
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+let sent: Sent;
+
+const vendors = {
+  openai: { form: openAiForm, settings: { kind: "openai-compatible", preset: "openai" } },
+  chat: { form: openAiForm, settings: { kind: "openai-compatible" } },
+  anthropic: { form: anthropicForm(claudeHaiku), settings: { kind: "anthropic" } },
+  gemini: { form: geminiForm({ name: "gemini-2.5-flash", generation: 2 }), settings: { kind: "gemini" } },
+  bedrock: { form: bedrockForm, settings: { kind: "bedrock" } },
+} as const;
+
+const f = { name: "f", parameters: { type: "object" } };
+const messages = [{ role: "user", content: "x" }];
+const clients = {
+  chat: {
+    path: "/v1/chat/completions",
+    more: { messages, tools: [{ type: "function", function: f }] },
+    end: /data: (\[DONE\]|\{"error".*)\n\n$/,
+  },
+  messages: {
+    path: "/v1/messages",
+    more: { messages, max_tokens: 2_000, thinking: { type: "enabled", budget_tokens: 1_024 } },
+    end: /event: (message_stop|error)\ndata: .*\n\n$/,
+  },
+  responses: {
+    path: "/v1/responses",
+    more: {
+      ...{ input: "x", include: ["reasoning.encrypted_content"] },
+      tools: [{ type: "local_shell" }, { type: "function", ...f }],
+    },
+    end: /event: response\.(completed|incomplete|failed)\ndata: .*\n\n$/,
+  },
+};
+
+test.before(async () => {
+  const { url } = await createUpstream(shared, (_request, response) => {
+    response.writeHead(sent.status, { "content-type": sent.type });
+    response.end(sent.body);
+  });
+  gateway = await startTestGateway(shared);
+  for (const [name, { form, settings }] of Object.entries(vendors)) {
+    const connection = { baseUrl: form.baseUrl(url), apiKey: form.credential };
+    const provider = await gateway.admin.providers.create.mutate({ name, ...connection, ...settings });
+    const slug = `${name}/model`;
+    await gateway.admin.models.create.mutate({ slug, providerId: provider.id, upstreamModel: form.model });
+  }
+});
+
+for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
+  for (const client of Object.keys(clients) as (keyof typeof clients)[]) {
+    // OpenAI differs from those who imitate it by what it speaks besides.
+    if (name === "openai" && client !== "responses") continue;
+    const form: VendorForm = name === "openai" ? responsesForm : vendors[name].form;
+    const { path, more, end } = clients[client];
+    const answers: [string, Iterable<Sent>, (status: number, text: string) => boolean][] = [
+      ["answer", oddAnswers(form), (status) => status === 200 || status === 502],
+      ["stream", oddStreams(form), (status, text) => status === 502 || (status === 200 && end.test(text))],
+      ["error", oddErrors(form), (status) => status === 400],
+    ];
+    for (const [what, odd, isRight] of answers) {
+      // One after the other: the upstream knows one answer at a time.
+      test.serial(`${client} from ${name}: any ${what}`, async (t) => {
+        const key = await createKey(gateway, [`${name}/model`]);
+        const headers = { authorization: `Bearer ${key.value}` };
+        const body = { model: `${name}/model`, stream: what === "stream", ...more };
+        let count = 0;
+        for (sent of odd) {
+          count++;
+          const { status, text } = await postTo(gateway, path, headers, body);
+          if (!isRight(status, text)) t.fail(`${status} ${text}\nfor ${String(sent.body).slice(0, 2_000)}`);
+        }
+        t.true(count > 5, `${count} answers`);
+        t.true((await usageOf(gateway, key.id)).length > 0);
+        t.false(gateway.log.some((line) => line.includes("by a mistake of the gateway")));
+        t.deepEqual(gateway.services.openExchanges.keyIds(), []);
+      });
+    }
+  }
+}
+
+function* oddAnswers(form: VendorForm): Generator<Sent> {
+  for (const body of spoilJson(form.answer(said, { ...asked, stream: false }), oddTexts))
+    yield { status: 200, type: "application/json", body };
+}
+
+function* oddErrors(form: VendorForm): Generator<Sent> {
+  const { status, body: refusal } = form.refuse(new VendorRefusal("invalid", "No."));
+  for (const body of spoilJson(refusal, oddTexts)) yield { status, type: "application/json", body };
+}
+
+/** One event is odd, of those that are alike the first. */
+function* oddStreams(form: VendorForm): Generator<Sent> {
+  const { streamContentType: type } = form;
+  const events = [...form.streamStart(said, asked), ...form.streamEnd(said, asked)];
+  const known = new Set<string>();
+  for (const [index, event] of events.entries()) {
+    const { data, toEvent } = type.startsWith("text/") ? openTextEvent(event) : openAwsEvent(event);
+    const shape = `${event.toString("latin1").split("{")[0]} ${data.replaceAll(/:("[^"]*"|\d+)/g, "")}`;
+    if (known.has(shape) || !data.startsWith("{")) continue;
+    known.add(shape);
+    // There are many: each gets one of the texts in turn.
+    const oddText = oddTexts[known.size % oddTexts.length] ?? "";
+    for (const text of spoilJson(JSON.parse(data), [oddText]))
+      yield { status: 200, type, body: Buffer.concat(events.with(index, toEvent(text))) };
+  }
+}
+
+type OpenEvent = { data: string; toEvent: (data: string) => Buffer };
+
+function openTextEvent(event: Buffer): OpenEvent {
+  const [before = "", data = ""] = event.toString("utf8").split(/(?<=data: )/);
+  const end = /\s*$/.exec(data)?.[0] ?? "";
+  return { data: data.trimEnd(), toEvent: (text) => Buffer.from(before + text + end) };
+}
+
+/** Of the headers only the name is needed: its length is in two bytes, after the byte that says that it is text. */
+function openAwsEvent(event: Buffer): OpenEvent {
+  const headersEnd = 12 + event.readUInt32BE(4);
+  const lengthAt = event.indexOf(":event-type") + ":event-type".length + 1;
+  const name = event.toString("utf8", lengthAt + 2, lengthAt + 2 + event.readUInt16BE(lengthAt));
+  const data = event.toString("utf8", headersEnd, event.length - 4);
+  return { data, toEvent: (text) => frameAwsEvent(name, text) };
+}
