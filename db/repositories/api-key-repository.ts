@@ -154,8 +154,10 @@ export class ApiKeyRepository {
     await this.#manager.update(ApiKey, { id }, changes);
   }
 
-  async delete(id: string): Promise<void> {
-    await this.#manager.delete(ApiKey, { id });
+  /** Returns whether it was there: of two who delete it at once only one is told so. */
+  async delete(id: string): Promise<boolean> {
+    const { affected } = await this.#manager.delete(ApiKey, { id });
+    return affected !== 0;
   }
 
   async setModels(id: string, modelIds: string[]): Promise<void> {

@@ -58,6 +58,12 @@ export class UserRepository {
     await this.#manager.insert(User, user);
   }
 
+  /** Returns whether the password was still the one that is to be replaced. */
+  async replacePassword(id: string, from: string, to: string): Promise<boolean> {
+    const { affected } = await this.#manager.update(User, { id, passwordHash: from }, { passwordHash: to });
+    return affected !== 0;
+  }
+
   async update(id: string, changes: Partial<Omit<UserRow, "id" | "createdAt">>): Promise<void> {
     await this.#manager.update(User, { id }, changes);
   }

@@ -98,7 +98,7 @@ export class AccountService {
     return this.#database.write(async (repositories) => {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
       const session = await this.#sessions.start(repositories, user);
-      // Whoever changes the password now waits until this session is there to be ended; or was faster, and ended those before.
+      // The person's row is locked: whoever changes the password waits, and ends this session, too; or was faster.
       const current = await repositories.users.find(user.id);
       if (current?.passwordHash !== user.passwordHash || current.status !== "active") throw signInRefused();
       return session;
@@ -114,10 +114,11 @@ export class AccountService {
     await this.#limiter.forgive(person.email, address);
     const passwordHash = await hashPassword(newPassword, this.#runtime);
     await this.#database.write(async (repositories) => {
-      const current = await repositories.users.find(person.id);
-      // By a link, for instance, which ends this session, too.
-      if (current?.passwordHash !== user.passwordHash) throw wrongPassword();
-      await repositories.users.update(person.id, { passwordHash });
+      const { users, invitations } = repositories;
+      // Somebody may have replaced it since, by a link for instance, which has ended this session, too.
+      if (!(await users.replacePassword(person.id, user.passwordHash, passwordHash))) throw wrongPassword();
+      // Whoever has a link to choose one by, has had it for the password before.
+      await invitations.deleteOf(person.id);
       await repositories.sessions.deleteOthers(person.id, person.sessionId);
       await this.#audit.record(repositories, person, { action: "user.changePassword", entity: person });
     });

@@ -50,8 +50,9 @@ export class InvitationService {
       const { invitation, user } = await this.#open(repositories, token);
       const { invitations, sessions, users } = repositories;
       if (!(await invitations.delete(invitation.tokenHash))) throw noInvitation();
-      await sessions.deleteOf(user.id);
+      // First, as it locks the person's row: whoever signs in with the old password is done by then, or waits and is refused.
       await users.update(user.id, { name, passwordHash, status: "active" });
+      await sessions.deleteOf(user.id);
       const joined: UserRow = { ...user, name, passwordHash, status: "active" };
       const details = { by: invitation.kind };
       await this.#audit.record(

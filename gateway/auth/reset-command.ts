@@ -37,8 +37,13 @@ export function readAddress(parameters: string[]): string {
 const commandLine = { id: null, name: null, address: "command line" };
 
 async function nameAdministrators(users: UserService): Promise<string> {
-  const { items } = await users.list({ limit: 200 });
-  const administrators = items.filter(({ role, status }) => role === "admin" && status === "active");
-  if (administrators.length === 0) return "";
-  return ` The administrators are: ${administrators.map(({ email }) => email).join(", ")}.`;
+  const administrators: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await users.list({ limit: 200, cursor });
+    const active = page.items.filter(({ role, status }) => role === "admin" && status === "active");
+    administrators.push(...active.map(({ email }) => email));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return administrators.length === 0 ? "" : ` The administrators are: ${administrators.join(", ")}.`;
 }

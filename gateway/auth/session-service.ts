@@ -117,7 +117,8 @@ export class SessionService {
     const { sessionId, userId } = claims;
     const user = await this.#database.read(async ({ sessions, users }) => {
       const session = await sessions.find(sessionId);
-      return session?.userId === userId ? users.find(userId) : null;
+      const isOver = session === null || session.expiresAt.getTime() <= this.#runtime.now();
+      return !isOver && session.userId === userId ? users.find(userId) : null;
     });
     if (user?.status !== "active") throw signInAgain();
     return { id: user.id, name: user.name, email: user.email, role: user.role, sessionId };

@@ -96,6 +96,8 @@ export class UserService {
   /** A link to choose a new password by. The old one goes on counting until the link is used; whoever has lost it loses nothing. */
   resetPassword(author: Actor, id: string): Promise<InvitedUser> {
     return this.#database.write(async (repositories) => {
+      // Of two links that are made at once, the later counts.
+      await repositories.changes.lock();
       const user = await findUser(repositories, id);
       if (user.status === "disabled") {
         const message = `${user.name} is disabled. Enable them first.`;
@@ -124,6 +126,8 @@ export class UserService {
     let activeKeyCount = 0;
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
       await keepAnAdministrator(repositories, row);
+      // First, as it locks the person's row: whoever signs in is done by then, or waits and is refused.
+      await repositories.users.update(id, { status: "disabled" });
       await repositories.sessions.deleteOf(id);
       await repositories.invitations.deleteOf(id);
       activeKeyCount = await repositories.apiKeys.count({ owner: { ownerId: id }, status: "active" });

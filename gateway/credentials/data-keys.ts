@@ -26,15 +26,13 @@ export class DataKeys {
     }));
     const [newest, ...older] = rows;
     if (!newest) return this.#create((existing) => existing.length === 0);
-    if (secretBox.sealingKeyId !== newest.id) secretBox.sealWith(await this.#unwrap(newest));
-    const needed = new Set(credentials.map(({ sealed }) => sealingKeyIdOf(sealed)));
     const failures: unknown[] = [];
-    for (const row of older.filter(({ id }) => needed.has(id) && !secretBox.has(id))) {
-      await this.#unwrap(row).then(
-        (key) => secretBox.openWith(key),
-        (error: unknown) => failures.push(error),
-      );
-    }
+    const unwrap = (row: DataKeyRow, use: (key: Buffer) => void) =>
+      this.#unwrap(row).then(use, (error: unknown) => void failures.push(error));
+    if (secretBox.sealingKeyId !== newest.id) await unwrap(newest, (key) => secretBox.sealWith(key));
+    const needed = new Set(credentials.map(({ sealed }) => sealingKeyIdOf(sealed)));
+    for (const row of older.filter(({ id }) => needed.has(id) && !secretBox.has(id)))
+      await unwrap(row, (key) => secretBox.openWith(key));
     if (failures.length > 0) throw failures[0];
   }
 

@@ -50,8 +50,8 @@ type Limited = KeyLimits & { expiresAt: Date | null };
 function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void {
   const isHigher = (before: number | null, after: number | null) =>
     before !== null && (after === null || after > before);
-  const isAboveDefault = (byDefault: number, after: number | null) =>
-    byDefault > 0 && after !== null && after > byDefault;
+  /** A key without a limit of its own has the default. */
+  const inForce = (limit: number | null, byDefault: number) => limit ?? (byDefault || Infinity);
   const looser = [
     ...(
       [
@@ -61,7 +61,7 @@ function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void
       ] as const
     ).map(([name, byDefault]) => [
       `limits.${name}`,
-      isHigher(from[name], to[name]) || (from[name] !== to[name] && isAboveDefault(byDefault, to[name])),
+      inForce(to[name], byDefault) > inForce(from[name], byDefault),
     ]),
     ...budgetPeriods.map((period) => [
       `limits.budgetsUsd.${period}`,

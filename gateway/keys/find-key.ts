@@ -6,8 +6,12 @@ import { GatewayError } from "../errors.ts";
 /** A key that the person may see. Throws `not_found` for any other, as for one that does not exist. */
 export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
   const found = await apiKeys.find(id, ownerScope(person));
-  if (!found) throw new GatewayError("not_found", "There is no API key with this id.", { param: "id" });
+  if (!found) throw noSuchKey();
   return found;
+}
+
+export function noSuchKey(): GatewayError {
+  return new GatewayError("not_found", "There is no API key with this id.", { param: "id" });
 }
 
 /** Which keys of those that a person sees. */

@@ -52,7 +52,13 @@ export class KeyCache {
     const known = this.#known.get(hash);
     if (known) return known;
     if ((this.#unknownUntil.get(hash) ?? 0) > this.#options.now()) return null;
-    return this.#lookups.get(hash) ?? this.#startLookup(hash);
+    const running = this.#lookups.get(hash);
+    if (running) return running;
+    if (this.#lookups.size >= this.#options.lookupsMax) {
+      const message = "Too many API keys are being looked up. Try again in a moment.";
+      throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
+    }
+    return this.#startLookup(hash);
   }
 
   /** Drops a key that changed. It is looked up again at once if it was in use, so that the next request need not wait. */
@@ -61,7 +67,8 @@ export class KeyCache {
     const hashes = this.#hashesOf.get(keyId) ?? [];
     this.#hashesOf.delete(keyId);
     for (const hash of hashes) this.#known.delete(hash);
-    await Promise.all([...hashes].map((hash) => this.find(hash)));
+    // However many guesses are being looked up: a key that was deactivated does not wait for them.
+    await Promise.all([...hashes].map((hash) => this.#lookups.get(hash) ?? this.#startLookup(hash)));
   }
 
   /** Whether one of a key's values is known. */
@@ -78,15 +85,6 @@ export class KeyCache {
   }
 
   #startLookup(hash: string): Promise<KnownKey | null> {
-    if (this.#lookups.size >= this.#options.lookupsMax) {
-      throw new GatewayError(
-        "service_unavailable",
-        "Too many API keys are being looked up. Try again in a moment.",
-        {
-          retryAfterSeconds: 1,
-        },
-      );
-    }
     const lookup = this.#lookUpUntilSettled(hash).finally(() => this.#lookups.delete(hash));
     this.#lookups.set(hash, lookup);
     return lookup;

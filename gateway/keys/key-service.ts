@@ -1,4 +1,5 @@
 import type { Database, Repositories } from "../../db/database.ts";
+import { StillReferencedError } from "../../db/database-errors.ts";
 import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import type { AuditAction } from "../audit/audit-actions.ts";
@@ -15,7 +16,7 @@ import { type ApiKey, type ListedApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { checkOwner } from "./check-owner.ts";
 import { editLimits, type KeyDefaults, type LimitEdit } from "./edit-limits.ts";
-import { findKey, type KeyFilter, toKeyFilter } from "./find-key.ts";
+import { findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
 import { modelIds } from "./model-ids.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
 
@@ -109,7 +110,7 @@ export class KeyService {
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);
-    const created = await this.#database.write(async (repositories) => {
+    const created = await this.#write(async (repositories) => {
       await checkOwner(repositories, ownerId);
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
       const made = toApiKey(await findKey(repositories, author, key.id));
@@ -184,13 +185,13 @@ export class KeyService {
   async delete(author: Author, id: string): Promise<void> {
     await this.#database.write(async (repositories) => {
       const { key, owner } = await findKey(repositories, author, id);
-      await repositories.apiKeys.delete(id);
+      if (!(await repositories.apiKeys.delete(key.id))) throw noSuchKey();
       await this.#audit.record(repositories, author, {
         action: "key.delete",
         entity: key,
         details: { owner },
       });
-      await repositories.changes.append("api_key", id, new Date(this.#runtime.now()));
+      await repositories.changes.append("api_key", key.id, new Date(this.#runtime.now()));
     });
     await this.#changeFeed.catchUp();
   }
@@ -210,20 +211,31 @@ export class KeyService {
     { author, id, revision, action }: KeyChange,
     work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
-    const key = await this.#database.write(async (repositories) => {
+    const key = await this.#write(async (repositories) => {
       // Before it is locked: a foreign key is not even that.
       await findKey(repositories, author, id);
       const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
       const before = await findKey(repositories, author, id);
       if (!isCurrent) throw changedMeanwhile("API key", before.key.revision);
       const details = await work(repositories, before);
-      await repositories.changes.append("api_key", id, new Date(this.#runtime.now()));
+      await repositories.changes.append("api_key", before.key.id, new Date(this.#runtime.now()));
       const after = toApiKey(await findKey(repositories, author, id));
       await this.#audit.record(repositories, author, { action, entity: after, details });
       return after;
     });
     await this.#changeFeed.catchUp();
     return key;
+  }
+
+  /** A model that is deleted at this moment is as unknown as one that was deleted before. */
+  async #write<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#database.write(work);
+    } catch (error) {
+      if (!(error instanceof StillReferencedError)) throw error;
+      const message = "One of these models has just been deleted.";
+      throw new GatewayError("invalid_value", message, { param: "models" });
+    }
   }
 
   #editLimits(author: Author, before: Parameters<typeof editLimits>[1], edit: LimitEdit) {

@@ -2,8 +2,14 @@ import * as z from "zod";
 import { isAddressRange } from "../limits/address-ranges.ts";
 import { providerNamePattern, slugLengthMax } from "../models/slug.ts";
 
+const halfCharacter = "must not hold half a character";
+
 /** The parts that inputs are made of. Objects are strict everywhere: an unknown field is a mistake, and said to be one. */
-export const id = z.string().min(1).max(40);
+export const id = z
+  .string()
+  .max(40)
+  // MySQL takes an id with spaces behind it for the same one, and nothing else does.
+  .regex(/^\S+$/, "is no id");
 
 /** Where a page begins: what the page before said. */
 export const cursor = id.nullish().transform((text) => text ?? undefined);
@@ -21,7 +27,8 @@ export const name = z
   .trim()
   .min(1, "must not be empty")
   .max(255, "must have at most 255 characters")
-  .regex(/^\P{Cc}*$/u, "must not hold control characters");
+  .regex(/^\P{Cc}*$/u, "must not hold control characters")
+  .refine(isWellFormed, halfCharacter);
 
 export const email = z.email("is not an e-mail address").max(254);
 
@@ -47,7 +54,7 @@ export const fallbacks = z
   .refine((list) => new Set(list).size === list.length, "must not name a model twice");
 
 /** As an upstream calls its model. */
-export const upstreamModel = z.string().trim().min(1).max(255);
+export const upstreamModel = z.string().trim().min(1).max(255).refine(isWellFormed, halfCharacter);
 
 export const providerName = z
   .string()
@@ -73,7 +80,9 @@ export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "i
 
 export const moment = z.iso
   .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })
-  .transform((text) => new Date(text));
+  .transform((text) => new Date(text))
+  // With an offset a time of the last year can be one of the next, for which the databases have no room.
+  .refine((time) => time.getUTCFullYear() <= 9_999, "must be before the year 10000");
 
 // People are asked for seconds.
 const notATime = "must be more than no time and at most an hour";
@@ -121,6 +130,11 @@ export const keyLimits = z.strictObject({
 });
 
 const neitherAddressNorRange = "is neither an IP address nor a range such as 10.0.0.0/8";
+
+/** Whether it is no text with half a character in it, which databases refuse and UTF-8 cannot hold. */
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
+}
 
 /** A whole number from 1 on. What is wrong with another is said in words of people, beside the field it was typed into. */
 function whole(max: number, tooSmall = "must be 1 or more") {

@@ -169,8 +169,10 @@ for (const kind of databaseKinds) {
   test(`${kind}: a session ends thirty days after it began`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     clock.now += 30 * 86_400_000 - 1;
-    t.is((await browser.copy().refresh()).status, 200);
+    const last = browser.copy();
+    t.is((await last.refresh()).status, 200);
     clock.now += 1;
+    t.is(await last.whatIsSaid(), "UNAUTHORIZED", "an access token lives no longer than its session");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
   });
 

@@ -140,6 +140,20 @@ test("more keys than may be are not looked up at once: that is our trouble, not 
   t.is(await store.cache.find("d"), null);
 });
 
+test("however many keys are looked up, one that changed is looked up again", async (t) => {
+  const store = createKeyStore({ lookupsMax: 1 });
+  store.keys.set("mine", knownKey("key_1"));
+  await store.cache.find("mine");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.hold = promise;
+  const guess = store.cache.find("a guess");
+  store.keys.set("mine", knownKey("key_1", { isActive: false }));
+  const refreshed = store.cache.refresh("key_1");
+  resolve();
+  await Promise.all([guess, refreshed]);
+  t.is(store.cache.peek("mine")?.isActive, false);
+});
+
 test("a look-up that fails is not remembered", async (t) => {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));

@@ -37,6 +37,21 @@ for (const [name, edit] of [
   });
 }
 
+test("a member can lower what an administrator has set above the default, to the default as well", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { KEY_REQUESTS_PER_MINUTE_MAX: "10" } });
+  const member = await addPerson(gateway, "lower@example.com");
+  const wish = { name: "K", ownerId: member.id, limits: { requestsPerMinute: 20 } };
+  const { key } = await gateway.admin.keys.create.mutate(wish);
+  const set = async (requestsPerMinute: number | null) =>
+    (await member.console.keys.setLimits.mutate({ id: key.id, limits: { requestsPerMinute } })).limits;
+  t.is((await set(15)).requestsPerMinute, 15);
+  await t.throwsAsync(set(16), { message: /Only an administrator/ });
+  t.is((await set(null)).requestsPerMinute, null);
+  await t.throwsAsync(set(11), { message: /Only an administrator/ });
+  t.is((await set(9)).requestsPerMinute, 9);
+  await t.throwsAsync(set(null), { message: /Only an administrator/ });
+});
+
 test("a member can be stricter with itself", async (t) => {
   const member = await addPerson(shared(), "strict@example.com");
   const { key } = await member.console.keys.create.mutate({ name: "K" });

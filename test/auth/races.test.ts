@@ -1,0 +1,117 @@
+import test from "ava";
+import { Browser } from "../helpers/browser.ts";
+import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+// Two people at once. What comes between is put there by a hook, where the database lets anything come between.
+for (const kind of databaseKinds) {
+  for (const what of ["a new password by a link", "being disabled"]) {
+    test(`${kind}: ${what} ends the session that is begun with the old password at that moment`, async (t) => {
+      const { gateway, person, token } = await startWithLink(t, kind);
+      const [thief, victim] = [new Browser(gateway), new Browser(gateway)];
+      const { database } = gateway.services;
+      const write = database.write.bind(database);
+      let signingIn: Promise<unknown> = Promise.resolve();
+      database.write = (work) => {
+        database.write = write;
+        return write(async (repositories) => {
+          const { sessions } = repositories;
+          const deleteOf = sessions.deleteOf.bind(sessions);
+          sessions.deleteOf = async (id) => {
+            const count = await deleteOf(id);
+            signingIn = thief.signIn(person.email, person.password);
+            // It waits for this transaction, or is done: SQLite's waits, and MySQL's, since the person's row is locked.
+            await Promise.race([signingIn, new Promise((resolve) => setTimeout(resolve, 200))]);
+            return count;
+          };
+          return work(repositories);
+        });
+      };
+      if (what === "being disabled") {
+        await gateway.admin.users.disable.mutate({ id: person.id });
+        await signingIn;
+        await gateway.admin.users.enable.mutate({ id: person.id });
+      } else {
+        const input = { token, name: "P", password: "a new password" };
+        t.is((await victim.call("auth.join", { input })).status, 200);
+        await signingIn;
+      }
+      t.is(await thief.whatIsSaid(), "UNAUTHORIZED");
+    });
+  }
+
+  test(`${kind}: a link that is used while the old password is changed has the last word`, async (t) => {
+    const { gateway, person, token } = await startWithLink(t, kind);
+    const [thief, victim] = [new Browser(gateway), new Browser(gateway)];
+    await thief.signIn(person.email, person.password);
+    const { database } = gateway.services;
+    const write = database.write.bind(database);
+    database.write = async (work) => {
+      database.write = write;
+      const input = { token, name: "P", password: "a new password" };
+      t.is((await victim.call("auth.join", { input })).status, 200);
+      return write(work);
+    };
+    const input = { currentPassword: person.password, newPassword: "the thief's password" };
+    t.is((await thief.call("auth.changePassword", { input })).code, "FORBIDDEN");
+    t.is(await victim.whatIsSaid(), "OK");
+  });
+
+  test(`${kind}: whoever changes their password makes a link from before worthless`, async (t) => {
+    const { gateway, person, token } = await startWithLink(t, kind);
+    const { password: currentPassword } = person;
+    await person.console.auth.changePassword.mutate({ currentPassword, newPassword: "a new password" });
+    const input = { token, name: "P", password: "the thief's password" };
+    t.is((await callProcedure(gateway, "auth.join", { input })).code, "NOT_FOUND");
+  });
+
+  test(`${kind}: of two links for one person that are made at once the later counts`, async (t) => {
+    const { gateway, person } = await startWithLink(t, kind);
+    const { users } = gateway.admin;
+    for (let round = 0; round < 10; round++) {
+      const made = await Promise.all([1, 2, 3].map(() => users.resetPassword.mutate({ id: person.id })));
+      t.is(new Set(made.map(({ link }) => link)).size, 3);
+    }
+  });
+
+  test(`${kind}: of two who delete a key at once one is told that it is gone`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    for (let round = 0; round < 5; round++) {
+      const { id } = await createKey(gateway);
+      const outcomes = await Promise.allSettled([1, 2].map(() => gateway.admin.keys.delete.mutate({ id })));
+      t.deepEqual(outcomes.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
+      const { items } = await gateway.admin.audit.list.query({ entityId: id, action: "key.delete" });
+      t.is(items.length, 1);
+    }
+  });
+
+  test(`${kind}: a model that is deleted while a key is made with it is as unknown as one before`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { admin } = gateway;
+    const { id: providerId } = await admin.providers.create.mutate({ name: "other", kind: "demo" });
+    const codes = new Set<string>();
+    for (let round = 0; round < 10; round++) {
+      const slug = `other/${round}`;
+      await admin.models.create.mutate({ slug, providerId });
+      const making = [1, 2, 3].map(() => admin.keys.create.mutate({ name: "K", models: [slug] }));
+      for (const outcome of await Promise.allSettled([admin.models.delete.mutate({ slug }), ...making]))
+        if (outcome.status === "rejected")
+          codes.add((outcome.reason as { data: { code: string } }).data.code);
+    }
+    t.true(
+      [...codes].every((code) => code === "BAD_REQUEST"),
+      [...codes].join(),
+    );
+  });
+}
+
+async function startWithLink(
+  t: Parameters<typeof startTestGateway>[0],
+  kind: (typeof databaseKinds)[number],
+) {
+  const gateway: TestGateway = await startTestGateway(t, { kind });
+  const person = await addPerson(gateway, "p@example.com");
+  const { link } = await gateway.admin.users.resetPassword.mutate({ id: person.id });
+  return { gateway, person, token: new URL(link).searchParams.get("token") ?? "" };
+}

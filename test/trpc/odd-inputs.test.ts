@@ -1,0 +1,46 @@
+import test from "ava";
+import { databaseKinds } from "../helpers/test-database.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+// What one database takes and another does not, or takes for something else.
+for (const kind of databaseKinds) {
+  test(`${kind}: an id with a space behind it is nobody's, and changes nothing`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { keys, users, auth } = gateway.admin;
+    const { id } = await createKey(gateway);
+    const { id: ownerId } = await auth.me.query();
+    const padded = `${id} `;
+    for (const call of [
+      () => keys.deactivate.mutate({ id: padded }),
+      () => keys.delete.mutate({ id: padded }),
+      () => keys.rotate.mutate({ id: padded }),
+      () => keys.setModels.mutate({ id: padded, models: [] }),
+      () => keys.create.mutate({ name: "K", ownerId: `${ownerId} ` }),
+      () => users.get.query({ id: `${ownerId} ` }),
+    ])
+      await t.throwsAsync(call, { message: /is no id/ });
+    t.like(await keys.get.query({ id }), { status: "active", revision: 1 });
+  });
+
+  test(`${kind}: a key cannot end after the last year that there is room for`, async (t) => {
+    const { keys } = (await startTestGateway(t, { kind })).admin;
+    const create = (expiresAt: string) => keys.create.mutate({ name: "K", expiresAt });
+    t.is((await create("9999-12-31T23:59:59Z")).key.expiresAt, "9999-12-31T23:59:59.000Z");
+    await t.throwsAsync(create("9999-12-31T23:59:59-05:00"), { message: /before the year 10000/ });
+  });
+
+  test(`${kind}: a name with half a character in it is refused`, async (t) => {
+    const gateway = await startTestGateway(t, { kind });
+    const { auth, keys, models, providers } = gateway.admin;
+    const { id } = await createKey(gateway);
+    const { id: providerId } = await providers.create.mutate({ name: "other", kind: "demo" });
+    const name = "half \ud83d";
+    for (const call of [
+      () => auth.rename.mutate({ name }),
+      () => keys.rename.mutate({ id, name }),
+      () => models.create.mutate({ slug: "other/x", providerId, upstreamModel: name }),
+    ])
+      await t.throwsAsync(call, { message: /half a character/ });
+    t.is((await keys.rename.mutate({ id, name: "whole 👋" })).name, "whole 👋");
+  });
+}
