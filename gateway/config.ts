@@ -61,8 +61,8 @@ export type Config = Readonly<{
 
 /** Reads the environment. Throws one `ConfigError` that lists every problem and repeats no value. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // An empty variable is how many deployment tools say "not set".
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  // An empty variable is how many deployment tools say "not set"; one of spaces would be the number 0.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ""));
   const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);
   return Object.freeze({

@@ -8,6 +8,8 @@ import { WorkerPool } from "./workers/worker-pool.ts";
 
 /** Serves until it is told to stop; with a command it does that and ends. What cannot be done is said, with exit code 1. */
 export async function runProcess(parameters: string[]): Promise<void> {
+  // Whoever reads the output may be gone, such as the `tee` behind it, which a Ctrl-C ends, too: requests go on.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   try {
     await serveOrObey(parameters);
   } catch (error) {
@@ -34,12 +36,12 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);
 
   const gateway = await start();
-  const { welcome } = await import("./welcome.ts");
-  process.stdout.write(await welcome(gateway));
   stopWhenTold(runtime, async () => {
     await gateway.close();
     return true;
   });
+  const { welcome } = await import("./welcome.ts");
+  process.stdout.write(await welcome(gateway));
 }
 
 async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void> {
@@ -49,10 +51,12 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
     const { serveWorkerMetrics } = await import("./workers/serve-worker-metrics.ts");
     await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });
   }
+  // From now on: the first worker serves while the others still start.
+  stopWhenTold(runtime, () => workers.stop());
   const said = await workers.start();
+  if (workers.isStopping) return;
   if (said === null) process.exit(1);
   process.stdout.write(said);
-  stopWhenTold(runtime, () => workers.stop());
 }
 
 /** @param stop resolves with whether everything has ended as it should */

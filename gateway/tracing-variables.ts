@@ -7,12 +7,12 @@ export const tracingVariables = {
   OTEL_EXPORTER_OTLP_PROTOCOL: z
     .enum(["http/protobuf", "http/json"], "is neither http/protobuf nor http/json; there is no grpc here")
     .default("http/protobuf"),
-  OTEL_EXPORTER_OTLP_HEADERS: pairs("api-key=secret").default({}),
+  OTEL_EXPORTER_OTLP_HEADERS: pairs("api-key=secret", isHeader).default({}),
   OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds().default(10_000),
   OTEL_BSP_SCHEDULE_DELAY: milliseconds().default(5_000),
   OTEL_BSP_MAX_QUEUE_SIZE: positive("is not a number of spans").default(2_048),
   OTEL_SERVICE_NAME: z.string().optional(),
-  OTEL_RESOURCE_ATTRIBUTES: pairs("deployment.environment.name=production").default({}),
+  OTEL_RESOURCE_ATTRIBUTES: pairs("deployment.environment.name=production", () => true).default({}),
   OTEL_TRACES_SAMPLER: z
     .enum(
       [
@@ -82,7 +82,7 @@ function positive(message: string) {
 }
 
 /** `name=value` with commas between, the values percent-encoded where they have to be. */
-function pairs(example: string) {
+function pairs(example: string, fits: (name: string, value: string) => boolean) {
   const message = `is not a list of name=value with commas between, such as ${example}`;
   return z.string().transform((text, context) => {
     const read = text
@@ -90,7 +90,7 @@ function pairs(example: string) {
       .map((pair) => pair.trim())
       .filter((pair) => pair !== "")
       .map(readPair);
-    const found = read.filter((pair) => pair !== null);
+    const found = read.filter((pair) => pair !== null && fits(...pair)) as [string, string][];
     if (found.length < read.length) context.addIssue({ code: "custom", message });
     return Object.fromEntries(found) as Record<string, string>;
   });
@@ -100,9 +100,13 @@ function readPair(pair: string): [string, string] | null {
   const [, name = "", value = ""] = /^([\w.!#$&'*+^`|~/-]+)\s*=\s*(.*)$/.exec(pair) ?? [];
   try {
     const decoded = decodeURIComponent(value);
-    // What HTTP takes in a header, and nothing that would begin another one.
-    return name !== "" && /^[\t\x20-\x7e\x80-\xff]*$/.test(decoded) ? [name, decoded] : null;
+    return name === "" ? null : [name, decoded];
   } catch {
     return null;
   }
+}
+
+/** What HTTP takes for a header, and nothing that would begin another one. */
+function isHeader(name: string, value: string): boolean {
+  return !name.includes("/") && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

@@ -1,4 +1,5 @@
 import type { Names } from "./names.ts";
+import { workersOf } from "./sizes.ts";
 import type { StackConfig } from "./stack-config.ts";
 
 export type AlarmDefinition = {
@@ -88,7 +89,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
     {
       ...{ ...database, ...high, part: "database-connections", metricName: "DatabaseConnections" },
       alarmDescription: "The database has more connections than the tasks should have together.",
-      threshold: config.tasksMax * 2 * config.databaseConnectionsMax,
+      threshold: config.tasksMax * 2 * workersOf(config.cpu) * config.databaseConnectionsMax,
       evaluationPeriods: 1,
     },
   ];

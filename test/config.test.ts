@@ -45,7 +45,8 @@ test("an empty variable counts as none", (t) => {
     "ADMIN_EMAIL",
     "LOG_LEVEL",
   ];
-  t.deepEqual(readConfig(Object.fromEntries(names.map((name) => [name, ""]))), readConfig({}));
+  for (const empty of ["", " "])
+    t.deepEqual(readConfig(Object.fromEntries(names.map((name) => [name, empty]))), readConfig({}));
 });
 
 test("the database is in DATA_DIR unless it is said where", (t) => {

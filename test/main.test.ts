@@ -122,6 +122,23 @@ test.serial(
   },
 );
 
+test.serial(
+  "whoever reads its output may go before it: requests under way are finished all the same",
+  async (t) => {
+    const { gateway, url, keyValue } = await startFirst(t);
+    const { child } = gateway;
+    const stream = await openStream({ url }, keyValue, "/slow 100 one two three four five six");
+    // As `tee` behind a pipe does, which a Ctrl-C ends, too.
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+
+    child.kill("SIGINT");
+    t.true(await stream.ended);
+    t.true(stream.text().endsWith("data: [DONE]\n\n"));
+    t.is(await gateway.exited, 0);
+  },
+);
+
 test.serial("a second Ctrl-C stops it at once, while one that comes twice is still one", async (t) => {
   const { gateway, url, keyValue } = await startFirst(t);
   const { child } = gateway;

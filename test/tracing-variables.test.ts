@@ -25,9 +25,12 @@ test("a collector is enough", (t) => {
 });
 
 test("lists are read as OpenTelemetry writes them, and OTEL_SERVICE_NAME comes before the attribute", (t) => {
-  const attributes = "service.name=one, team=a%2Cb%20c,,empty=";
+  const attributes = "service.name=one, team=a%2Cb%20c,,empty=,city=%E6%9D%B1%E4%BA%AC,a/b=c";
   const { tracing } = readConfig({ ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes });
-  t.deepEqual(tracing?.attributes, { "service.name": "one", team: "a,b c", empty: "" });
+  t.deepEqual(tracing?.attributes, {
+    ...{ "service.name": "one", team: "a,b c", empty: "" },
+    ...{ city: "東京", "a/b": "c" },
+  });
   t.is(tracing?.serviceName, "one");
   const named = { ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes, OTEL_SERVICE_NAME: "two" };
   t.is(readConfig(named).tracing?.serviceName, "two");
@@ -39,6 +42,8 @@ const wrong: [variable: string, value: string, message: string][] = [
   ["OTEL_EXPORTER_OTLP_HEADERS", "Bearer hush", "is not a list of name=value"],
   ["OTEL_EXPORTER_OTLP_HEADERS", "a=1%0d%0ab: hush", "is not a list of name=value"],
   ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%zz", "is not a list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a/b=hush", "is not a list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%E6%9D%B1", "is not a list of name=value"],
   ["OTEL_EXPORTER_OTLP_TIMEOUT", "0", "is not a number of milliseconds"],
   ["OTEL_RESOURCE_ATTRIBUTES", "hush", "is not a list of name=value"],
   ["OTEL_TRACES_SAMPLER", "xray", "is not a sampler"],

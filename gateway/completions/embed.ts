@@ -40,11 +40,16 @@ function prepareEmbeddings(
     : Buffer.from(JSON.stringify(api.buildRequest(request.body, upstreamModel)));
   const reading = isNative
     ? nativeAnswer(slug, "data")
-    : translatedEmbeddings(api.readAnswer, slug, request.body.encoding_format === "base64");
+    : translatedEmbeddings(api.readAnswer, { slug, ...asked(request.body) });
   return {
     events: new AnswerRelay(exchange, reading, limits.upstreamAnswerBytesMax),
     begin: (events) => upstreams.call(api.endpoint, bytes, timeouts, events),
   };
+}
+
+/** Translated upstreams take texts only, so that a list is one of inputs, and no text's tokens. */
+function asked({ input, encoding_format: encoding }: EmbeddingsRequest["body"]) {
+  return { inputCount: Array.isArray(input) ? input.length : 1, asBase64: encoding === "base64" };
 }
 
 /** The client's own bytes with another model, or what was checked where they say something twice. */

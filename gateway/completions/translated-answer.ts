@@ -2,7 +2,7 @@ import type { ChatAnswer, EmbeddingsAnswer } from "../providers/provider.ts";
 import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import type { AnswerReading } from "./answer-relay.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
-import { toAnswerError } from "./stream-reading.ts";
+import { badAnswer, toAnswerError } from "./stream-reading.ts";
 
 /**
  * An answer between an upstream and a client with different forms.
@@ -30,11 +30,12 @@ export function translatedAnswer(
 /** The same for embeddings. OpenAI's SDK asks for base64: 32-bit floats, little-endian. */
 export function translatedEmbeddings(
   readAnswer: (answer: unknown) => EmbeddingsAnswer,
-  slug: string,
-  asBase64: boolean,
+  { slug, inputCount, asBase64 }: { slug: string; inputCount: number; asBase64: boolean },
 ): AnswerReading {
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
+    // With one too few, whoever puts texts and embeddings together would mix them up.
+    if (embeddings.length !== inputCount) throw badAnswer("not one embedding for each input");
     const list = {
       object: "list",
       data: embeddings.map((numbers, index) => ({

@@ -1,5 +1,4 @@
 import type { Database, Repositories } from "../../db/database.ts";
-import { StillReferencedError } from "../../db/database-errors.ts";
 import type { ApiKeyRow, ApiKeyValueRow } from "../../db/entities/api-key.ts";
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import type { AuditAction } from "../audit/audit-actions.ts";
@@ -17,7 +16,7 @@ import type { ChangeFeed } from "./change-feed.ts";
 import { checkOwner } from "./check-owner.ts";
 import { editLimits, type KeyDefaults, type LimitEdit } from "./edit-limits.ts";
 import { findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
-import { modelIds } from "./model-ids.ts";
+import { modelIds, refusingDeletedModels } from "./model-ids.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
 
 /** A key with its value, which is told this once. */
@@ -110,7 +109,7 @@ export class KeyService {
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);
-    const created = await this.#write(async (repositories) => {
+    const creating = this.#database.write(async (repositories) => {
       await checkOwner(repositories, ownerId);
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
       const made = toApiKey(await findKey(repositories, author, key.id));
@@ -121,7 +120,7 @@ export class KeyService {
       await this.#audit.record(repositories, author, { action: "key.create", entity: made, details });
       return made;
     });
-    return { key: created, value };
+    return { key: await refusingDeletedModels(creating), value };
   }
 
   /** The key of the first start, which belongs to nobody yet. Part of a larger transaction. */
@@ -186,11 +185,8 @@ export class KeyService {
     await this.#database.write(async (repositories) => {
       const { key, owner } = await findKey(repositories, author, id);
       if (!(await repositories.apiKeys.delete(key.id))) throw noSuchKey();
-      await this.#audit.record(repositories, author, {
-        action: "key.delete",
-        entity: key,
-        details: { owner },
-      });
+      const deleted = { action: "key.delete", entity: key, details: { owner } } as const;
+      await this.#audit.record(repositories, author, deleted);
       await repositories.changes.append("api_key", key.id, new Date(this.#runtime.now()));
     });
     await this.#changeFeed.catchUp();
@@ -211,7 +207,7 @@ export class KeyService {
     { author, id, revision, action }: KeyChange,
     work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
-    const key = await this.#write(async (repositories) => {
+    const changing = this.#database.write(async (repositories) => {
       // Before it is locked: a foreign key is not even that.
       await findKey(repositories, author, id);
       const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
@@ -223,19 +219,9 @@ export class KeyService {
       await this.#audit.record(repositories, author, { action, entity: after, details });
       return after;
     });
+    const key = await refusingDeletedModels(changing);
     await this.#changeFeed.catchUp();
     return key;
-  }
-
-  /** A model that is deleted at this moment is as unknown as one that was deleted before. */
-  async #write<Result>(work: (repositories: Repositories) => Promise<Result>): Promise<Result> {
-    try {
-      return await this.#database.write(work);
-    } catch (error) {
-      if (!(error instanceof StillReferencedError)) throw error;
-      const message = "One of these models has just been deleted.";
-      throw new GatewayError("invalid_value", message, { param: "models" });
-    }
   }
 
   #editLimits(author: Author, before: Parameters<typeof editLimits>[1], edit: LimitEdit) {

@@ -1,4 +1,5 @@
 import type { Repositories } from "../../db/database.ts";
+import { StillReferencedError } from "../../db/database-errors.ts";
 import { GatewayError } from "../errors.ts";
 
 /** The models of these slugs. Throws `invalid_value` for a slug that none has. */
@@ -10,4 +11,15 @@ export async function modelIds({ models }: Repositories, slugs: string[]): Promi
     throw new GatewayError("invalid_value", `There is no model ${unknown.join(", ")}.`, { param: "models" });
   }
   return found.map((model) => model.id);
+}
+
+/** What connects models with a key: one that is deleted at this moment is as unknown as one that was deleted before. */
+export async function refusingDeletedModels<Result>(write: Promise<Result>): Promise<Result> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!(error instanceof StillReferencedError)) throw error;
+    const message = "One of these models has just been deleted.";
+    throw new GatewayError("invalid_value", message, { param: "models" });
+  }
 }

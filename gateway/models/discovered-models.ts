@@ -12,7 +12,7 @@ export type DiscoveredModel = {
   known: KnownModel | null;
 };
 
-/** By name. Names that cannot be stored are left out. */
+/** By name. Names that cannot be stored are left out, and what goes beyond any list that is known: nothing else goes on meanwhile. */
 export async function describeModels(
   names: readonly string[],
   provider: ProviderRow,
@@ -23,12 +23,16 @@ export async function describeModels(
   const slugs = new Map(models.map(({ upstreamModel, slug }) => [upstreamModel, slug]));
   const usable = [...new Set(names)].filter((name) => name !== "" && name.length <= upstreamModelLengthMax);
   return Promise.all(
-    usable.toSorted().map(async (upstreamModel) => ({
-      upstreamModel,
-      slug: slugs.get(upstreamModel) ?? null,
-      known: await findKnownModel(seller, upstreamModel),
-    })),
+    usable
+      .slice(0, modelsMax)
+      .toSorted()
+      .map(async (upstreamModel) => ({
+        upstreamModel,
+        slug: slugs.get(upstreamModel) ?? null,
+        known: await findKnownModel(seller, upstreamModel),
+      })),
   );
 }
 
 const upstreamModelLengthMax = 255;
+const modelsMax = 5_000;

@@ -116,25 +116,33 @@ export class ModelService {
     const seller = sellerOf(provider, this.#runtime.now());
     const known = new Map<string, KnownModel | null>();
     for (const name of upstreamModels) known.set(name, await findKnownModel(seller, name));
-    return this.#changeAll(async (repositories) => {
-      const rows = await repositories.models.list();
-      const own = rows.filter((row) => row.providerId === providerId);
-      const taken = new Set(rows.map(({ slug }) => slug));
-      const added: ModelRow[] = [];
-      for (const [index, upstreamModel] of upstreamModels.entries()) {
-        const existing = own.find((row) => row.upstreamModel === upstreamModel);
-        const slug = `${provider.name}/${upstreamModel}`;
-        if (!existing) checkNewSlug(slug, taken, `models.${index}`);
-        const model = { slug, providerId, upstreamModel };
-        added.push(existing ?? (await this.insert(repositories, model, known.get(upstreamModel) ?? null)));
-      }
-      await this.#audit.record(repositories, author, {
-        action: "provider.addModels",
-        entity: provider,
-        details: { models: listSome(added.map(({ slug }) => slug).filter((slug) => !taken.has(slug))) },
+    const add = () =>
+      this.#changeAll(async (repositories) => {
+        const rows = await repositories.models.list();
+        const own = rows.filter((row) => row.providerId === providerId);
+        const taken = new Set(rows.map(({ slug }) => slug));
+        const added: ModelRow[] = [];
+        for (const [index, upstreamModel] of upstreamModels.entries()) {
+          const existing = own.find((row) => row.upstreamModel === upstreamModel);
+          const slug = `${provider.name}/${upstreamModel}`;
+          if (!existing) checkNewSlug(slug, taken, `models.${index}`);
+          const model = { slug, providerId, upstreamModel };
+          added.push(existing ?? (await this.insert(repositories, model, known.get(upstreamModel) ?? null)));
+        }
+        await this.#audit.record(repositories, author, {
+          action: "provider.addModels",
+          entity: provider,
+          details: { models: listSome(added.map(({ slug }) => slug).filter((slug) => !taken.has(slug))) },
+        });
+        return added;
       });
-      return added;
-    });
+    try {
+      return await add();
+    } catch (error) {
+      // Somebody else has added some of them at the same moment: they are here now.
+      if (error instanceof DuplicateError) return add();
+      throw error;
+    }
   }
 
   /** `create` as part of a larger transaction, which has to append to the change feed itself. Fallbacks are not saved. */

@@ -37,7 +37,7 @@ export class SpanDelivery implements SpanProcessor {
       maxQueueSize: queueSpansMax,
       maxExportBatchSize: Math.min(batchSpansMax, queueSpansMax),
       // The exporter keeps its own time; this is for one that does not.
-      exportTimeoutMillis: timeoutMs + 1_000,
+      exportTimeoutMillis: Math.min(timeoutMs + 1_000, timerMsMax),
     });
   }
 
@@ -86,5 +86,7 @@ function reasonOf(error: Error | undefined): string {
   return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");
 }
 
+/** With more, Node's timers fire at once. */
+const timerMsMax = 2 ** 31 - 1;
 const batchSpansMax = 512;
 const tellIntervalMs = 60_000;

@@ -66,9 +66,9 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     const { coolDowns, retryBudget } = this.#options;
     retryBudget.noteRequest();
     if (this.#takeNext()) return;
+    // Where all who can be asked this are cooling down, to call one of them is better than to call nobody.
+    if (this.#takeOneOf(() => pickSoonest(this.#groups, coolDowns, this.#isLeft))) return;
     if (this.#refusal) throw this.#refusal;
-    const soonest = pickSoonest(this.#groups, coolDowns);
-    if (soonest) this.#take(soonest);
   }
 
   get wasSent(): boolean {
@@ -151,8 +151,12 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   /** Returns false when there is no way left that can be taken. */
   #takeNext(): boolean {
     const { coolDowns, random } = this.#options;
+    return this.#takeOneOf(() => pickWay(this.#groups, coolDowns, this.#isLeft, random));
+  }
+
+  #takeOneOf(pick: () => Way | null): boolean {
     for (;;) {
-      const way = pickWay(this.#groups, coolDowns, this.#isLeft, random);
+      const way = pick();
       if (way === null) return false;
       try {
         this.#take(way);

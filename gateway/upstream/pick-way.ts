@@ -26,10 +26,15 @@ export function pickWay(
   return null;
 }
 
-/** When all are cooling down: the one that is ready soonest. To call it is better than to call nobody. */
-export function pickSoonest(groups: readonly (readonly Way[])[], coolDowns: CoolDowns): Way | null {
+/** When all are cooling down: of those that may still be tried, the one that is ready soonest. */
+export function pickSoonest(
+  groups: readonly (readonly Way[])[],
+  coolDowns: CoolDowns,
+  isLeft: (way: Way) => boolean,
+): Way | null {
   let soonest: Way | null = null;
   for (const way of groups.flat()) {
+    if (!isLeft(way)) continue;
     if (soonest === null || coolDowns.leftMs(way) < coolDowns.leftMs(soonest)) soonest = way;
   }
   return soonest;

@@ -32,8 +32,12 @@ export class WorkerPool {
   async start(): Promise<string | null> {
     const [first, ...others] = this.#places;
     const welcome = first ? await this.#run(first) : null;
-    if (welcome !== null) await Promise.all(others.map((place) => this.#run(place)));
+    if (welcome !== null && !this.#isStopping) await Promise.all(others.map((place) => this.#run(place)));
     return welcome;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
   }
 
   /** Those that serve now, by their places. */
@@ -56,36 +60,43 @@ export class WorkerPool {
 
   /** Resolves when the worker serves, or has ended without: with null then. */
   #run(place: Place): Promise<string | null> {
-    const worker = cluster.fork({ PORT: String(this.#options.port) });
-    place.worker = worker;
-    place.startedAt = this.#options.runtime.now();
+    const { log, now } = this.#options.runtime;
     const { promise, resolve } = Promise.withResolvers<string | null>();
     let hasStarted = false;
-    worker.on("message", (message: FromWorker) => {
-      if (message.kind !== "started") return;
-      hasStarted = true;
-      place.isServing = true;
-      this.#options.runtime.log.info({ worker: place.number, pid: worker.process.pid }, "a worker serves");
-      resolve(message.welcome);
-    });
-    worker.once("exit", (exitCode, signal) => {
+    const ended = (end: WorkerEnd) => {
       place.worker = null;
       place.isServing = false;
       const isFirstStart = !hasStarted && place.number === 1 && place.deaths === 0;
       resolve(null);
-      if (this.#isStopping) this.#noteEnd(exitCode);
-      else if (!isFirstStart) this.#replace(place, { exitCode, signal });
+      if (this.#isStopping) this.#noteEnd(end);
+      else if (!isFirstStart) this.#replace(place, end);
+    };
+    place.startedAt = now();
+    const worker = cluster.fork({ PORT: String(this.#options.port) });
+    place.worker = worker;
+    // The system may have no room for another process, or the program may be gone; no exit follows then.
+    worker.on("error", (error) => {
+      log.error({ worker: place.number, error }, "a worker cannot be started, or not be told something");
+      if (worker.process.pid === undefined) ended({ exitCode: null, signal: null });
     });
+    worker.on("message", (message: FromWorker) => {
+      if (message.kind !== "started") return;
+      hasStarted = true;
+      place.isServing = true;
+      log.info({ worker: place.number, pid: worker.process.pid }, "a worker serves");
+      resolve(message.welcome);
+    });
+    worker.once("exit", (exitCode, signal) => ended({ exitCode, signal }));
     return promise;
   }
 
-  #noteEnd(exitCode: number): void {
+  #noteEnd({ exitCode }: WorkerEnd): void {
     if (exitCode !== 0) this.#hasStoppedWell = false;
     if (this.#places.every(({ worker }) => worker === null)) this.#onEmpty?.();
   }
 
   /** At once, unless it dies again and again: what kills it may need somebody to see to it. */
-  #replace(place: Place, end: { exitCode: number; signal: string }): void {
+  #replace(place: Place, end: WorkerEnd): void {
     const { now, log } = this.#options.runtime;
     if (now() - place.startedAt > livedLongMs) place.deaths = 0;
     const waitMs = place.deaths === 0 ? 0 : Math.min(pauseMs * 2 ** (place.deaths - 1), pauseMsMax);
@@ -94,6 +105,9 @@ export class WorkerPool {
     place.timer = setTimeout(() => void this.#run(place), waitMs);
   }
 }
+
+/** Both are null for one that was never there. */
+type WorkerEnd = { exitCode: number | null; signal: string | null };
 
 /** Where one worker after the other serves. */
 type Place = {

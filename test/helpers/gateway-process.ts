@@ -12,8 +12,10 @@ export function startGatewayProcess(
   environment: Record<string, string>,
   ...parameters: string[]
 ): GatewayProcess {
-  const child = spawn(process.execPath, [main, ...parameters], {
-    env: { PATH: process.env["PATH"] ?? "", ...environment },
+  // A test may have a Node of its own, which it takes away.
+  const { TEST_NODE: node = process.execPath, ...variables } = environment;
+  const child = spawn(node, [main, ...parameters], {
+    env: { PATH: process.env["PATH"] ?? "", ...variables },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };

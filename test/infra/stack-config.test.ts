@@ -1,4 +1,6 @@
 import test from "ava";
+import { alarmDefinitions } from "../../infra/alarm-definitions.ts";
+import { namesOf } from "../../infra/names.ts";
 import { readStackConfig, StackConfigError } from "../../infra/stack-config.ts";
 import { exampleConfig } from "./helpers/run-program.ts";
 
@@ -90,3 +92,12 @@ function read(stack: "dev" | "prod", changes: Changes) {
   const changed = Object.entries(changes).map(([key, value]) => [`gateway:${key}`, value ?? ""]);
   return readStackConfig({ ...exampleConfig(stack), ...Object.fromEntries(changed) }, "gateway", stack);
 }
+
+test("the alarm for the database's connections knows how many processes a task runs", (t) => {
+  const thresholdOf = (cpu: string, memory: string) => {
+    const config = read("prod", { cpu, memory, databaseClass: "db.r6g.xlarge" });
+    const alarms = alarmDefinitions(config, namesOf("gateway", "prod"));
+    return alarms.find(({ part }) => part === "database-connections")?.threshold ?? 0;
+  };
+  t.is(thresholdOf("4096", "8192"), 4 * thresholdOf("1024", "2048"));
+});

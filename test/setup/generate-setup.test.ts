@@ -63,6 +63,7 @@ test("Copilot CLI is told the name of a Claude, and the slug of anything else", 
     shown("anthropic/claude-opus-5.5"),
     /MODEL_ID='claude-opus-5.5'\n.*WIRE_MODEL='anthropic\/claude-opus-5.5'/,
   );
+  t.regex(shown("qwen/qwen3-coder"), /test -n "\$FISH_VERSION" && set -e COPILOT_PROVIDER_MODEL_ID\n/);
   t.regex(
     shown("qwen/qwen3-coder"),
     /unset COPILOT_PROVIDER_MODEL_ID\n[^]*export COPILOT_MODEL='qwen\/qwen3-coder'/,

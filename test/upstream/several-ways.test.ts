@@ -90,3 +90,17 @@ test("where a fallback cannot be asked this, the first provider's answer stands"
   t.is(answer.status, 429);
   t.like(record, { provider: own.name, attempts: 1 });
 });
+
+test("and it is asked again while it cools down, as if it had no fallback", async (t) => {
+  const { id: providerId } = await gateway.admin.providers.create.mutate({
+    ...{ name: "stricter", kind: "anthropic" },
+    ...{ baseUrl: "http://127.0.0.1:1/v1", apiKey: "secret-0123456789" },
+  });
+  await gateway.admin.models.create.mutate({ slug: "stricter/model", providerId });
+  const answers = [answersWith(429), sendCompletion];
+  const own = await addModel(t, gateway, (response) => answers.shift()?.(response), ["stricter/model"]);
+  t.is((await askModel(gateway, own.slug, { logprobs: true })).answer.status, 429);
+  const { answer, record } = await askModel(gateway, own.slug, { logprobs: true });
+  t.is(answer.status, 200, answer.text);
+  t.like(record, { provider: own.name, attempts: 1 });
+});

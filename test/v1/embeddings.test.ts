@@ -87,7 +87,8 @@ test("gemini: texts are embedded in one request, and the SDK gets the floats it 
     vectors.map((vector, index) => [index, vector]),
   );
   t.is(upstream.requests[0]?.url, "/v1beta/models/embedder:batchEmbedContents");
-  const asFloats = await client.embeddings.create({ model: slug, input: "one", encoding_format: "float" });
+  const input = ["one", "two"];
+  const asFloats = await client.embeddings.create({ model: slug, input, encoding_format: "float" });
   t.deepEqual(asFloats.data[0]?.embedding, vectors[0]);
 });
 
@@ -120,6 +121,15 @@ test("an answer that holds no embeddings is the upstream's error", async (t) => 
     const error = await t.throwsAsync(failure, { instanceOf: OpenAI.InternalServerError });
     t.is(error?.code, "upstream_error");
   }
+});
+
+test("fewer embeddings than texts are no answer", async (t) => {
+  const { client, slug } = await addModel(t, "gemini", { name: "few", path: "/v1beta" }, () => ({
+    body: { embeddings: [{ values: vectors[0] }] },
+  }));
+  const failure = client.embeddings.create({ model: slug, input: ["one", "two"] });
+  const error = await t.throwsAsync(failure, { instanceOf: OpenAI.InternalServerError });
+  t.regex(error?.message ?? "", /not one embedding for each input/);
 });
 
 const post = async (keyValue: string, body: unknown) => {

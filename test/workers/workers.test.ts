@@ -1,3 +1,5 @@
+import { copyFile, rename } from "node:fs/promises";
+import path from "node:path";
 import { Agent, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { once } from "node:events";
@@ -7,11 +9,12 @@ import { createModelUpstream } from "../chaos/model-upstream.ts";
 import { setStage, type Stage } from "../chaos/stage.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { freePort } from "../helpers/free-port.ts";
-import { startGatewayProcess } from "../helpers/gateway-process.ts";
+import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openStream } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
+import { createConsoleClient } from "../helpers/test-gateway.ts";
 
 // SQLite has one process that writes.
 const mysqlTest = databaseKinds.includes("mysql") ? test.serial : test.serial.skip;
@@ -32,7 +35,11 @@ async function setUp(t: ExecutionContext): Promise<Stage> {
 
 /** The processes that serve or have served, by the place they took, the oldest first. */
 function workersOf(stage: Stage): ServingWorker[] {
-  const lines = stage.gateway().stderr().split("\n").slice(0, -1);
+  return workersIn(stage.gateway());
+}
+
+function workersIn(gateway: GatewayProcess): ServingWorker[] {
+  const lines = gateway.stderr().split("\n").slice(0, -1);
   return lines
     .filter((line) => line.includes('"a worker serves"'))
     .map((line) => JSON.parse(line) as ServingWorker);
@@ -145,6 +152,59 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     },
   );
 }
+
+mysqlTest("SIGTERM while other workers still start lets the streams of the first one end", async (t) => {
+  const demo = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
+  const environment = {
+    ...{ PORT: String(await freePort()), DATA_DIR: await createTestFolder(t), ...demo },
+    ...{
+      DATABASE_URL: await createTestDatabase(t, "mysql"),
+      MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+    },
+    ...{ JWT_SECRET: "x".repeat(40), LOG_LEVEL: "info" },
+  };
+  const before = startGatewayProcess(t, environment);
+  const url = await before.listening();
+  const signIn = { email: demo.ADMIN_EMAIL, password: demo.ADMIN_PASSWORD };
+  const { accessToken } = await createConsoleClient(url).auth.signIn.mutate(signIn);
+  const { keys } = createConsoleClient(url, accessToken);
+  const { value } = await keys.create.mutate({ name: "K", models: ["demo/echo"] });
+  before.child.kill("SIGTERM");
+  await before.exited;
+
+  const { child, exited, stderr } = startGatewayProcess(t, { ...environment, WORKERS: "4" });
+  await eventually(() => stderr().includes("a worker serves"), 40_000);
+  const stream = await openStream({ url }, value, "/slow 100 one two three four");
+  child.kill("SIGTERM");
+  t.true(await stream.ended);
+  t.true(stream.text().endsWith("data: [DONE]\n\n"));
+  t.is(await exited, 0, stderr());
+});
+
+mysqlTest("a worker that cannot be started again leaves the others in peace", async (t) => {
+  const folder = await createTestFolder(t);
+  const node = path.join(folder, "node");
+  await copyFile(process.execPath, node);
+  const gateway = startGatewayProcess(t, {
+    ...{ WORKERS: "2", PORT: String(await freePort()), DATA_DIR: folder, LOG_LEVEL: "info" },
+    ...{
+      DATABASE_URL: await createTestDatabase(t, "mysql"),
+      JWT_SECRET: "x".repeat(40),
+    },
+    ...{ MASTER_KEY: Buffer.alloc(32, 7).toString("base64"), TEST_NODE: node },
+  });
+  const url = await gateway.listening();
+  const [first] = workersIn(gateway);
+  await rename(node, `${node}.old`);
+  kill(first, "SIGKILL");
+  await eventually(() => gateway.stderr().includes("a worker cannot be started"));
+  t.is((await fetch(`${url}/readyz`)).status, 200);
+
+  await rename(`${node}.old`, node);
+  await eventually(() => workersIn(gateway)[2], 20_000);
+  gateway.child.kill("SIGTERM");
+  t.is(await gateway.exited, 0, gateway.stderr());
+});
 
 test.serial("what keeps the first worker from starting is said once, and ends it all", async (t) => {
   const gateway = startGatewayProcess(t, {

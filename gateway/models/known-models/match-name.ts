@@ -34,8 +34,17 @@ function fits(logic: MatchLogic, name: string, isMatch: (rule: Rule, name: strin
 
 function isExact(rule: Rule, name: string): boolean {
   if ("equals" in rule) return rule.equals.toLowerCase() === name;
-  return "regex" in rule && new RegExp(rule.regex, "i").test(name);
+  return "regex" in rule && toExpression(rule.regex).test(name);
 }
+
+/** Made once for each rule: a list of some thousand names is matched against all of them. */
+function toExpression(source: string): RegExp {
+  const known = expressions.get(source) ?? new RegExp(source, "i");
+  expressions.set(source, known);
+  return known;
+}
+
+const expressions = new Map<string, RegExp>();
 
 function isClose(rule: Rule, name: string): boolean {
   if ("starts_with" in rule) return isEditionOf(name, rule.starts_with, 0);

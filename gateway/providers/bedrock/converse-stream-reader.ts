@@ -111,6 +111,7 @@ export class ConverseStreamReader implements ChatStreamReader {
   }
 
   #finish({ stopReason }: Fields): ChunkChoice[] {
+    if (this.#state !== "unfinished") return [];
     const finishReason = readStopReason(stopReason, this.#callCount > 0);
     this.#state = "finished";
     return says({}, finishReason);

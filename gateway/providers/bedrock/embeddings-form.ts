@@ -28,7 +28,7 @@ export function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): n
 }
 
 export function expectVector(value: unknown): number[] {
-  if (!Array.isArray(value) || !value.every((number) => typeof number === "number")) {
+  if (!Array.isArray(value) || !value.every((number) => Number.isFinite(number))) {
     throw new Error("It is no embedding.");
   }
   return value;

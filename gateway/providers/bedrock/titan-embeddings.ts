@@ -15,7 +15,8 @@ export function titanEmbeddings(isV2: boolean): EmbeddingsForm {
     readAnswer(answer) {
       if (!isObject(answer)) throw new Error("It is no answer of Titan.");
       const { embedding, inputTextTokenCount: count } = answer;
-      return { embeddings: [expectVector(embedding)], inputTokens: typeof count === "number" ? count : null };
+      const isCount = typeof count === "number" && Number.isSafeInteger(count) && count >= 0;
+      return { embeddings: [expectVector(embedding)], inputTokens: isCount ? count : null };
     },
   };
 }

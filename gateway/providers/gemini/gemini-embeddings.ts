@@ -39,13 +39,13 @@ function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
   return {
     embeddings: embeddings.map(valuesOf),
     // Models before gemini-embedding-2 do not tell.
-    inputTokens: typeof count === "number" && Number.isInteger(count) && count >= 0 ? count : null,
+    inputTokens: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
   };
 }
 
 function valuesOf(embedding: unknown): number[] {
   const values = isObject(embedding) ? embedding["values"] : null;
-  if (!Array.isArray(values) || !values.every((value) => typeof value === "number")) {
+  if (!Array.isArray(values) || !values.every((value) => Number.isFinite(value))) {
     throw new Error("An embedding has no values.");
   }
   return values;

@@ -38,7 +38,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 
   #refuse(refusal: string): ChunkChoice[] {
-    if (this.#isRefused) return [];
+    if (this.state === "finished") return [];
     this.#isRefused = true;
     return [{ index: 0, delta: { refusal }, finish_reason: "content_filter" }];
   }

@@ -23,5 +23,5 @@ export function readUsage(metadata: unknown): ChatUsage | null {
 /** Google's JSON leaves out what is 0. */
 function countIn(metadata: Record<string, unknown>, name: string): number {
   const value = metadata[name];
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : 0;
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

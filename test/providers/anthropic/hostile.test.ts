@@ -107,3 +107,19 @@ test("many parts are no burden", (t) => {
   chatOf("claude-opus-5-5").buildRequest(body, { name: "claude-opus-5-5", outputTokensMax: null });
   t.true(cpuMsSince(before) < 5_000);
 });
+
+test("arguments of a call that are nested without end are wrapped, as those that are no JSON are", (t) => {
+  const call = (args: string) => {
+    const calls = [{ id: "c1", type: "function", function: { name: "f", arguments: args } }];
+    const messages = [
+      { role: "user" as const, content: "x" },
+      { role: "assistant" as const, content: null, tool_calls: calls },
+      { role: "tool" as const, tool_call_id: "c1", content: "y" },
+    ];
+    const model = { name: "claude-haiku-4-5", outputTokensMax: null };
+    return JSON.stringify(chatOf(model.name).buildRequest({ model: "a/b", messages }, model));
+  };
+  const deep = `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+  t.true(call(deep).includes(`"input":{"INVALID_JSON":${JSON.stringify(deep)}}`));
+  t.true(call('{"a":[[1]]}').includes('"input":{"a":[[1]]}'));
+});

@@ -117,3 +117,10 @@ test("what is no answer is not taken for one", (t) => {
     t.throws(() => readGenerateAnswer(answer));
   }
 });
+
+test("what has ended does not end once more", (t) => {
+  const reader = new GenerateStreamReader();
+  t.is(reader.read(piece({ ...text("a"), finishReason: "STOP" }))[0]?.finish_reason, "stop");
+  t.deepEqual(reader.read(event({ promptFeedback: { blockReason: "OTHER" } })), []);
+  t.is(reader.state, "finished");
+});

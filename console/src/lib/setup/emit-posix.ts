@@ -83,7 +83,11 @@ function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFi
   if (!environment) return [];
   const lines = [
     `# ${toolName}: the gateway`,
-    ...environment.remove.map((name) => `unset ${name}`),
+    // fish knows `set -e` only, and reads the same file.
+    ...environment.remove.flatMap((name) => [
+      `test -n "$FISH_VERSION" && set -e ${name}`,
+      `test -n "$FISH_VERSION" || unset ${name}`,
+    ]),
     ...Object.entries(environment.variables).map(([name, value]) => `export ${name}=${quote(value)}`),
   ];
   const text = lines.map((line) => `${line}\n`).join("");
