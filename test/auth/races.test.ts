@@ -54,7 +54,9 @@ for (const kind of databaseKinds) {
       return write(work);
     };
     const input = { currentPassword: person.password, newPassword: "the thief's password" };
-    t.is((await thief.call("auth.changePassword", { input })).code, "FORBIDDEN");
+    // Where the gateway itself has just written something, the link comes before that, and the session has ended.
+    const { code = "" } = await thief.call("auth.changePassword", { input });
+    t.true(["FORBIDDEN", "UNAUTHORIZED"].includes(code), code);
     t.is(await victim.whatIsSaid(), "OK");
   });
 
