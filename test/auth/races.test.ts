@@ -13,9 +13,8 @@ for (const kind of databaseKinds) {
       const { database } = gateway.services;
       const write = database.write.bind(database);
       let signingIn: Promise<unknown> = Promise.resolve();
-      database.write = (work) => {
-        database.write = write;
-        return write(async (repositories) => {
+      database.write = (work) =>
+        write(async (repositories) => {
           const { sessions } = repositories;
           const deleteOf = sessions.deleteOf.bind(sessions);
           sessions.deleteOf = async (id) => {
@@ -27,7 +26,6 @@ for (const kind of databaseKinds) {
           };
           return work(repositories);
         });
-      };
       if (what === "being disabled") {
         await gateway.admin.users.disable.mutate({ id: person.id });
         await signingIn;
@@ -41,22 +39,27 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test(`${kind}: a link that is used while the old password is changed has the last word`, async (t) => {
+  // SQLite lets nothing come between.
+  const testThere = kind === "sqlite" ? () => {} : test;
+  testThere(`${kind}: a link that is used while the old password is changed has the last word`, async (t) => {
     const { gateway, person, token } = await startWithLink(t, kind);
     const [thief, victim] = [new Browser(gateway), new Browser(gateway)];
     await thief.signIn(person.email, person.password);
     const { database } = gateway.services;
     const write = database.write.bind(database);
-    database.write = async (work) => {
-      database.write = write;
-      const input = { token, name: "P", password: "a new password" };
-      t.is((await victim.call("auth.join", { input })).status, 200);
-      return write(work);
-    };
+    database.write = (work) =>
+      write((repositories) => {
+        const { users } = repositories;
+        const replacePassword = users.replacePassword.bind(users);
+        users.replacePassword = async (...change) => {
+          const input = { token, name: "P", password: "a new password" };
+          t.is((await victim.call("auth.join", { input })).status, 200);
+          return replacePassword(...change);
+        };
+        return work(repositories);
+      });
     const input = { currentPassword: person.password, newPassword: "the thief's password" };
-    // Where the gateway itself has just written something, the link comes before that, and the session has ended.
-    const { code = "" } = await thief.call("auth.changePassword", { input });
-    t.true(["FORBIDDEN", "UNAUTHORIZED"].includes(code), code);
+    t.is((await thief.call("auth.changePassword", { input })).code, "FORBIDDEN");
     t.is(await victim.whatIsSaid(), "OK");
   });
 
