@@ -61,8 +61,8 @@ export type Config = Readonly<{
 
 /** Reads the environment. Throws one `ConfigError` that lists every problem and repeats no value. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // An empty variable is how many deployment tools say "not set"; one of spaces would be the number 0.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ""));
+  // An empty variable is how many deployment tools say "not set".
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);
   return Object.freeze({
@@ -110,6 +110,10 @@ function readVariables(given: Record<string, string | undefined>): z.output<type
   const { error } = variables.safeParse(given);
   // What is wrong with a variable first is why the rest is wrong too.
   const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
+  for (const [variable, value] of Object.entries(given)) {
+    // It would be the number 0.
+    if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "holds only spaces");
+  }
   // None has to be there: without those that are wrong, the others can be looked at together.
   const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
   const data = variables.parse(Object.fromEntries(right));

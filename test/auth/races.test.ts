@@ -1,14 +1,18 @@
-import test from "ava";
+import serialTest from "ava";
 import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
-import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 
 // Two people at once. What comes between is put there by a hook, where the database lets anything come between.
 for (const kind of databaseKinds) {
+  const shared = shareGateway({ kind });
+  // One after the other: what one puts in between must not come between others.
+  const test = serialTest.serial;
   for (const what of ["a new password by a link", "being disabled"]) {
     test(`${kind}: ${what} ends the session that is begun with the old password at that moment`, async (t) => {
-      const { gateway, person, token } = await startWithLink(t, kind);
+      const { gateway, person, token } = await createLink(shared());
       const [thief, victim] = [new Browser(gateway), new Browser(gateway)];
       const { database } = gateway.services;
       const write = database.write.bind(database);
@@ -35,6 +39,7 @@ for (const kind of databaseKinds) {
         t.is((await victim.call("auth.join", { input })).status, 200);
         await signingIn;
       }
+      database.write = write;
       t.is(await thief.whatIsSaid(), "UNAUTHORIZED");
     });
   }
@@ -42,7 +47,7 @@ for (const kind of databaseKinds) {
   // SQLite lets nothing come between.
   const testThere = kind === "sqlite" ? () => {} : test;
   testThere(`${kind}: a link that is used while the old password is changed has the last word`, async (t) => {
-    const { gateway, person, token } = await startWithLink(t, kind);
+    const { gateway, person, token } = await createLink(shared());
     const [thief, victim] = [new Browser(gateway), new Browser(gateway)];
     await thief.signIn(person.email, person.password);
     const { database } = gateway.services;
@@ -60,11 +65,12 @@ for (const kind of databaseKinds) {
       });
     const input = { currentPassword: person.password, newPassword: "the thief's password" };
     t.is((await thief.call("auth.changePassword", { input })).code, "FORBIDDEN");
+    database.write = write;
     t.is(await victim.whatIsSaid(), "OK");
   });
 
   test(`${kind}: whoever changes their password makes a link from before worthless`, async (t) => {
-    const { gateway, person, token } = await startWithLink(t, kind);
+    const { gateway, person, token } = await createLink(shared());
     const { password: currentPassword } = person;
     await person.console.auth.changePassword.mutate({ currentPassword, newPassword: "a new password" });
     const input = { token, name: "P", password: "the thief's password" };
@@ -72,7 +78,7 @@ for (const kind of databaseKinds) {
   });
 
   test(`${kind}: of two links for one person that are made at once the later counts`, async (t) => {
-    const { gateway, person } = await startWithLink(t, kind);
+    const { gateway, person } = await createLink(shared());
     const { users } = gateway.admin;
     for (let round = 0; round < 10; round++) {
       const made = await Promise.all([1, 2, 3].map(() => users.resetPassword.mutate({ id: person.id })));
@@ -81,7 +87,7 @@ for (const kind of databaseKinds) {
   });
 
   test(`${kind}: of two who delete a key at once one is told that it is gone`, async (t) => {
-    const gateway = await startTestGateway(t, { kind });
+    const gateway = shared();
     for (let round = 0; round < 5; round++) {
       const { id } = await createKey(gateway);
       const outcomes = await Promise.allSettled([1, 2].map(() => gateway.admin.keys.delete.mutate({ id })));
@@ -92,7 +98,7 @@ for (const kind of databaseKinds) {
   });
 
   test(`${kind}: a model that is deleted while a key is made with it is as unknown as one before`, async (t) => {
-    const gateway = await startTestGateway(t, { kind });
+    const gateway = shared();
     const { admin } = gateway;
     const { id: providerId } = await admin.providers.create.mutate({ name: "other", kind: "demo" });
     const codes = new Set<string>();
@@ -111,12 +117,10 @@ for (const kind of databaseKinds) {
   });
 }
 
-async function startWithLink(
-  t: Parameters<typeof startTestGateway>[0],
-  kind: (typeof databaseKinds)[number],
-) {
-  const gateway: TestGateway = await startTestGateway(t, { kind });
-  const person = await addPerson(gateway, "p@example.com");
+/** A person with a link to choose a new password. */
+async function createLink(gateway: TestGateway) {
+  const person = await addPerson(gateway, `p${(personCount += 1)}@example.com`);
   const { link } = await gateway.admin.users.resetPassword.mutate({ id: person.id });
   return { gateway, person, token: new URL(link).searchParams.get("token") ?? "" };
 }
+let personCount = 0;

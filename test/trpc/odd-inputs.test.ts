@@ -1,11 +1,13 @@
 import test from "ava";
 import { databaseKinds } from "../helpers/test-database.ts";
-import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey } from "../helpers/test-gateway.ts";
 
 // What one database takes and another does not, or takes for something else.
 for (const kind of databaseKinds) {
+  const shared = shareGateway({ kind });
   test(`${kind}: an id with a space behind it is nobody's, and changes nothing`, async (t) => {
-    const gateway = await startTestGateway(t, { kind });
+    const gateway = shared();
     const { keys, users, auth } = gateway.admin;
     const { id } = await createKey(gateway);
     const { id: ownerId } = await auth.me.query();
@@ -23,14 +25,14 @@ for (const kind of databaseKinds) {
   });
 
   test(`${kind}: a key cannot end after the last year that there is room for`, async (t) => {
-    const { keys } = (await startTestGateway(t, { kind })).admin;
+    const { keys } = shared().admin;
     const create = (expiresAt: string) => keys.create.mutate({ name: "K", expiresAt });
     t.is((await create("9999-12-31T23:59:59Z")).key.expiresAt, "9999-12-31T23:59:59.000Z");
     await t.throwsAsync(create("9999-12-31T23:59:59-05:00"), { message: /before the year 10000/ });
   });
 
   test(`${kind}: a name with half a character in it is refused`, async (t) => {
-    const gateway = await startTestGateway(t, { kind });
+    const gateway = shared();
     const { auth, keys, models, providers } = gateway.admin;
     const { id } = await createKey(gateway);
     const { id: providerId } = await providers.create.mutate({ name: "other", kind: "demo" });

@@ -172,7 +172,7 @@ mysqlTest("SIGTERM while other workers still start lets the streams of the first
   before.child.kill("SIGTERM");
   await before.exited;
 
-  const { child, exited, stderr } = startGatewayProcess(t, { ...environment, WORKERS: "4" });
+  const { child, exited, stderr } = startGatewayProcess(t, { ...environment, WORKERS: "2" });
   await eventually(() => stderr().includes("a worker serves"), 40_000);
   const stream = await openStream({ url }, value, "/slow 100 one two three four");
   child.kill("SIGTERM");
