@@ -95,7 +95,7 @@ for (const stream of [false, true]) {
     return stream ? `${chunkEvent("Hel")}data: ${answer}\n\n${doneEvent}` : answer;
   };
   /** What the two dialects make of it, as text. */
-  const send2 = async (sent: string, more: Partial<Record<"messages" | "responses", object>> = {}) => {
+  const askBoth = async (sent: string, more: Partial<Record<"messages" | "responses", object>> = {}) => {
     const ask = async (path: "messages" | "responses") =>
       (await send(path, { model: "chat/model", stream, ...more[path] }, sent)).answer.text;
     return { messages: await ask("messages"), responses: await ask("responses") };
@@ -120,7 +120,7 @@ for (const stream of [false, true]) {
       { type: "thinking", thinking: [{ type: "text", text: "I wonder." }] },
       { type: "text", text: "I know." },
     ];
-    const answers = await send2(answerWith({ content: parts }), {
+    const answers = await askBoth(answerWith({ content: parts }), {
       messages: { thinking: { type: "adaptive" } },
     });
     for (const text of Object.values(answers)) t.regex(text, /I wonder\..*I know\./s);
@@ -128,13 +128,13 @@ for (const stream of [false, true]) {
 
   test(`arguments as an object, ${how}`, async (t) => {
     const call = { index: 0, id: "c1", function: { name: "f", arguments: { city: "Oslo" } } };
-    const answers = await send2(answerWith({ tool_calls: [call] }, "tool_calls"));
+    const answers = await askBoth(answerWith({ tool_calls: [call] }, "tool_calls"));
     for (const text of Object.values(answers)) t.regex(text, /city\\?":\\?"Oslo/);
   });
 
   test(`a call without arguments, ${how}`, async (t) => {
     const call = { index: 0, id: "c1", type: "function", function: { name: "now" } };
-    const answers = await send2(answerWith({ tool_calls: [call] }, "tool_calls"));
+    const answers = await askBoth(answerWith({ tool_calls: [call] }, "tool_calls"));
     t.regex(answers.messages, /"tool_use".*"stop_reason":"tool_use"/s);
     t.regex(answers.responses, /"type":"function_call".*"status":"completed"/s);
   });
@@ -154,7 +154,7 @@ for (const stream of [false, true]) {
   }
 
   test(`the end of what the model can take, as Mistral calls it, ${how}`, async (t) => {
-    const answers = await send2(answerWith({ content: "lo" }, "model_length"));
+    const answers = await askBoth(answerWith({ content: "lo" }, "model_length"));
     t.regex(answers.messages, /"stop_reason":"max_tokens"/);
     t.regex(answers.responses, /"status":"incomplete"/);
   });

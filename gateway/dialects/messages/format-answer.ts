@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatAnswer } from "../../providers/provider.ts";
 import { isObject } from "../../wire/chat-completion.ts";
-import { scanMembers } from "../../wire/json-layout.ts";
+import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";
 import { shortenedNames } from "./function-name.ts";
@@ -90,14 +90,5 @@ function formatCalls(
  */
 function parseArguments(text: string): unknown {
   if (text.trim() === "") return {};
-  try {
-    const bytes = Buffer.from(text);
-    if (scanMembers(bytes, 0, bytes.length, depthMax, () => {}) === "complete") return JSON.parse(text);
-  } catch {
-    // Wrapped below.
-  }
-  return { INVALID_JSON: text };
+  return parseShallowObject(text) ?? { INVALID_JSON: text };
 }
-
-/** What is nested without end could be read, and then not be written again. */
-const depthMax = 128;

@@ -1,5 +1,5 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
-import { scanMembers } from "../../wire/json-layout.ts";
+import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import type { ItemStatus } from "./event-log.ts";
 import { FreeformInput } from "./freeform-input.ts";
@@ -66,7 +66,7 @@ export function formatCall(call: ItemCall, status: ItemStatus, args: string): ob
     // A patch has no third state.
     status: kind === "apply_patch" && status === "incomplete" ? "in_progress" : status,
     call_id: call.callId,
-    ...format(parseArguments(args)),
+    ...format(parseShallowObject(args) ?? {}),
   };
 }
 
@@ -80,16 +80,3 @@ function readFreeformInput(args: string): string {
   input.push(args);
   return input.finish().text;
 }
-
-/** None of what is no JSON object, and of what is nested without end: that could be read, and then not be written again. */
-function parseArguments(args: string): Record<string, unknown> {
-  try {
-    const bytes = Buffer.from(args);
-    const isObject = scanMembers(bytes, 0, bytes.length, depthMax, () => {}) === "complete";
-    return isObject ? (JSON.parse(args) as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
-const depthMax = 128;

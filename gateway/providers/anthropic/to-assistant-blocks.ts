@@ -1,5 +1,5 @@
-import { scanMembers } from "../../wire/json-layout.ts";
-import { type ChatMessage, isObject } from "../../wire/chat-completion.ts";
+import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
+import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import type { ContentBlock, ToolUseBlock } from "./messages-request.ts";
@@ -51,16 +51,5 @@ function toToolUse(value: unknown, param: string): ToolUseBlock {
  */
 function parseArguments(text: string): Record<string, unknown> {
   if (text.trim() === "") return {};
-  try {
-    const bytes = Buffer.from(text);
-    const isFlatEnough = scanMembers(bytes, 0, bytes.length, inputDepthMax, () => {}) === "complete";
-    const input: unknown = isFlatEnough ? JSON.parse(text) : null;
-    if (isObject(input)) return input;
-  } catch {
-    // Wrapped below.
-  }
-  return { INVALID_JSON: text };
+  return parseShallowObject(text) ?? { INVALID_JSON: text };
 }
-
-/** What is nested without end could be read, and then not be written again. */
-const inputDepthMax = 128;

@@ -1,5 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { scanMembers } from "../../wire/json-layout.ts";
+import { jsonTextDepthMax, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import type { ContentBlock } from "./converse-request.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
@@ -49,15 +49,8 @@ function toToolUses(calls: unknown, param: string, { family }: Conversation): Co
 function parseInput(text: unknown, param: string): Record<string, unknown> {
   const json = expectString(text, param);
   if (json.trim() === "") return {};
-  try {
-    const bytes = Buffer.from(json);
-    const scan = scanMembers(bytes, 0, bytes.length, inputDepthMax, () => {});
-    if (scan === "complete") return expectObject(JSON.parse(json), param);
-  } catch {
-    // It is said below.
-  }
-  throw invalidValue(param, `must be a JSON object of at most ${inputDepthMax} levels`);
+  const input = parseShallowObject(json);
+  if (input === null)
+    throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels`);
+  return input;
 }
-
-/** What is nested without end could be read, and then not be written again. */
-const inputDepthMax = 128;
