@@ -7,7 +7,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
-import { figures, isFull } from "./scale.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 import { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 

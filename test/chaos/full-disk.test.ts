@@ -8,7 +8,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
-import { figures, isFull } from "./scale.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
 // Promise L6: while the disk is full records go straight to the database; if that is gone too, new requests get 503.

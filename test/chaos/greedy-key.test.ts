@@ -4,7 +4,7 @@ import { chatBody } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createTestDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { figures, isFull } from "./scale.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
 // Promise B4: a key at ten times its limit gets its limit, and the others do not notice.

@@ -4,7 +4,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, failuresOf, startClients } from "./clients.ts";
 import { createKillableDatabase, type KillableDatabase } from "./killable-database.ts";
 import { createModelUpstream } from "./model-upstream.ts";
-import { figures, isFull } from "./scale.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
 // Promise L2: a client that got a complete answer has a usage record, however often the database is killed.

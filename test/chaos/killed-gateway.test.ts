@@ -4,7 +4,7 @@ import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { compare, startClients } from "./clients.ts";
 import { createModelUpstream } from "./model-upstream.ts";
-import { figures, isFull } from "./scale.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
 // Promise L1: a client that got a complete answer has a usage record, however often the process is killed.

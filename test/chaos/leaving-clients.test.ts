@@ -5,7 +5,7 @@ import { chatBody } from "../helpers/post-chat.ts";
 import { beginStream, chunkEvent, createUpstream } from "../helpers/scripted-upstream.ts";
 import { createTestDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
-import { figures, isFull } from "./scale.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
 // Promise L5: a client that leaves stops the upstream, and what was generated until then is recorded.

@@ -17,7 +17,7 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 import { startBalancer } from "./balancer.ts";
 import { compare, startClients } from "./clients.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
-import { figures, isFull } from "./scale.ts";
+import { figures, isFull } from "../helpers/scale.ts";
 
 // Promise L7: machines behind a balancer are restarted one after the other, and no client notices.
 const plan = isFull

@@ -1,5 +1,5 @@
-/** `npm run test:chaos` plays everything in full; `npm test` the same, shorter. */
-export const isFull = process.env["CHAOS"] === "full";
+/** `npm run test:chaos` and `npm run test:attack` run at full scale; `npm test` runs the same tests in a short form. */
+export const isFull = process.env["TEST_SCALE"] === "full";
 
 /** What a harness measured, as one line. */
 export function figures(title: string, values: Record<string, number | string>): string {

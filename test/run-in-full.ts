@@ -1,0 +1,23 @@
+import { provideMariadb } from "./helpers/mariadb-programs.ts";
+import { startMariadb } from "./helpers/mariadb-server.ts";
+import { reportCounts, runAva } from "./helpers/run-ava.ts";
+
+/**
+ * `npm run test:chaos` and `npm run test:attack`: the tests of one folder at full scale, one after the other. Each prints
+ * one line of figures. The last line is for programs: `N passed, N failed[, N skipped]`.
+ * @param folder below `test`
+ */
+async function runInFull(folder: string, parameters: string[]): Promise<void> {
+  const programs = provideMariadb(console.log);
+  const mysql = programs ? await startMariadb(programs) : null;
+  const config = new URL("helpers/ava-config.ts", import.meta.url);
+  const files = parameters.length > 0 ? parameters : [`test/${folder}/*.test.ts`];
+  const options = ["--serial", "--concurrency=1", "--timeout=15m"];
+  const environment = { TEST_SCALE: "full", TEST_MYSQL_URL: mysql?.url ?? "" };
+  const counts = await runAva(config, [...options, ...files], environment);
+  await mysql?.stop();
+  reportCounts(counts);
+}
+
+const [folder = "chaos", ...parameters] = process.argv.slice(2);
+await runInFull(folder, parameters);
