@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import manifest from "../../package.json" with { type: "json" };
 import type { BareProxy } from "./bare-proxy.ts";
 import { type BenchmarkCase, dialectCases, openAiCases, vendorCases } from "./cases.ts";
 import { compareFeatures } from "./compare-features.ts";
@@ -13,6 +12,7 @@ import { formatResults, machineFacts, median, type Result } from "./report.ts";
 import { RoundRunner } from "./round-runner.ts";
 import type { ScriptedUpstream } from "./scripted-upstream.ts";
 import { setUpGateway } from "./set-up-gateway.ts";
+import { startFlags } from "./start-flags.ts";
 
 /**
  * `npm run bench`: what a request costs the gateway, in CPU time, beside a bare `node:http` proxy under the same load.
@@ -68,11 +68,6 @@ async function bench(profileFolder: string | undefined): Promise<void> {
   } finally {
     await Promise.all([load.stop(), gateway.stop(), bareProxy.stop(), upstream.stop()]);
   }
-}
-
-/** The flags of `npm start`. */
-function startFlags(): string[] {
-  return manifest.scripts.start.split(" ").filter((word) => word.startsWith("-"));
 }
 
 /** Every request has left a record, with the counts that the upstream gave. */

@@ -1,5 +1,12 @@
-/** A chat completion request of 1 KB as clients write it: the model first, then the messages. */
-export function chatRequest({ host, path, key, model, stream }: ChatRequestOptions): string {
+/** A chat completion request as clients write it: the model first, then the messages. */
+export function chatRequest({
+  host,
+  path,
+  key,
+  model,
+  stream,
+  promptBytes = 1_024,
+}: ChatRequestOptions): string {
   const withContent = (content: string) =>
     JSON.stringify({
       model,
@@ -16,8 +23,8 @@ export function chatRequest({ host, path, key, model, stream }: ChatRequestOptio
       max_tokens: 256,
       stream,
     });
-  const padding = 1024 - Buffer.byteLength(withContent(""));
-  const body = withContent(question.repeat(20).slice(0, padding));
+  const padding = promptBytes - Buffer.byteLength(withContent(""));
+  const body = withContent(question.repeat(Math.ceil(padding / question.length)).slice(0, padding));
   // The header lines of OpenAI's client for Node, which come in this number and length.
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -35,7 +42,15 @@ export function chatRequest({ host, path, key, model, stream }: ChatRequestOptio
   return `${head.join("\r\n")}\r\n\r\n${body}`;
 }
 
-type ChatRequestOptions = { host: string; path: string; key: string; model: string; stream: boolean };
+type ChatRequestOptions = {
+  host: string;
+  path: string;
+  key: string;
+  model: string;
+  stream: boolean;
+  /** Size of the whole body; 1 KB by default. */
+  promptBytes?: number;
+};
 
 /** Where OpenAI answers such a request, and so does the gateway. */
 export const chatPath = "/v1/chat/completions";

@@ -19,7 +19,7 @@ export function startProcess<Answers extends AnswerTable>(
   nodeFlags: string[] = [],
 ): MeasuredProcess<Answers> {
   // Plain JSON has no bytes.
-  const child = fork(path.join(import.meta.dirname, file), {
+  const child = fork(path.resolve(import.meta.dirname, file), {
     execArgv: nodeFlags,
     serialization: "advanced",
   });
