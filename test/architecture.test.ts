@@ -102,7 +102,7 @@ const rules: Rule[] = [
       !inside(to, ["infra/"]) &&
       !to.startsWith("gateway/config"),
     seeds: { "infra/index.ts": 'import { generateKeyValue } from "../gateway/keys/key-value.ts";' },
-    permitted: { "infra/index.ts": 'import type { Config } from "../gateway/config.ts";' },
+    permitted: { "infra/index.ts": 'import type { Config } from "../gateway/config/config.ts";' },
   }),
   importRule({
     title: "the console takes nothing of ours but the type AppRouter",

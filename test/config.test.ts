@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import test from "ava";
-import { readConfig } from "../gateway/config.ts";
-import { limitVariables } from "../gateway/limit-variables.ts";
-import { EnvironmentKeys } from "../gateway/models/environment-keys.ts";
+import { readConfig } from "../gateway/config/config.ts";
+import { limitVariables } from "../gateway/config/limit-variables.ts";
+import { EnvironmentKeys } from "../gateway/config/environment-keys.ts";
 import { type Environment, problemsOf } from "./helpers/problems-of.ts";
 
 test("an empty environment gives the defaults", (t) => {

@@ -1,5 +1,5 @@
 import test from "ava";
-import { readConfig } from "../gateway/config.ts";
+import { readConfig } from "../gateway/config/config.ts";
 import { problemsOf } from "./helpers/problems-of.ts";
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318" };

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { answerNames, SaidMeter } from "../usage/said-meter.ts";
+import { answerNames, SaidMeter } from "../usage/counting/said-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";

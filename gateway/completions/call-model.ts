@@ -1,6 +1,6 @@
-import { resolveRoute } from "../models/resolve-route.ts";
-import type { Way } from "../models/way.ts";
-import { type Attempt, Attempts } from "../upstream/attempts.ts";
+import { resolveRoute } from "../routing/resolve-route.ts";
+import type { Way } from "../routing/candidate.ts";
+import { type Attempt, Attempts } from "../routing/attempts.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
 

@@ -1,4 +1,4 @@
-import type { SaidMeter } from "../usage/said-meter.ts";
+import type { SaidMeter } from "../usage/counting/said-meter.ts";
 import { isObject, readTokenUsage, type TokenUsage } from "../wire/chat-completion.ts";
 import { isKey, scanMembers } from "../wire/json-layout.ts";
 

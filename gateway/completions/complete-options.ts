@@ -1,9 +1,9 @@
-import type { Limiter } from "../limits/limiter.ts";
-import type { Limits } from "../limit-variables.ts";
-import type { AskedModels } from "../models/asked-models.ts";
-import type { Catalogue } from "../models/catalogue.ts";
-import type { PrivateAddressWarnings } from "../models/private-address-warnings.ts";
-import type { AttemptsOptions } from "../upstream/attempts.ts";
+import type { Limiter } from "../limits/rates/limiter.ts";
+import type { Limits } from "../config/limit-variables.ts";
+import type { AskedModels } from "../routing/asked-models.ts";
+import type { Catalogue } from "../routing/catalogue.ts";
+import type { PrivateAddressWarnings } from "../routing/private-address-warnings.ts";
+import type { AttemptsOptions } from "../routing/attempts.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 

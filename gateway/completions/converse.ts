@@ -1,8 +1,8 @@
 import type { ChatRequest } from "../dialects/chat/read-chat-request.ts";
 import type { Dialect, DialectRequest } from "../dialects/dialect.ts";
-import type { Way } from "../models/way.ts";
+import type { Way } from "../routing/candidate.ts";
 import type { Endpoint } from "../providers/provider.ts";
-import type { Attempt } from "../upstream/attempts.ts";
+import type { Attempt } from "../routing/attempts.ts";
 import { applyEdits } from "../wire/apply-edits.ts";
 import { AnswerRelay } from "./answer-relay.ts";
 import { callModel } from "./call-model.ts";

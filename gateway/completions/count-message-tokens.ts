@@ -1,8 +1,8 @@
 import { countTokens } from "../dialects/messages/count-tokens.ts";
 import { readCountRequest } from "../dialects/messages/read-messages-request.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import { resolveRoute } from "../models/resolve-route.ts";
-import type { Way } from "../models/way.ts";
+import { resolveRoute } from "../routing/resolve-route.ts";
+import type { Way } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import { type ClientHeaders, spliceModel, withClientHeaders } from "./converse.ts";

@@ -3,8 +3,8 @@ import {
   type EmbeddingsRequest,
 } from "../dialects/embeddings/read-embeddings-request.ts";
 import { GatewayError } from "../errors.ts";
-import type { Way } from "../models/way.ts";
-import type { Attempt } from "../upstream/attempts.ts";
+import type { Way } from "../routing/candidate.ts";
+import type { Attempt } from "../routing/attempts.ts";
 import { applyEdits } from "../wire/apply-edits.ts";
 import { AnswerRelay } from "./answer-relay.ts";
 import { callModel } from "./call-model.ts";

@@ -1,4 +1,4 @@
-import type { Way } from "../models/way.ts";
+import type { Way } from "../routing/candidate.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import type { Exchange } from "./exchange.ts";
 import { type ErrorSpeaker, readUpstreamError } from "./read-upstream-error.ts";

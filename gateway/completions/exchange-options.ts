@@ -2,7 +2,7 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import type { Runtime } from "../runtime.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
-import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import type { OpenExchanges } from "./open-exchanges.ts";
 import type { Reply } from "./reply.ts";
 

@@ -1,15 +1,20 @@
 import { GatewayError } from "../errors.ts";
 import { timeOfId } from "../ids.ts";
-import type { Admission } from "../limits/admission.ts";
+import type { Admission } from "../limits/rates/admission.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Route } from "../models/resolve-route.ts";
-import type { Way } from "../models/way.ts";
-import type { Attempts } from "../upstream/attempts.ts";
-import { completeUsage, toUsed } from "../usage/complete-usage.ts";
-import { type FailureColumns, gatewayDied, noFailure, toFailureColumns } from "../usage/failure-columns.ts";
+import type { Route } from "../routing/resolve-route.ts";
+import type { Way } from "../routing/candidate.ts";
+import type { Attempts } from "../routing/attempts.ts";
+import { completeUsage, toUsed } from "../usage/counting/complete-usage.ts";
+import {
+  type FailureColumns,
+  gatewayDied,
+  noFailure,
+  toFailureColumns,
+} from "../usage/recording/failure-columns.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
-import type { UsageRecord } from "../usage/record-format.ts";
-import type { StartedRequest } from "../usage/started-requests.ts";
+import type { UsageRecord } from "../usage/recording/record-format.ts";
+import type { StartedRequest } from "../usage/recording/started-requests.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import type { ExchangeOptions } from "./exchange-options.ts";
 import type { Reply } from "./reply.ts";

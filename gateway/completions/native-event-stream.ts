@@ -1,6 +1,6 @@
 import type { NativeDialect, NativeEventReader } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
-import { deltaNames, SaidMeter } from "../usage/said-meter.ts";
+import { deltaNames, SaidMeter } from "../usage/counting/said-meter.ts";
 import { EventSplitter } from "../wire/event-splitter.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import {

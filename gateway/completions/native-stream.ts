@@ -1,5 +1,5 @@
 import { EventSplitter } from "../wire/event-splitter.ts";
-import { chatNames, SaidMeter } from "../usage/said-meter.ts";
+import { chatNames, SaidMeter } from "../usage/counting/said-meter.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import { readUpstreamErrorEvent } from "./read-upstream-error.ts";
 import {

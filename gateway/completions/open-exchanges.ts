@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Route } from "../models/resolve-route.ts";
+import type { Route } from "../routing/resolve-route.ts";
 
 /** What has to be known of a request under way to end it. */
 type OpenExchange = {

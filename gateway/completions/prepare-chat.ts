@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../dialects/chat/read-chat-request.ts";
-import type { NetworkTarget, Way } from "../models/way.ts";
+import type { NetworkTarget, Way } from "../routing/candidate.ts";
 import type { LocalProvider } from "../providers/provider.ts";
-import type { Attempt } from "../upstream/attempts.ts";
+import type { Attempt } from "../routing/attempts.ts";
 import { playAnswer } from "../upstream/local-call.ts";
 import type { UpstreamEvents } from "../upstream/upstream-call.ts";
 import { AnswerRelay } from "./answer-relay.ts";

@@ -1,6 +1,6 @@
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
-import { TokenMeter } from "../usage/token-meter.ts";
+import { TokenMeter } from "../usage/counting/token-meter.ts";
 import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";

@@ -1,4 +1,4 @@
-import { parseMoment } from "../usage/parse-moment.ts";
+import { parseMoment } from "../usage/history/parse-moment.ts";
 import type { Builder } from "./builder.ts";
 
 export function addScalars(builder: Builder): void {

@@ -1,4 +1,4 @@
-import type { UsageWish } from "../usage/usage-history.ts";
+import type { UsageWish } from "../usage/history/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 

@@ -1,4 +1,4 @@
-import type { OwnedRecord } from "../usage/usage-history.ts";
+import type { OwnedRecord } from "../usage/history/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 

@@ -1,5 +1,5 @@
-import { averageLatencyMs, percentileMs } from "../usage/latency.ts";
-import type { UsageHistory } from "../usage/usage-history.ts";
+import { averageLatencyMs, percentileMs } from "../usage/history/latency.ts";
+import type { UsageHistory } from "../usage/history/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 

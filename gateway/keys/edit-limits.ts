@@ -2,7 +2,7 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import { differences } from "../audit/differences.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
-import type { Limits } from "../limit-variables.ts";
+import type { Limits } from "../config/limit-variables.ts";
 import {
   budgetPeriods,
   changeLimits,

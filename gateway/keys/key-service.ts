@@ -8,7 +8,7 @@ import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile } from "../changed-meanwhile.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import { budgetMarks } from "../limits/budget-marks.ts";
+import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 import { type KeyLimitChanges, noLimitColumns } from "../limits/key-limits.ts";
 import type { Runtime } from "../runtime.ts";
 import { type ApiKey, type ListedApiKey, toApiKey } from "./api-key.ts";

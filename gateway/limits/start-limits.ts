@@ -1,16 +1,16 @@
 import type { Database } from "../../db/database.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Runtime } from "../runtime.ts";
-import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { createId } from "../ids.ts";
-import { BudgetWarnings } from "./budget-warnings.ts";
-import { Budgets } from "./budgets.ts";
-import { KeyUsageReader } from "./key-usage.ts";
-import { Limiter } from "./limiter.ts";
-import type { Meter } from "./meter.ts";
+import { BudgetWarnings } from "./budgets/budget-warnings.ts";
+import { Budgets } from "./budgets/budgets.ts";
+import { KeyUsageReader } from "../keys/key-usage.ts";
+import { Limiter } from "./rates/limiter.ts";
+import type { Meter } from "./rates/meter.ts";
 import { PeriodicTask } from "./periodic-task.ts";
-import { ShareExchange } from "./share-exchange.ts";
-import { Webhook } from "./webhook.ts";
+import { ShareExchange } from "./rates/share-exchange.ts";
+import { Webhook } from "./budgets/webhook.ts";
 
 type StartLimitsOptions = {
   config: Config;

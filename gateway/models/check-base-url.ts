@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
 import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
-import { howToAllow } from "./explain-failure.ts";
+import { howToAllow } from "../upstream/explain-failure.ts";
 
 /**
  * The base URL of an upstream as it is stored. Throws `invalid_value` for one that could never be called, so that it is

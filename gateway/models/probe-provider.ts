@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type { Provider, ProviderSettings, UpstreamApi } from "../providers/provider.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { explainFailure } from "../upstream/explain-failure.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 
 /** What a real, cheap call to a provider showed. */

@@ -4,9 +4,9 @@ import type { ErrorReason } from "../../db/entities/usage-record.ts";
 import type { RecentOutcome } from "../../db/repositories/usage-record-repository.ts";
 import { firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import type { CoolDown, CoolDowns } from "../upstream/cool-downs.ts";
+import type { CoolDown, CoolDowns } from "../routing/cool-downs.ts";
 import { findProvider } from "../providers/registry.ts";
-import { findPreset } from "./presets.ts";
+import { findPreset } from "../providers/presets.ts";
 
 /** How a provider does, as the requests of the last hour and this process's cool-downs tell. */
 export type ProviderHealth = {

@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { findProvider, type ProviderKindName, providerKinds } from "../providers/registry.ts";
 import type { AddressGuard } from "../upstream/address-guard.ts";
 import { checkBaseUrl } from "./check-base-url.ts";
-import { findPreset } from "./presets.ts";
+import { findPreset } from "../providers/presets.ts";
 
 /** Where and what a provider is, as it is entered: what is not given is the preset's, or the kind's. */
 export type ProviderSettingsInput = {

@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { findModelFacts } from "./known-models/model-facts.ts";
-import { fromPriceColumns } from "./prices.ts";
+import type { Catalogue } from "../routing/catalogue.ts";
+import { findModelFacts } from "../known-models/model-facts.ts";
+import { fromPriceColumns } from "../known-models/prices.ts";
 
 /** What whoever sets a tool up has to know of a model. Null is unknown; prices are US dollars per million tokens. */
 export type SetupModel = {

@@ -3,7 +3,7 @@ import type { SecretBox } from "../credentials/secret-box.ts";
 import { GatewayError } from "../errors.ts";
 import { findProvider } from "../providers/registry.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { openCredential } from "./credential.ts";
+import { openCredential } from "../credentials/credential.ts";
 import { type ProviderVerdict, probeProvider } from "./probe-provider.ts";
 
 /** What a test of a provider showed: the whole, and each of its credentials. */

@@ -5,7 +5,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace";
-import type { TracingConfig } from "../tracing-variables.ts";
+import type { TracingConfig } from "../config/tracing-variables.ts";
 
 /** Which requests are traced; `parentbased_` does as the client's `traceparent` says, where there is one. */
 export function createSampler({

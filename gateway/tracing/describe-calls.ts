@@ -1,5 +1,5 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
-import type { Way } from "../models/way.ts";
+import type { Way } from "../routing/candidate.ts";
 import type { ObservedCall } from "../usage/observed-request.ts";
 import type { EndedRequest } from "../usage/request-observer.ts";
 import { genAiOperationName, genAiProviderName } from "./gen-ai-names.ts";

@@ -1,4 +1,4 @@
-import type { Way } from "../models/way.ts";
+import type { Way } from "../routing/candidate.ts";
 
 /**
  * Who is called, under the name that OpenTelemetry has for it: of the preset, or else of the kind of API; those that it has

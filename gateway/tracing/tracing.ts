@@ -4,7 +4,7 @@ import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-t
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Runtime } from "../runtime.ts";
-import type { TracingConfig } from "../tracing-variables.ts";
+import type { TracingConfig } from "../config/tracing-variables.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { createSampler } from "./create-sampler.ts";
 import { createRequestSpans } from "./request-spans.ts";

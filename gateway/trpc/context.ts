@@ -3,7 +3,7 @@ import type { CreateExpressContextOptions } from "@trpc/server/adapters/express"
 import { createId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
-import { clientAddressOf, type TrustedProxies } from "../trusted-proxies.ts";
+import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { publicUrlOf } from "./public-url.ts";
 import { RefreshCookie } from "./refresh-cookie.ts";
 

@@ -1,4 +1,4 @@
-import { readOverview } from "../usage/usage-overview.ts";
+import { readOverview } from "../usage/history/usage-overview.ts";
 import { procedure, router } from "./trpc.ts";
 
 /** What the console shows first. */

@@ -1,4 +1,4 @@
-import type { Way } from "../models/way.ts";
+import type { Way } from "../routing/candidate.ts";
 
 /** A request to `/v1`, as observers are told of it. Made only where there is one. Moments are those of `performance.now()`. */
 export class ObservedRequest {

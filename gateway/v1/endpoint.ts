@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
-import { type AuthenticateKeyOptions, authenticateKey, invalidApiKey } from "../auth/authenticate-key.ts";
+import { type AuthenticateKeyOptions, authenticateKey, invalidApiKey } from "../keys/authenticate-key.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Limits } from "../limit-variables.ts";
+import type { Limits } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
-import { clientAddressOf, type TrustedProxies } from "../trusted-proxies.ts";
+import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { HttpReply } from "./http-reply.ts";

@@ -6,7 +6,7 @@ import type { OpenExchanges } from "../completions/open-exchanges.ts";
 import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } from "./endpoint.ts";
 import { ClientGoneError, readBody } from "./read-body.ts";
 

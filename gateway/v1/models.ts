@@ -3,9 +3,9 @@ import type { RequestHandler } from "express";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
-import type { Catalogue, CatalogueModel } from "../models/catalogue.ts";
-import { listModels, resolveRoute } from "../models/resolve-route.ts";
-import { parseSlug } from "../models/slug.ts";
+import type { Catalogue, CatalogueModel } from "../routing/catalogue.ts";
+import { listModels, resolveRoute } from "../routing/resolve-route.ts";
+import { parseSlug } from "../routing/slug.ts";
 import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./endpoint.ts";
 
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };

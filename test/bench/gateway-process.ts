@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import BetterSqlite from "better-sqlite3";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { createLog, standardLogDestination } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
-import { type RunningGateway, startGateway } from "../../gateway/start-gateway.ts";
+import { type RunningGateway, startGateway } from "../../gateway/start/start-gateway.ts";
 import { CpuProfiler } from "./cpu-profiler.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 

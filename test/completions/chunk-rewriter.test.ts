@@ -3,7 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
 import { ChunkRewriter, type RewrittenChunks } from "../../gateway/completions/chunk-rewriter.ts";
-import { chatNames, SaidMeter } from "../../gateway/usage/said-meter.ts";
+import { chatNames, SaidMeter } from "../../gateway/usage/counting/said-meter.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
 

@@ -1,6 +1,6 @@
-import type { Way } from "../../gateway/models/way.ts";
+import type { Way } from "../../gateway/routing/candidate.ts";
 import type { Services } from "../../gateway/services.ts";
-import { Attempts } from "../../gateway/upstream/attempts.ts";
+import { Attempts } from "../../gateway/routing/attempts.ts";
 import { recordedRequests } from "./recorded-requests.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { enforcedLimits, type LimitColumns, noLimitColumns } from "../../gateway/limits/key-limits.ts";
-import type { LimitedKey } from "../../gateway/limits/limiter.ts";
-import type { UsageRecord } from "../../gateway/usage/record-format.ts";
+import type { LimitedKey } from "../../gateway/limits/rates/limiter.ts";
+import type { UsageRecord } from "../../gateway/usage/recording/record-format.ts";
 import { usageRow } from "./open-test-database.ts";
 
 export function limitedKey(

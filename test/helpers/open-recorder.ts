@@ -1,9 +1,9 @@
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 import { lockFile } from "../../db/file-lock.ts";
-import { limitVariables, type Limits } from "../../gateway/limit-variables.ts";
+import { limitVariables, type Limits } from "../../gateway/config/limit-variables.ts";
 import { createLog } from "../../gateway/log.ts";
-import { UsageRecorder } from "../../gateway/usage/usage-recorder.ts";
+import { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import type { openTestDatabase } from "./open-test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 

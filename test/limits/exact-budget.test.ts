@@ -6,7 +6,7 @@ import type { Reply } from "../../gateway/completions/reply.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { createId } from "../../gateway/ids.ts";
 import { hashKeyValue } from "../../gateway/keys/key-value.ts";
-import type { UsageRecorder } from "../../gateway/usage/usage-recorder.ts";
+import type { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";

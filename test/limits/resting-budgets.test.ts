@@ -1,5 +1,5 @@
 import test from "ava";
-import { Spending } from "../../gateway/limits/spending.ts";
+import { Spending } from "../../gateway/limits/budgets/spending.ts";
 import { spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";

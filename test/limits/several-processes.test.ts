@@ -1,9 +1,9 @@
 import test from "ava";
 import type { GatewayError } from "../../gateway/errors.ts";
-import type { Admission } from "../../gateway/limits/admission.ts";
-import { type LimitedKey, Limiter } from "../../gateway/limits/limiter.ts";
-import type { Meter } from "../../gateway/limits/meter.ts";
-import { ShareExchange } from "../../gateway/limits/share-exchange.ts";
+import type { Admission } from "../../gateway/limits/rates/admission.ts";
+import { type LimitedKey, Limiter } from "../../gateway/limits/rates/limiter.ts";
+import type { Meter } from "../../gateway/limits/rates/meter.ts";
+import { ShareExchange } from "../../gateway/limits/rates/share-exchange.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { limitedKey, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { openTestDatabase } from "../helpers/open-test-database.ts";

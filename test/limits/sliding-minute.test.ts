@@ -1,7 +1,7 @@
 import test from "ava";
 import fc from "fast-check";
-import { Limiter } from "../../gateway/limits/limiter.ts";
-import { SlidingMinute } from "../../gateway/limits/sliding-minute.ts";
+import { Limiter } from "../../gateway/limits/rates/limiter.ts";
+import { SlidingMinute } from "../../gateway/limits/rates/sliding-minute.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { limitsOf, limitedKey, noBudgets, overRecord } from "../helpers/limited-key.ts";
 

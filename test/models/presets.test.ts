@@ -1,6 +1,6 @@
 import test from "ava";
-import { findPreset, listPresets } from "../../gateway/models/presets.ts";
-import { providerNamePattern } from "../../gateway/models/slug.ts";
+import { findPreset, listPresets } from "../../gateway/providers/presets.ts";
+import { providerNamePattern } from "../../gateway/routing/slug.ts";
 import { findProvider, providerKindNames } from "../../gateway/providers/registry.ts";
 
 for (const preset of listPresets()) {

@@ -1,7 +1,7 @@
 import test from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { Person } from "../../gateway/auth/person.ts";
-import { type OwnedRecord, UsageHistory, type UsageWish } from "../../gateway/usage/usage-history.ts";
+import { type OwnedRecord, UsageHistory, type UsageWish } from "../../gateway/usage/history/usage-history.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { userRow } from "../helpers/open-test-database.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";

@@ -3,9 +3,9 @@ import path from "node:path";
 import test from "ava";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { estimateInputTokens } from "../../gateway/usage/estimate-input-tokens.ts";
-import { answerNames, chatNames, deltaNames, SaidMeter } from "../../gateway/usage/said-meter.ts";
-import { TokenMeter } from "../../gateway/usage/token-meter.ts";
+import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
+import { answerNames, chatNames, deltaNames, SaidMeter } from "../../gateway/usage/counting/said-meter.ts";
+import { TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 
 // An estimate is held against the tokenizer that it stands for.
 const project = path.join(import.meta.dirname, "../..");

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { Redis } from "ioredis";
 import type { GatewayError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import type { Meter } from "../meter.ts";
-import { type LimitKind, refusalOf, type Scope } from "../scope.ts";
-import { secondsPerMinute } from "../sliding-minute.ts";
+import type { Meter } from "../rates/meter.ts";
+import { type LimitKind, refusalOf, type Scope } from "../rates/scope.ts";
+import { secondsPerMinute } from "../rates/sliding-minute.ts";
 import { ValkeyConnection } from "./valkey-connection.ts";
 
 type ValkeyLimitsOptions = {

@@ -1,5 +1,5 @@
-import { FairQueue } from "../../../gateway/limits/fair-queue.ts";
-import { Limiter } from "../../../gateway/limits/limiter.ts";
+import { FairQueue } from "../../../gateway/limits/rates/fair-queue.ts";
+import { Limiter } from "../../../gateway/limits/rates/limiter.ts";
 
 /** No key has limits, and all wait in one line. */
 const { admit } = Limiter.prototype;

@@ -1,0 +1,212 @@
+import type { LimitScope } from "../../../db/entities/usage-record.ts";
+import { type GatewayError, toGatewayError } from "../../errors.ts";
+import type { Limits } from "../../config/limit-variables.ts";
+import type { UsageRecord } from "../../usage/recording/record-format.ts";
+import { Admission } from "./admission.ts";
+import { FairQueue, type Place } from "./fair-queue.ts";
+import type { EnforcedLimits } from "../key-limits.ts";
+import { Meter } from "./meter.ts";
+import { checkScope, checkSize, type Scope } from "./scope.ts";
+import type { ExactPlace, ValkeyLimits } from "../valkey/valkey-limits.ts";
+
+/** What a limiter has to know of a key. */
+export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
+
+/** What stands up for a request here. */
+type Asking = {
+  key: LimitedKey;
+  bodyBytes: number;
+  admission: Admission | null;
+  fail(error: GatewayError): void;
+};
+
+type LimiterOptions = {
+  now: () => number;
+  limits: Limits;
+  budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
+  /** Every meter, by what it counts; whoever makes the limiter may want to look at them. */
+  meters?: Map<string, Meter>;
+  /** How many processes divide the limits among them now: see `ShareExchange`. */
+  sharedBy?: () => number;
+  /** Counts for all processes together; null = each counts here. */
+  exact?: Pick<ValkeyLimits, "isThere" | "knowsAll" | "take" | "untold"> | null;
+};
+
+/**
+ * Lets a request in, or throws why not: `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
+ * `insufficient_quota`, or `service_unavailable` beyond the process's capacity. All from memory, unless Valkey counts: then the
+ * answer comes later, and `fail` has what would be thrown. A request that is refused uses nothing of any limit.
+ */
+export class Limiter {
+  readonly #options: LimiterOptions;
+  readonly #meters: Map<string, Meter>;
+  readonly #queue: FairQueue;
+  /** What the keys that ask now are limited by, by their ids. */
+  readonly #scopes = new Map<string, KeyScopes>();
+
+  constructor(options: LimiterOptions) {
+    this.#options = options;
+    this.#meters = options.meters ?? new Map();
+    this.#queue = new FairQueue(options.limits);
+  }
+
+  /** @param start begins the request: at once, or when the process has room for it */
+  admit(asking: Asking, start: () => void): void {
+    const { now, budgets } = this.#options;
+    const { key } = asking;
+    const scopes = this.#scopesOf(key);
+    const place: Place = {
+      keyId: key.id,
+      start: () => startSafely(asking, start),
+      refuse: (error) => asking.fail(error),
+      state: "new",
+    };
+    const admission = new Admission({
+      ...{ scopes, now },
+      spend: (record) => budgets.spend(key, record),
+      isWaiting: () => place.state === "waiting",
+      leave: () => this.#queue.leave(place),
+    });
+    asking.admission = admission;
+    const estimate = estimateTokens(asking.bodyBytes);
+    budgets.check(key);
+    for (const scope of scopes) checkSize(scope, estimate);
+    const counting = { asking, admission, scopes, estimate, place };
+    const { exact } = this.#options;
+    if (exact?.isThere && scopes.length > 0) {
+      this.#queue.check(key.id);
+      void this.#countExactly(exact, counting);
+    } else this.#count(counting);
+  }
+
+  #count({ admission, scopes, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
+    const { now, sharedBy, exact } = this.#options;
+    // Valkey's word counts, once it knows of all.
+    if (!exactPlace || !exact?.knowsAll) {
+      for (const scope of scopes) checkScope(scope, estimate, now(), sharedBy?.());
+    }
+    this.#queue.check(place.keyId);
+    admission.take(estimate, exactPlace ?? (scopes.length > 0 ? exact?.untold(scopes) : null));
+    this.#queue.enter(place);
+  }
+
+  async #countExactly(exact: Pick<ValkeyLimits, "take">, counting: Counting): Promise<void> {
+    const { asking, admission, scopes, estimate } = counting;
+    const answer = await exact.take(scopes, estimate);
+    const exactPlace = answer && "undo" in answer ? answer : null;
+    // The client has left meanwhile.
+    if (admission.isOver) return exactPlace?.undo();
+    admission.exactUse = answer && answer.used;
+    if (answer && "error" in answer) return asking.fail(answer.error);
+    try {
+      this.#count(counting, exactPlace);
+    } catch (error) {
+      exactPlace?.undo();
+      asking.fail(toGatewayError(error));
+    }
+  }
+
+  /** What a key that has limits uses now, as far as this process knows. */
+  statusOf(key: Pick<LimitedKey, "id">): LimitStatus {
+    const second = Math.floor(this.#options.now() / 1000);
+    const meter = this.#meters.get(key.id);
+    return {
+      requestsInMinute: meter?.requests.used(second) ?? 0,
+      tokensInMinute: Math.round(meter?.tokens.used(second) ?? 0),
+      concurrentRequests: meter?.concurrent ?? 0,
+    };
+  }
+
+  /** Every meter by what it counts: a key's id, a person's, or `gateway`. */
+  get meters(): ReadonlyMap<string, Meter> {
+    return this.#meters;
+  }
+
+  /** Forgets what is not in use. */
+  sweep(): void {
+    // Its scopes hold meters, and would hold those that are forgotten.
+    this.#scopes.clear();
+    const second = Math.floor(this.#options.now() / 1000);
+    for (const [id, meter] of this.#meters) {
+      if (meter.untoldFrom === null && meter.isIdle(second)) this.#meters.delete(id);
+    }
+  }
+
+  #scopesOf(key: LimitedKey): readonly Scope[] {
+    const known = this.#scopes.get(key.id);
+    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.scopes;
+    const scopes = this.#listScopes(key);
+    this.#scopes.set(key.id, { limits: key.limits, ownerId: key.ownerId, scopes });
+    return scopes;
+  }
+
+  #listScopes({ id, ownerId, limits: own }: LimitedKey): Scope[] {
+    const { limits } = this.#options;
+    const scopes: Scope[] = [];
+    this.#addScope(scopes, id, "key", {
+      requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
+      tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
+      concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
+    });
+    if (ownerId !== null) {
+      this.#addScope(scopes, ownerId, "person", {
+        requestsPerMinute: limits.personRequestsPerMinuteMax,
+        tokensPerMinute: limits.personTokensPerMinuteMax,
+        concurrentRequests: limits.personConcurrentRequestsMax,
+      });
+    }
+    this.#addScope(scopes, wholeGateway, "gateway", {
+      requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
+      tokensPerMinute: limits.gatewayTokensPerMinuteMax,
+      concurrentRequests: 0,
+    });
+    return scopes;
+  }
+
+  #addScope(
+    scopes: Scope[],
+    id: string,
+    whose: LimitScope,
+    limits: Omit<Scope, "id" | "meter" | "whose">,
+  ): void {
+    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
+    if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
+    let meter = this.#meters.get(id);
+    if (!meter) this.#meters.set(id, (meter = new Meter()));
+    scopes.push({ id, whose, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
+  }
+}
+
+/** Of the limits and the owner that a key had: with others it has other scopes. */
+type KeyScopes = Pick<LimitedKey, "limits" | "ownerId"> & { scopes: readonly Scope[] };
+
+/** A request about which it is not decided yet. */
+type Counting = {
+  asking: Asking;
+  admission: Admission;
+  scopes: readonly Scope[];
+  estimate: number;
+  place: Place;
+};
+
+/** Whoever waited has nobody above to catch what it throws. */
+function startSafely(asking: Asking, start: () => void): void {
+  try {
+    start();
+  } catch (error) {
+    asking.fail(toGatewayError(error));
+  }
+}
+
+type LimitStatus = {
+  requestsInMinute: number;
+  tokensInMinute: number;
+  concurrentRequests: number;
+};
+
+const wholeGateway = "gateway";
+
+/** English prose and JSON have about four bytes to a token; what it really was is known when the request is over. */
+function estimateTokens(bodyBytes: number): number {
+  return Math.ceil(bodyBytes / 4);
+}

@@ -1,0 +1,83 @@
+import type { LimitReason, LimitScope } from "../../../db/entities/usage-record.ts";
+import { GatewayError } from "../../errors.ts";
+import { limitSubjects } from "../limit-subjects.ts";
+import type { Meter } from "./meter.ts";
+
+/** How much of something may be used, and how much is; 0 = as much as anybody likes. */
+export type Scope = {
+  /** What is limited: a key, by its id, a person, or the gateway. */
+  id: string;
+  /** Which of these it is. */
+  whose: LimitScope;
+  meter: Meter;
+  requestsPerMinute: number;
+  tokensPerMinute: number;
+  concurrentRequests: number;
+};
+
+/** Which of a scope's limits a request would pass. */
+export type LimitKind = "concurrent" | "requests" | "tokens";
+
+/**
+ * Throws the error of the limit that a request would pass.
+ * @param sharedBy how many processes divide the limits per minute among them, because none knows what the others do
+ */
+export function checkScope(scope: Scope, tokens: number, now: number, sharedBy = 1): void {
+  const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = scope;
+  if (concurrentRequests > 0 && meter.concurrent >= concurrentRequests) {
+    throw refusalOf(scope, "concurrent", { tokens, usedTokens: 0, waitMs: 0 });
+  }
+  const second = Math.floor(now / 1000);
+  const refuse = (kind: LimitKind, freeAtSecond: number, usedTokens = 0) =>
+    refusalOf(scope, kind, { tokens, usedTokens, waitMs: freeAtSecond * 1000 - now });
+  if (requestsPerMinute > 0 && meter.requests.used(second) >= requestsPerMinute) {
+    throw refuse("requests", meter.requests.freeAt(second, requestsPerMinute - 1));
+  }
+  if (sharedBy > 1 && requestsPerMinute > 0) {
+    if (meter.requests.ownUsed(second) >= requestsPerMinute / sharedBy) throw refuse("requests", second + 1);
+  }
+  if (tokensPerMinute === 0) return;
+  const used = meter.tokens.used(second);
+  if (used + tokens <= tokensPerMinute && used < tokensPerMinute) {
+    const isWithinShare = sharedBy === 1 || meter.tokens.ownUsed(second) < tokensPerMinute / sharedBy;
+    if (isWithinShare) return;
+    throw refuse("tokens", second + 1, used);
+  }
+  throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
+}
+
+/** Throws for a request that has more tokens than may ever be used in a minute: no wait helps. */
+export function checkSize({ whose, tokensPerMinute }: Scope, tokens: number): void {
+  if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
+  const message = `The request is too large for ${limitSubjects[whose]}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
+  const details = { isFinal: true, limitedBy: whose, reason: reasons.tokens };
+  throw new GatewayError("token_limit_exceeded", message, details);
+}
+
+/** @param waitMs when there will be room, as far as that is known now */
+export function refusalOf(
+  { whose, requestsPerMinute, tokensPerMinute, concurrentRequests }: Scope,
+  kind: LimitKind,
+  { tokens, usedTokens, waitMs }: { tokens: number; usedTokens: number; waitMs: number },
+): GatewayError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const details = { retryAfterSeconds, limitedBy: whose, reason: reasons[kind] };
+  const reached = `Rate limit reached for ${limitSubjects[whose]}:`;
+  const again = `Try again in ${retryAfterSeconds} s.`;
+  if (kind === "concurrent") {
+    const message = `${reached} ${concurrentRequests} requests at the same time. Try again when one of them is over.`;
+    return new GatewayError("concurrency_limit_exceeded", message, details);
+  }
+  if (kind === "requests") {
+    const message = `${reached} ${requestsPerMinute} requests per minute. ${again}`;
+    return new GatewayError("rate_limit_exceeded", message, details);
+  }
+  const message = `${reached} ${tokensPerMinute} tokens per minute, of which ${Math.round(usedTokens)} are used and about ${tokens} are asked for. ${again}`;
+  return new GatewayError("token_limit_exceeded", message, details);
+}
+
+const reasons: Record<LimitKind, LimitReason> = {
+  concurrent: "concurrent_requests",
+  requests: "requests_per_minute",
+  tokens: "tokens_per_minute",
+};

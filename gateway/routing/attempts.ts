@@ -1,0 +1,190 @@
+import type { GatewayError } from "../errors.ts";
+import type { Way } from "./candidate.ts";
+import type { CoolDownCause, CoolDowns } from "./cool-downs.ts";
+import { pickSoonest, pickWay } from "./select-candidate.ts";
+import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
+import type { RetryBudget } from "./retry-budget.ts";
+import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+
+export type AttemptsOptions = {
+  coolDowns: CoolDowns;
+  retryBudget: RetryBudget;
+  /** A number from 0 to 1, without 1. */
+  random: () => number;
+  attemptsMax: number;
+  coolDownMs: number;
+  coolDownMsMax: number;
+  retryWaitMsMax: number;
+};
+
+/** A call by one way: made, but not begun. */
+export type Attempt = {
+  /** Who hears of it, unless it is given up for another one. */
+  events: UpstreamEvents;
+  begin(events: UpstreamEvents): UpstreamCall;
+};
+
+/** Whose call it is. */
+type Caller = {
+  /** Throws a `GatewayError` for a way that cannot be taken. */
+  prepare(way: Way): Attempt;
+  /** The way was called and refused to look at the request, or could not be reached. */
+  refused(way: Way, why: CoolDownCause): void;
+};
+
+/**
+ * One call, by whichever way answers. Another way is taken only where nothing of the answer has been passed on and the
+ * request was certainly not processed: it never left, or the upstream refused to look at it. What comes then, comes to the
+ * events of the attempt that answered.
+ */
+export class Attempts implements UpstreamCall, UpstreamEvents {
+  readonly #options: AttemptsOptions;
+  readonly #groups: readonly (readonly Way[])[];
+  readonly #caller: Caller;
+  readonly #tried: Way[] = [];
+  /** Providers that could not be reached: another credential would not help. */
+  readonly #unreachable: string[] = [];
+  /** Why the first of the ways that cannot be taken cannot be. */
+  #refusal: unknown = null;
+  #calls = 0;
+  #way: Way | null = null;
+  #attempt: Attempt | null = null;
+  #call: UpstreamCall | null = null;
+  /** By a call that was given up for another. */
+  #wasSent = false;
+  #waiting: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(options: AttemptsOptions, groups: readonly (readonly Way[])[], caller: Caller) {
+    this.#options = options;
+    this.#groups = groups;
+    this.#caller = caller;
+  }
+
+  /** Throws what `prepare` threw first, where no way can be taken. */
+  begin(): void {
+    const { coolDowns, retryBudget } = this.#options;
+    retryBudget.noteRequest();
+    if (this.#takeNext()) return;
+    // Where all who can be asked this are cooling down, to call one of them is better than to call nobody.
+    if (this.#takeOneOf(() => pickSoonest(this.#groups, coolDowns, this.#isLeft))) return;
+    if (this.#refusal) throw this.#refusal;
+  }
+
+  get wasSent(): boolean {
+    return this.#wasSent || this.#call?.wasSent === true;
+  }
+
+  pause(): void {
+    this.#call?.pause();
+  }
+
+  resume(): void {
+    this.#call?.resume();
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    clearTimeout(this.#waiting);
+    this.#call?.abort();
+  }
+
+  onHeaders(status: number, headers: UpstreamHeaders): void {
+    if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
+    this.#attempt?.events.onHeaders(status, headers);
+  }
+
+  onData(bytes: Buffer): void {
+    this.#attempt?.events.onData(bytes);
+  }
+
+  onEnd(): void {
+    this.#attempt?.events.onEnd();
+  }
+
+  onError(error: GatewayError, wasSent: boolean): void {
+    if (!wasSent && this.#retryElsewhere(error)) return;
+    this.#attempt?.events.onError(error, wasSent);
+  }
+
+  #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
+    const { coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
+    const way = this.#way;
+    if (way === null) return false;
+    const retryAfterMs = readRetryAfterMs(headers);
+    const code = `http_${status}` as const;
+    this.#coolDown(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), { code, reason: code });
+    if (!this.#mayRetry()) return false;
+    if (this.#moveOn()) return true;
+    if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
+    this.#options.retryBudget.take();
+    this.#call?.abort();
+    this.#waiting = setTimeout(() => this.#take(way), retryAfterMs);
+    return true;
+  }
+
+  #retryElsewhere({ code, reason }: GatewayError): boolean {
+    if (this.#way === null) return false;
+    this.#coolDown(this.#way, this.#options.coolDownMs, { code, reason });
+    this.#unreachable.push(this.#way.providerId);
+    return this.#mayRetry() && this.#moveOn();
+  }
+
+  #coolDown(way: Way, ms: number, why: CoolDownCause): void {
+    this.#options.coolDowns.start(way, ms, why);
+    this.#caller.refused(way, why);
+  }
+
+  #mayRetry(): boolean {
+    const { attemptsMax, retryBudget } = this.#options;
+    return !this.#isOver && this.#calls < attemptsMax && retryBudget.hasOne;
+  }
+
+  #moveOn(): boolean {
+    const last = this.#call;
+    if (!this.#takeNext()) return false;
+    this.#options.retryBudget.take();
+    last?.abort();
+    return true;
+  }
+
+  /** Returns false when there is no way left that can be taken. */
+  #takeNext(): boolean {
+    const { coolDowns, random } = this.#options;
+    return this.#takeOneOf(() => pickWay(this.#groups, coolDowns, this.#isLeft, random));
+  }
+
+  #takeOneOf(pick: () => Way | null): boolean {
+    for (;;) {
+      const way = pick();
+      if (way === null) return false;
+      try {
+        this.#take(way);
+        return true;
+      } catch (error) {
+        this.#refusal ??= error;
+      }
+    }
+  }
+
+  #take(way: Way): void {
+    this.#tried.push(way);
+    this.#wasSent = this.wasSent;
+    const attempt = this.#caller.prepare(way);
+    this.#way = way;
+    this.#attempt = attempt;
+    this.#calls++;
+    const call = attempt.begin(this);
+    // A call that fails at once has been given up for another already.
+    if (this.#attempt === attempt) this.#call = call;
+  }
+
+  readonly #isLeft = (way: Way): boolean =>
+    !this.#tried.includes(way) && !this.#unreachable.includes(way.providerId);
+}
+
+/**
+ * Statuses by which an upstream says that it did not look at the request: our credential is refused (401, 403) or has no
+ * money left (402), too many requests (429), not available (503), overloaded (529, Anthropic's).
+ */
+const refusals = new Set([401, 402, 403, 429, 503, 529]);

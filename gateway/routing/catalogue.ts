@@ -1,0 +1,99 @@
+import type { Database } from "../../db/database.ts";
+import type { ModelFallbackRow, ModelRow } from "../../db/entities/model.ts";
+import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
+import type { Limits } from "../config/limit-variables.ts";
+import type { Log } from "../log.ts";
+import { ConnectedProvider } from "./connected-provider.ts";
+import type { Way } from "./candidate.ts";
+
+/** A model that can be called, with every way to it. */
+export type CatalogueModel = Readonly<{
+  id: string;
+  slug: string;
+  createdAt: Date;
+  /** The model's own provider with each of its credentials, then the same for each fallback, in their order. */
+  ways: readonly (readonly Way[])[];
+}>;
+
+type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Limits; log: Log };
+
+/** All models with their providers, in memory: read at the start and again, as a whole, whenever one of them changes. */
+export class Catalogue {
+  readonly #options: CatalogueOptions;
+  #models: ReadonlyMap<string, CatalogueModel> = new Map();
+  #ids: ReadonlySet<string> = new Set();
+  #reloading: Promise<void> = Promise.resolve();
+
+  constructor(options: CatalogueOptions) {
+    this.#options = options;
+  }
+
+  find(slug: string): CatalogueModel | undefined {
+    return this.#models.get(slug);
+  }
+
+  /** Whether each of these ids is a model's that is known here. */
+  hasAll(modelIds: ReadonlySet<string>): boolean {
+    return [...modelIds].every((id) => this.#ids.has(id));
+  }
+
+  /** By slug. */
+  list(): Iterable<CatalogueModel> {
+    return this.#models.values();
+  }
+
+  /** The origins of all upstreams. */
+  origins(): Set<string> {
+    const origins = new Set<string>();
+    for (const { ways } of this.#models.values()) {
+      for (const { target } of ways.flat()) {
+        if (target.reach === "network") origins.add(target.chat.endpoint.origin);
+      }
+    }
+    return origins;
+  }
+
+  /** Reads everything again. One after another: what was read first must not replace what was read later. */
+  reload(): Promise<void> {
+    const reload = this.#reloading.then(() => this.#read());
+    this.#reloading = reload.catch(() => {});
+    return reload;
+  }
+
+  async #read(): Promise<void> {
+    const rows = await this.#options.database.read(async ({ models, providers }) => ({
+      models: await models.list(),
+      fallbacks: await models.listFallbacks(),
+      providers: await providers.list(),
+      credentials: await providers.listCredentials(),
+    }));
+    this.#models = toCatalogue(rows, this.#options);
+    this.#ids = new Set(rows.models.map(({ id }) => id));
+  }
+}
+
+type CatalogueRows = {
+  models: ModelRow[];
+  fallbacks: ModelFallbackRow[];
+  providers: ProviderRow[];
+  credentials: CredentialRow[];
+};
+
+function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string, CatalogueModel> {
+  const credentials = Map.groupBy(rows.credentials, ({ providerId }) => providerId);
+  const providers = new Map(
+    rows.providers.map((row) => [row.id, new ConnectedProvider(row, credentials.get(row.id) ?? [], options)]),
+  );
+  const ownWays = new Map(
+    rows.models.map((model) => [model.id, providers.get(model.providerId)?.waysTo(model) ?? []]),
+  );
+  const fallbacks = Map.groupBy(rows.fallbacks, ({ modelId }) => modelId);
+  return new Map(
+    rows.models.map(({ id, slug, createdAt }) => {
+      const fallbackIds = (fallbacks.get(id) ?? []).map(({ fallbackModelId }) => fallbackModelId);
+      const ways = [id, ...fallbackIds].map((modelId) => ownWays.get(modelId) ?? []);
+      return [slug, { id, slug, createdAt, ways: ways.filter((group) => group.length > 0) }];
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import type { ModelRow } from "../../db/entities/model.ts";
+import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
+import { toGatewayError } from "../errors.ts";
+import type { Limits } from "../config/limit-variables.ts";
+import type { Log } from "../log.ts";
+import type { LocalProvider, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
+import { findProvider } from "../providers/registry.ts";
+import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
+import { openCredential } from "../credentials/credential.ts";
+import { findModelFacts } from "../known-models/model-facts.ts";
+import type { Target, Way } from "./candidate.ts";
+
+type ConnectedProviderOptions = { secretBox: SecretBox; limits: Limits; log: Log };
+
+/** A provider as models are called through it: its upstream's operations, once with each credential. */
+export class ConnectedProvider {
+  readonly #row: ProviderRow;
+  readonly #timeouts: UpstreamTimeouts;
+  readonly #connections: Connection[];
+
+  constructor(
+    row: ProviderRow,
+    credentials: CredentialRow[],
+    { secretBox, limits, log }: ConnectedProviderOptions,
+  ) {
+    this.#row = row;
+    this.#timeouts = { ...defaultTimeouts(limits), ...row.timeouts };
+    this.#connections = (credentials.length === 0 ? [null] : credentials).map((credential) => {
+      const { id: credentialId, weight } = credential ?? { id: null, weight: 1 };
+      try {
+        return { credentialId, weight, partner: connect(row, credential, secretBox) };
+      } catch (error) {
+        log.error({ provider: row.name, credentialId, error }, "the provider cannot be called");
+        return { credentialId, weight, partner: { reach: "none", reason: toGatewayError(error) } };
+      }
+    });
+  }
+
+  /** The ways to a model of this provider, one for each credential. */
+  waysTo(model: ModelRow): Way[] {
+    const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
+    const upstreamModel = {
+      name: model.upstreamModel,
+      outputTokensMax: model.outputTokensMax,
+      canReason: findModelFacts(model.upstreamModel)?.capabilities.includes("reasoning"),
+    };
+    return this.#connections.map(({ credentialId, weight, partner }) => ({
+      providerId: this.#row.id,
+      providerName: this.#row.name,
+      providerKind: this.#row.kind,
+      preset: this.#row.preset,
+      credentialId,
+      weight,
+      upstreamModel,
+      prices: { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice },
+      timeouts: this.#timeouts,
+      target: toTarget(partner, upstreamModel),
+    }));
+  }
+}
+
+type Connection = { credentialId: string | null; weight: number; partner: Partner };
+
+/** Whoever is at the other end, before it is known which model is wanted. */
+type Partner =
+  | { reach: "network"; api: UpstreamApi }
+  | { reach: "local"; provider: LocalProvider }
+  | (Target & { reach: "none" });
+
+function connect(row: ProviderRow, credential: CredentialRow | null, secretBox: SecretBox): Partner {
+  const provider = findProvider(row.kind);
+  if (provider.reach === "local") return { reach: "local", provider };
+  const secret = credential ? openCredential(secretBox, credential) : null;
+  const api = provider.connect({ baseUrl: row.baseUrl ?? "", secret, preset: row.preset });
+  return { reach: "network", api };
+}
+
+function toTarget(partner: Partner, model: UpstreamModel): Target {
+  if (partner.reach !== "network") return partner;
+  const { api } = partner;
+  return {
+    reach: "network",
+    chat: api.chat(model),
+    embeddings: api.embeddings(model),
+    dialects: api.dialects ?? {},
+    meantStatus: api.meantStatus?.bind(api),
+  };
+}
+
+function defaultTimeouts(limits: Limits): UpstreamTimeouts {
+  return {
+    connectTimeoutMs: limits.upstreamConnectTimeoutMs,
+    firstByteTimeoutMs: limits.upstreamFirstByteTimeoutMs,
+    idleTimeoutMs: limits.upstreamIdleTimeoutMs,
+    totalTimeoutMs: limits.upstreamTotalTimeoutMs,
+  };
+}
