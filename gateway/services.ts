@@ -19,6 +19,7 @@ import { createId } from "./ids.ts";
 import { ChangeFeed } from "./keys/change-feed.ts";
 import { KeyCache } from "./keys/key-cache.ts";
 import { KeyService } from "./keys/key-service.ts";
+import { KeyUsageReader } from "./keys/key-usage.ts";
 import { LastUsed } from "./keys/last-used.ts";
 import { lookUpKey } from "./keys/look-up-key.ts";
 import { startLimits } from "./limits/start-limits.ts";
@@ -98,7 +99,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       createName: () => createId("spl", runtime),
       shipped: (records) => budgets.shipped(records),
     });
-    const { budgets, limiter, keyUsage, closeLimits, exchangeLimits } = await startLimits({
+    const { budgets, limiter, closeLimits, exchangeLimits } = await startLimits({
       ...{ config, database, runtime, recorder },
     });
     closers.push(
@@ -204,7 +205,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
         privateAddressWarnings,
         limiter,
         budgets,
-        keyUsage,
+        keyUsage: new KeyUsageReader({ database, now, limits, limiter, budgets }),
         exchangeLimits,
         recorder,
         openExchanges,

@@ -1,5 +1,5 @@
 import { resolveRoute } from "../routing/resolve-route.ts";
-import type { Way } from "../routing/candidate.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import { type Attempt, Attempts } from "../routing/attempts.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
@@ -12,22 +12,22 @@ export function callModel(
   { catalogue, attempts, limiter, observer, privateAddressWarnings }: CompleteOptions,
   exchange: Exchange,
   slug: string,
-  prepare: (way: Way) => Attempt,
+  prepare: (candidate: Candidate) => Attempt,
 ): void {
   const route = resolveRoute(catalogue, exchange.key, slug);
   exchange.take(route);
   limiter.admit(exchange, () =>
     exchange.call(
-      new Attempts(attempts, route.ways, {
-        prepare(way) {
-          const attempt = prepare(way);
-          exchange.noteAttempt(way);
+      new Attempts(attempts, route.candidates, {
+        prepare(candidate) {
+          const attempt = prepare(candidate);
+          exchange.noteAttempt(candidate);
           return attempt;
         },
-        refused(way, { code, reason }) {
+        refused(candidate, { code, reason }) {
           exchange.observed?.callRefused(code);
-          observer?.upstreamRefused(way.providerName, code);
-          if (reason === "private_address") privateAddressWarnings.warn(way);
+          observer?.upstreamRefused(candidate.providerName, code);
+          if (reason === "private_address") privateAddressWarnings.warn(candidate);
         },
       }),
     ),

@@ -20,5 +20,5 @@ export function complete(options: CompleteOptions, exchange: Exchange, bytes: Bu
   const { upstreamEventBytesMax: eventBytesMax } = options.limits;
   const clientForm = chatClientForm(toEnvelope(exchange, slug), { includeUsage, eventBytesMax });
   const call = { options, exchange, request, clientForm, slug };
-  callModel(options, exchange, slug, (way) => prepareChat(call, way));
+  callModel(options, exchange, slug, (candidate) => prepareChat(call, candidate));
 }

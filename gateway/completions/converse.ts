@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../dialects/chat/read-chat-request.ts";
 import type { Dialect, DialectRequest } from "../dialects/dialect.ts";
-import type { Way } from "../routing/candidate.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import type { Endpoint } from "../providers/provider.ts";
 import type { Attempt } from "../routing/attempts.ts";
 import { applyEdits } from "../wire/apply-edits.ts";
@@ -39,15 +39,15 @@ export function converse(
   };
   // Translated once, for whichever of the ways need it.
   let chatRequest: ChatRequest | null = null;
-  callModel(options, exchange, slug, (way) => {
-    const { target } = way;
+  callModel(options, exchange, slug, (candidate) => {
+    const { target } = candidate;
     const endpoint = target.reach === "network" ? target.dialects[dialect.endpointName] : undefined;
     if (endpoint) {
       const call = { options, exchange, request: dialect.native.toNativeRequest(request), slug };
-      return prepareNative(call, dialect, withClientHeaders(endpoint, clientHeaders), way);
+      return prepareNative(call, dialect, withClientHeaders(endpoint, clientHeaders), candidate);
     }
     chatRequest ??= toChatRequest(dialect, request);
-    return prepareChat({ options, exchange, request: chatRequest, clientForm, slug }, way);
+    return prepareChat({ options, exchange, request: chatRequest, clientForm, slug }, candidate);
   });
 }
 
@@ -62,7 +62,7 @@ function prepareNative(
   { options, exchange, request, slug }: NativeCall,
   { native }: Pick<Dialect, "native">,
   endpoint: Endpoint,
-  { upstreamModel, timeouts }: Way,
+  { upstreamModel, timeouts }: Candidate,
 ): Attempt {
   const { limits, upstreams } = options;
   const { secret } = endpoint;

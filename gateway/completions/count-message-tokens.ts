@@ -2,7 +2,7 @@ import { countTokens } from "../dialects/messages/count-tokens.ts";
 import { readCountRequest } from "../dialects/messages/read-messages-request.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { resolveRoute } from "../routing/resolve-route.ts";
-import type { Way } from "../routing/candidate.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import { type ClientHeaders, spliceModel, withClientHeaders } from "./converse.ts";
@@ -21,15 +21,15 @@ export async function countMessageTokens(
 ): Promise<Buffer> {
   const request = readCountRequest(bytes, options.limits.requestJsonDepthMax);
   const route = resolveRoute(options.catalogue, key, request.model);
-  const way = route.ways[0]?.[0];
-  const counted = way && (await askUpstream(options, way, request, clientHeaders, signal));
+  const candidate = route.candidates[0]?.[0];
+  const counted = candidate && (await askUpstream(options, candidate, request, clientHeaders, signal));
   return counted ?? Buffer.from(JSON.stringify(await countTokens(request)));
 }
 
 /** Null where it does not count, or cannot now: a rough number is worth more than none. */
 async function askUpstream(
   { upstreams, limits }: CompleteOptions,
-  { target, timeouts, upstreamModel }: Way,
+  { target, timeouts, upstreamModel }: Candidate,
   request: ReturnType<typeof readCountRequest>,
   clientHeaders: ClientHeaders,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import {
   type EmbeddingsRequest,
 } from "../dialects/embeddings/read-embeddings-request.ts";
 import { GatewayError } from "../errors.ts";
-import type { Way } from "../routing/candidate.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import type { Attempt } from "../routing/attempts.ts";
 import { applyEdits } from "../wire/apply-edits.ts";
 import { AnswerRelay } from "./answer-relay.ts";
@@ -19,7 +19,9 @@ export function embed(options: CompleteOptions, exchange: Exchange, bytes: Buffe
   const request = readRequest(options, exchange, bytes, readEmbeddingsRequest);
   const slug = request.body.model;
   exchange.describe(options.askedModels.nameOf(slug), false, request.body);
-  callModel(options, exchange, slug, (way) => prepareEmbeddings(options, exchange, request, slug, way));
+  callModel(options, exchange, slug, (candidate) =>
+    prepareEmbeddings(options, exchange, request, slug, candidate),
+  );
 }
 
 function prepareEmbeddings(
@@ -27,7 +29,7 @@ function prepareEmbeddings(
   exchange: Exchange,
   request: EmbeddingsRequest,
   slug: string,
-  { target, upstreamModel, timeouts }: Way,
+  { target, upstreamModel, timeouts }: Candidate,
 ): Attempt {
   if (target.reach === "none") throw target.reason;
   const api = target.reach === "network" ? target.embeddings : null;

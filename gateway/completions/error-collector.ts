@@ -1,4 +1,4 @@
-import type { Way } from "../routing/candidate.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import type { Exchange } from "./exchange.ts";
 import { type ErrorSpeaker, readUpstreamError } from "./read-upstream-error.ts";
@@ -16,7 +16,7 @@ export class ErrorCollector {
     this.#exchange = exchange;
     this.#status = status;
     this.#headers = headers;
-    this.#speaker = speakerOf(exchange.way);
+    this.#speaker = speakerOf(exchange.candidate);
     exchange.observed?.callAnswered(status);
   }
 
@@ -32,9 +32,9 @@ export class ErrorCollector {
   }
 }
 
-function speakerOf(way: Way | null): ErrorSpeaker {
-  if (way?.target.reach !== "network") return { form: "native", secret: null };
-  const { chat, meantStatus } = way.target;
+function speakerOf(candidate: Candidate | null): ErrorSpeaker {
+  if (candidate?.target.reach !== "network") return { form: "native", secret: null };
+  const { chat, meantStatus } = candidate.target;
   return { form: chat.form, secret: chat.endpoint.secret, meantStatus };
 }
 

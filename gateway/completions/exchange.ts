@@ -3,7 +3,7 @@ import { timeOfId } from "../ids.ts";
 import type { Admission } from "../limits/rates/admission.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import type { Route } from "../routing/resolve-route.ts";
-import type { Way } from "../routing/candidate.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import type { Attempts } from "../routing/attempts.ts";
 import { completeUsage, toUsed } from "../usage/counting/complete-usage.ts";
 import {
@@ -41,7 +41,7 @@ export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #startedAt = performance.now();
   #route: Route | null = null;
-  #way: Way | null = null;
+  #way: Candidate | null = null;
   #attempts = 0;
   /** What the recorder knows of it, from its first call on. */
   #started: StartedRequest | null = null;
@@ -73,7 +73,7 @@ export class Exchange {
   }
 
   /** The way that was taken, or tried last; null until then. */
-  get way(): Way | null {
+  get candidate(): Candidate | null {
     return this.#way;
   }
 
@@ -103,10 +103,10 @@ export class Exchange {
   }
 
   /** An upstream is about to be called. */
-  noteAttempt(way: Way): void {
-    this.#way = way;
+  noteAttempt(candidate: Candidate): void {
+    this.#way = candidate;
     if (this.#attempts++ === 0) this.#calledAt = performance.now();
-    this.observed?.call(way);
+    this.observed?.call(candidate);
     const { recorder } = this.#options;
     const toRecord = () => this.#toRecord("INTERRUPTED", 500, gatewayDied, toUsed(null, this.#way));
     if (this.#started) recorder.update(this.#started);
@@ -228,7 +228,7 @@ export class Exchange {
     used: ReturnType<typeof toUsed>,
   ): UsageRecord {
     const { endpoint, clientTool } = this.#options;
-    const { way } = this;
+    const { candidate } = this;
     return {
       id: this.id,
       createdAt: this.createdAt,
@@ -236,9 +236,9 @@ export class Exchange {
       apiKeyName: this.key.name,
       ownerId: this.key.ownerId,
       model: this.#askedModel,
-      provider: way?.providerName ?? "",
-      upstreamModel: way?.upstreamModel.name ?? null,
-      credentialId: way?.credentialId ?? null,
+      provider: candidate?.providerName ?? "",
+      upstreamModel: candidate?.upstreamModel.name ?? null,
+      credentialId: candidate?.credentialId ?? null,
       attempts: this.#attempts,
       endpoint,
       clientTool,

@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../dialects/chat/read-chat-request.ts";
-import type { NetworkTarget, Way } from "../routing/candidate.ts";
+import type { NetworkTarget, Candidate } from "../routing/candidate.ts";
 import type { LocalProvider } from "../providers/provider.ts";
 import type { Attempt } from "../routing/attempts.ts";
 import { playAnswer } from "../upstream/local-call.ts";
@@ -28,48 +28,52 @@ export type ChatCall = {
  * A chat completion by one way: the request in its upstream's words, and the relay that understands the answer. Throws a
  * `GatewayError` for a way that cannot be taken, or not with this request.
  */
-export function prepareChat(call: ChatCall, way: Way): Attempt {
-  const { target } = way;
+export function prepareChat(call: ChatCall, candidate: Candidate): Attempt {
+  const { target } = candidate;
   if (target.reach === "none") throw target.reason;
-  if (target.reach === "local") return prepareLocal(call, way, target.provider);
+  if (target.reach === "local") return prepareLocal(call, candidate, target.provider);
   return target.chat.form === "native"
-    ? prepareNative(call, way, target.chat)
-    : prepareTranslated(call, way, target.chat);
+    ? prepareNative(call, candidate, target.chat)
+    : prepareTranslated(call, candidate, target.chat);
 }
 
 type Chat = NetworkTarget["chat"];
 
-function prepareNative(call: ChatCall, way: Way, chat: Chat & { form: "native" }): Attempt {
+function prepareNative(call: ChatCall, candidate: Candidate, chat: Chat & { form: "native" }): Attempt {
   const { endpoint, quirks } = chat;
-  const bytes = spliceRequest(call.request, way.upstreamModel, quirks);
+  const bytes = spliceRequest(call.request, candidate.upstreamModel, quirks);
   return {
     events: relayChat(call, endpoint.secret),
-    begin: (events) => call.options.upstreams.call(endpoint, bytes, way.timeouts, events),
+    begin: (events) => call.options.upstreams.call(endpoint, bytes, candidate.timeouts, events),
   };
 }
 
-function prepareLocal(call: ChatCall, way: Way, provider: LocalProvider): Attempt {
+function prepareLocal(call: ChatCall, candidate: Candidate, provider: LocalProvider): Attempt {
   const { exchange, request, slug } = call;
   const body = {
     ...request.body,
-    model: way.upstreamModel.name,
+    model: candidate.upstreamModel.name,
     stream_options: { include_usage: true },
   };
   const { id, createdSeconds } = toEnvelope(exchange, slug);
   const identity = { id: `chatcmpl-${id}`, createdSeconds };
   return {
     events: relayChat(call, null),
-    begin: (events) => playAnswer(provider.answerChat(body, identity), way.timeouts, events),
+    begin: (events) => playAnswer(provider.answerChat(body, identity), candidate.timeouts, events),
   };
 }
 
-function prepareTranslated(call: ChatCall, way: Way, chat: Chat & { form: "translated" }): Attempt {
+function prepareTranslated(
+  call: ChatCall,
+  candidate: Candidate,
+  chat: Chat & { form: "translated" },
+): Attempt {
   const { options, request } = call;
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
-  const bytes = Buffer.from(JSON.stringify(chat.buildRequest(request.body, way.upstreamModel)));
+  const bytes = Buffer.from(JSON.stringify(chat.buildRequest(request.body, candidate.upstreamModel)));
   return {
     events: translate(call, chat, endpoint.secret),
-    begin: (events) => options.upstreams.call(endpoint, bytes, way.timeouts, events),
+    begin: (events) => options.upstreams.call(endpoint, bytes, candidate.timeouts, events),
   };
 }
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
-import { readKey } from "../credentials/key-file.ts";
 
 /** What environment variables may hold, each with what to say of one that does not. */
 export const port = z.coerce
@@ -103,4 +102,9 @@ function isDecodable(text: string): boolean {
 function isHostAndPort(text: string): boolean {
   const port = /^(?:\[[0-9a-f:.]+\]|[^\s:/]+):(\d{1,5})$/.exec(text)?.[1];
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+/** A key of 32 bytes in base64 or base64url; null for anything else. `Buffer.from` skips invalid characters. */
+export function readKey(text: string): Buffer | null {
+  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : null;
 }

@@ -5,7 +5,6 @@ import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { createId } from "../ids.ts";
 import { BudgetWarnings } from "./budgets/budget-warnings.ts";
 import { Budgets } from "./budgets/budgets.ts";
-import { KeyUsageReader } from "../keys/key-usage.ts";
 import { Limiter } from "./rates/limiter.ts";
 import type { Meter } from "./rates/meter.ts";
 import { PeriodicTask } from "./periodic-task.ts";
@@ -75,9 +74,8 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     await warning.run();
     await warning.close();
   };
-  const keyUsage = new KeyUsageReader({ database, now, limits, limiter, budgets });
   await valkey?.attempted();
-  return { budgets, limiter, keyUsage, closeLimits, exchangeLimits: () => exchanging.run() };
+  return { budgets, limiter, closeLimits, exchangeLimits: () => exchanging.run() };
 }
 
 const warningIntervalMs = 1_000;

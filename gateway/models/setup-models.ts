@@ -45,7 +45,7 @@ export async function readSetupModels(
 }
 
 function dialectsOf(catalogue: Catalogue, slug: string): SetupModel["dialects"] {
-  const target = catalogue.find(slug)?.ways[0]?.[0]?.target;
+  const target = catalogue.find(slug)?.candidates[0]?.[0]?.target;
   if (target?.reach !== "network") return ["chat"];
   return [
     ...(target.chat.form === "native" ? (["chat"] as const) : []),

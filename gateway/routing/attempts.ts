@@ -1,7 +1,7 @@
 import type { GatewayError } from "../errors.ts";
-import type { Way } from "./candidate.ts";
+import type { Candidate } from "./candidate.ts";
 import type { CoolDownCause, CoolDowns } from "./cool-downs.ts";
-import { pickSoonest, pickWay } from "./select-candidate.ts";
+import { selectSoonest, selectCandidate } from "./select-candidate.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
@@ -27,9 +27,9 @@ export type Attempt = {
 /** Whose call it is. */
 type Caller = {
   /** Throws a `GatewayError` for a way that cannot be taken. */
-  prepare(way: Way): Attempt;
+  prepare(candidate: Candidate): Attempt;
   /** The way was called and refused to look at the request, or could not be reached. */
-  refused(way: Way, why: CoolDownCause): void;
+  refused(candidate: Candidate, why: CoolDownCause): void;
 };
 
 /**
@@ -39,15 +39,15 @@ type Caller = {
  */
 export class Attempts implements UpstreamCall, UpstreamEvents {
   readonly #options: AttemptsOptions;
-  readonly #groups: readonly (readonly Way[])[];
+  readonly #groups: readonly (readonly Candidate[])[];
   readonly #caller: Caller;
-  readonly #tried: Way[] = [];
+  readonly #tried: Candidate[] = [];
   /** Providers that could not be reached: another credential would not help. */
   readonly #unreachable: string[] = [];
   /** Why the first of the ways that cannot be taken cannot be. */
   #refusal: unknown = null;
   #calls = 0;
-  #way: Way | null = null;
+  #way: Candidate | null = null;
   #attempt: Attempt | null = null;
   #call: UpstreamCall | null = null;
   /** By a call that was given up for another. */
@@ -55,7 +55,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   #waiting: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(options: AttemptsOptions, groups: readonly (readonly Way[])[], caller: Caller) {
+  constructor(options: AttemptsOptions, groups: readonly (readonly Candidate[])[], caller: Caller) {
     this.#options = options;
     this.#groups = groups;
     this.#caller = caller;
@@ -67,7 +67,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     retryBudget.noteRequest();
     if (this.#takeNext()) return;
     // Where all who can be asked this are cooling down, to call one of them is better than to call nobody.
-    if (this.#takeOneOf(() => pickSoonest(this.#groups, coolDowns, this.#isLeft))) return;
+    if (this.#takeOneOf(() => selectSoonest(this.#groups, coolDowns, this.#isLeft))) return;
     if (this.#refusal) throw this.#refusal;
   }
 
@@ -109,17 +109,17 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
     const { coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
-    const way = this.#way;
-    if (way === null) return false;
+    const candidate = this.#way;
+    if (candidate === null) return false;
     const retryAfterMs = readRetryAfterMs(headers);
     const code = `http_${status}` as const;
-    this.#coolDown(way, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), { code, reason: code });
+    this.#coolDown(candidate, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), { code, reason: code });
     if (!this.#mayRetry()) return false;
     if (this.#moveOn()) return true;
     if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
     this.#options.retryBudget.take();
     this.#call?.abort();
-    this.#waiting = setTimeout(() => this.#take(way), retryAfterMs);
+    this.#waiting = setTimeout(() => this.#take(candidate), retryAfterMs);
     return true;
   }
 
@@ -130,9 +130,9 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     return this.#mayRetry() && this.#moveOn();
   }
 
-  #coolDown(way: Way, ms: number, why: CoolDownCause): void {
-    this.#options.coolDowns.start(way, ms, why);
-    this.#caller.refused(way, why);
+  #coolDown(candidate: Candidate, ms: number, why: CoolDownCause): void {
+    this.#options.coolDowns.start(candidate, ms, why);
+    this.#caller.refused(candidate, why);
   }
 
   #mayRetry(): boolean {
@@ -151,15 +151,15 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   /** Returns false when there is no way left that can be taken. */
   #takeNext(): boolean {
     const { coolDowns, random } = this.#options;
-    return this.#takeOneOf(() => pickWay(this.#groups, coolDowns, this.#isLeft, random));
+    return this.#takeOneOf(() => selectCandidate(this.#groups, coolDowns, this.#isLeft, random));
   }
 
-  #takeOneOf(pick: () => Way | null): boolean {
+  #takeOneOf(pick: () => Candidate | null): boolean {
     for (;;) {
-      const way = pick();
-      if (way === null) return false;
+      const candidate = pick();
+      if (candidate === null) return false;
       try {
-        this.#take(way);
+        this.#take(candidate);
         return true;
       } catch (error) {
         this.#refusal ??= error;
@@ -167,11 +167,11 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     }
   }
 
-  #take(way: Way): void {
-    this.#tried.push(way);
+  #take(candidate: Candidate): void {
+    this.#tried.push(candidate);
     this.#wasSent = this.wasSent;
-    const attempt = this.#caller.prepare(way);
-    this.#way = way;
+    const attempt = this.#caller.prepare(candidate);
+    this.#way = candidate;
     this.#attempt = attempt;
     this.#calls++;
     const call = attempt.begin(this);
@@ -179,8 +179,8 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     if (this.#attempt === attempt) this.#call = call;
   }
 
-  readonly #isLeft = (way: Way): boolean =>
-    !this.#tried.includes(way) && !this.#unreachable.includes(way.providerId);
+  readonly #isLeft = (candidate: Candidate): boolean =>
+    !this.#tried.includes(candidate) && !this.#unreachable.includes(candidate.providerId);
 }
 
 /**

@@ -10,7 +10,7 @@ import type {
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 
 /** One way to a model: a provider with one of our credentials for it, and everything that calling it takes. */
-export type Way = Readonly<{
+export type Candidate = Readonly<{
   providerId: string;
   providerName: string;
   /** The kind of its API, and the preset that it was made from; null where it was made without one. */

@@ -5,7 +5,7 @@ import type { SecretBox } from "../credentials/secret-box.ts";
 import type { Limits } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
 import { ConnectedProvider } from "./connected-provider.ts";
-import type { Way } from "./candidate.ts";
+import type { Candidate } from "./candidate.ts";
 
 /** A model that can be called, with every way to it. */
 export type CatalogueModel = Readonly<{
@@ -13,7 +13,7 @@ export type CatalogueModel = Readonly<{
   slug: string;
   createdAt: Date;
   /** The model's own provider with each of its credentials, then the same for each fallback, in their order. */
-  ways: readonly (readonly Way[])[];
+  candidates: readonly (readonly Candidate[])[];
 }>;
 
 type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Limits; log: Log };
@@ -46,8 +46,8 @@ export class Catalogue {
   /** The origins of all upstreams. */
   origins(): Set<string> {
     const origins = new Set<string>();
-    for (const { ways } of this.#models.values()) {
-      for (const { target } of ways.flat()) {
+    for (const { candidates } of this.#models.values()) {
+      for (const { target } of candidates.flat()) {
         if (target.reach === "network") origins.add(target.chat.endpoint.origin);
       }
     }
@@ -86,14 +86,14 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
     rows.providers.map((row) => [row.id, new ConnectedProvider(row, credentials.get(row.id) ?? [], options)]),
   );
   const ownWays = new Map(
-    rows.models.map((model) => [model.id, providers.get(model.providerId)?.waysTo(model) ?? []]),
+    rows.models.map((model) => [model.id, providers.get(model.providerId)?.candidatesFor(model) ?? []]),
   );
   const fallbacks = Map.groupBy(rows.fallbacks, ({ modelId }) => modelId);
   return new Map(
     rows.models.map(({ id, slug, createdAt }) => {
       const fallbackIds = (fallbacks.get(id) ?? []).map(({ fallbackModelId }) => fallbackModelId);
-      const ways = [id, ...fallbackIds].map((modelId) => ownWays.get(modelId) ?? []);
-      return [slug, { id, slug, createdAt, ways: ways.filter((group) => group.length > 0) }];
+      const candidates = [id, ...fallbackIds].map((modelId) => ownWays.get(modelId) ?? []);
+      return [slug, { id, slug, createdAt, candidates: candidates.filter((group) => group.length > 0) }];
     }),
   );
 }

@@ -9,7 +9,7 @@ import { findProvider } from "../providers/registry.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 import { openCredential } from "../credentials/credential.ts";
 import { findModelFacts } from "../known-models/model-facts.ts";
-import type { Target, Way } from "./candidate.ts";
+import type { Target, Candidate } from "./candidate.ts";
 
 type ConnectedProviderOptions = { secretBox: SecretBox; limits: Limits; log: Log };
 
@@ -38,7 +38,7 @@ export class ConnectedProvider {
   }
 
   /** The ways to a model of this provider, one for each credential. */
-  waysTo(model: ModelRow): Way[] {
+  candidatesFor(model: ModelRow): Candidate[] {
     const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
     const upstreamModel = {
       name: model.upstreamModel,

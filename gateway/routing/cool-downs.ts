@@ -11,15 +11,15 @@ export class CoolDowns {
   }
 
   /** Milliseconds until the way may be taken again; 0 when it may be now. */
-  leftMs(way: CooledWay): number {
+  leftMs(candidate: CooledWay): number {
     if (this.#current.size === 0) return 0;
-    const coolDown = this.#current.get(nameOf(way));
+    const coolDown = this.#current.get(nameOf(candidate));
     return coolDown === undefined ? 0 : Math.max(0, coolDown.until - this.#now());
   }
 
   /** Null when the way may be taken. */
-  find(way: CooledWay): CoolDown | null {
-    return this.leftMs(way) === 0 ? null : (this.#current.get(nameOf(way)) ?? null);
+  find(candidate: CooledWay): CoolDown | null {
+    return this.leftMs(candidate) === 0 ? null : (this.#current.get(nameOf(candidate)) ?? null);
   }
 
   /** The name of the provider of each way that is left alone now. */
@@ -30,12 +30,12 @@ export class CoolDowns {
   }
 
   /** Never shortens a cool-down that is on already. */
-  start(way: CooledWay & { providerName: string }, ms: number, why: CoolDownCause): void {
+  start(candidate: CooledWay & { providerName: string }, ms: number, why: CoolDownCause): void {
     const now = this.#now();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
-    const name = nameOf(way);
+    const name = nameOf(candidate);
     const { since = now, until = 0 } = this.#current.get(name) ?? {};
-    const { providerName } = way;
+    const { providerName } = candidate;
     this.#current.set(name, { since, until: Math.max(until, now + ms), ...why, providerName });
   }
 }

@@ -2,7 +2,7 @@ import type { Log } from "../log.ts";
 import { type AddressGuard, hostAndPortOf } from "../upstream/address-guard.ts";
 import type { CatalogueModel } from "./catalogue.ts";
 import { howToAllow } from "../upstream/explain-failure.ts";
-import type { Way } from "./candidate.ts";
+import type { Candidate } from "./candidate.ts";
 
 type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
 
@@ -21,16 +21,17 @@ export class PrivateAddressWarnings {
 
   /** Of models as the gateway starts, as far as it can be told without asking a name server: that may take long. */
   warnAtStart(models: Iterable<CatalogueModel>): void {
-    for (const { ways } of models) {
-      for (const way of ways.flat()) {
-        if (way.target.reach !== "network") continue;
-        if (this.#options.guard.refusesAtSight(new URL(way.target.chat.endpoint.origin))) this.warn(way);
+    for (const { candidates } of models) {
+      for (const candidate of candidates.flat()) {
+        if (candidate.target.reach !== "network") continue;
+        if (this.#options.guard.refusesAtSight(new URL(candidate.target.chat.endpoint.origin)))
+          this.warn(candidate);
       }
     }
   }
 
   /** The way was refused for its address. */
-  warn({ providerId, providerName, target }: Way): void {
+  warn({ providerId, providerName, target }: Candidate): void {
     if (target.reach !== "network") return;
     const { origin } = target.chat.endpoint;
     if (this.#told.get(providerId) === origin) return;

@@ -1,4 +1,4 @@
-import type { Way } from "./candidate.ts";
+import type { Candidate } from "./candidate.ts";
 import type { CoolDowns } from "./cool-downs.ts";
 
 /**
@@ -7,41 +7,41 @@ import type { CoolDowns } from "./cool-downs.ts";
  * @param isLeft whether a way may still be tried for this request
  * @param random a number from 0 to 1, without 1
  */
-export function pickWay(
-  groups: readonly (readonly Way[])[],
+export function selectCandidate(
+  groups: readonly (readonly Candidate[])[],
   coolDowns: CoolDowns,
-  isLeft: (way: Way) => boolean,
+  isLeft: (candidate: Candidate) => boolean,
   random: () => number,
-): Way | null {
+): Candidate | null {
   for (const group of groups) {
     const only = group.length === 1 ? group[0] : undefined;
     if (only) {
       if (isLeft(only) && coolDowns.leftMs(only) === 0) return only;
       continue;
     }
-    const candidates = group.filter((way) => isLeft(way) && coolDowns.leftMs(way) === 0);
-    const way = pickByWeight(candidates, random);
-    if (way) return way;
+    const candidates = group.filter((candidate) => isLeft(candidate) && coolDowns.leftMs(candidate) === 0);
+    const candidate = selectByWeight(candidates, random);
+    if (candidate) return candidate;
   }
   return null;
 }
 
 /** When all are cooling down: of those that may still be tried, the one that is ready soonest. */
-export function pickSoonest(
-  groups: readonly (readonly Way[])[],
+export function selectSoonest(
+  groups: readonly (readonly Candidate[])[],
   coolDowns: CoolDowns,
-  isLeft: (way: Way) => boolean,
-): Way | null {
-  let soonest: Way | null = null;
-  for (const way of groups.flat()) {
-    if (!isLeft(way)) continue;
-    if (soonest === null || coolDowns.leftMs(way) < coolDowns.leftMs(soonest)) soonest = way;
+  isLeft: (candidate: Candidate) => boolean,
+): Candidate | null {
+  let soonest: Candidate | null = null;
+  for (const candidate of groups.flat()) {
+    if (!isLeft(candidate)) continue;
+    if (soonest === null || coolDowns.leftMs(candidate) < coolDowns.leftMs(soonest)) soonest = candidate;
   }
   return soonest;
 }
 
-function pickByWeight(ways: readonly Way[], random: () => number): Way | undefined {
-  const total = ways.reduce((sum, { weight }) => sum + weight, 0);
+function selectByWeight(candidates: readonly Candidate[], random: () => number): Candidate | undefined {
+  const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
   let left = random() * total;
-  return ways.find(({ weight }) => (left -= weight) < 0) ?? ways.at(-1);
+  return candidates.find(({ weight }) => (left -= weight) < 0) ?? candidates.at(-1);
 }

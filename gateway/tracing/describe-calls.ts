@@ -1,6 +1,5 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
-import type { Way } from "../routing/candidate.ts";
-import type { ObservedCall } from "../usage/observed-request.ts";
+import type { ObservedCall, ObservedUpstream } from "../usage/observed-request.ts";
 import type { EndedRequest } from "../usage/request-observer.ts";
 import { genAiOperationName, genAiProviderName } from "./gen-ai-names.ts";
 
@@ -11,21 +10,21 @@ import { genAiOperationName, genAiProviderName } from "./gen-ai-names.ts";
 export function describeCalls(ended: EndedRequest): DescribedCall[] {
   return (ended.request?.calls ?? []).map((call, index, calls) => {
     const isLast = index === calls.length - 1;
-    const { way, startedAt, endedAt } = call;
+    const { candidate, startedAt, endedAt } = call;
     const operation = genAiOperationName(ended.record.endpoint);
     const status = statusOf(call);
     const errorType = errorTypeOf(call, isLast ? ended : null);
     const firstTokenAt = isLast && ended.record.stream ? ended.firstTokenAt : null;
     return {
-      name: `${operation} ${way.upstreamModel.name}`,
-      kind: way.target.reach === "local" ? SpanKind.INTERNAL : SpanKind.CLIENT,
+      name: `${operation} ${candidate.upstreamModel.name}`,
+      kind: candidate.target.reach === "local" ? SpanKind.INTERNAL : SpanKind.CLIENT,
       startedAt,
       endedAt,
       hasFailed: errorType !== null && errorType !== cancelled,
       attributes: {
         "gen_ai.operation.name": operation,
-        "gen_ai.provider.name": genAiProviderName(way),
-        "gen_ai.request.model": way.upstreamModel.name,
+        "gen_ai.provider.name": genAiProviderName(candidate),
+        "gen_ai.request.model": candidate.upstreamModel.name,
         ...(ended.record.stream && { "gen_ai.request.stream": true }),
         ...(index > 0 && { "http.request.resend_count": index }),
         ...(status !== null && { "http.response.status_code": status }),
@@ -33,7 +32,7 @@ export function describeCalls(ended: EndedRequest): DescribedCall[] {
           "gen_ai.response.time_to_first_chunk": (firstTokenAt - startedAt) / 1_000,
         }),
         ...(errorType !== null && { "error.type": errorType }),
-        ...describeServer(way),
+        ...describeServer(candidate),
       },
     };
   });
@@ -62,7 +61,7 @@ function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | n
   return ended?.record.status === "CANCELLED" ? cancelled : (ended?.errorCode ?? null);
 }
 
-function describeServer({ target }: Way): Attributes {
+function describeServer({ target }: ObservedUpstream): Attributes {
   if (target.reach !== "network") return {};
   const { hostname, port, protocol } = new URL(target.chat.endpoint.origin);
   return { "server.address": hostname, "server.port": Number(port || (protocol === "https:" ? 443 : 80)) };

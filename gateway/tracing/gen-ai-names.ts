@@ -1,11 +1,11 @@
-import type { Way } from "../routing/candidate.ts";
+import type { ObservedUpstream } from "../usage/observed-request.ts";
 
 /**
  * Who is called, under the name that OpenTelemetry has for it: of the preset, or else of the kind of API; those that it has
  * none for keep the preset's name, or the one that they have in the console.
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/registry/attributes/gen-ai.md
  */
-export function genAiProviderName({ preset, providerKind, providerName }: Way): string {
+export function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstream): string {
   if (preset !== null) return wellKnownNames.get(preset) ?? preset;
   return wellKnownNames.get(providerKind) ?? providerName;
 }

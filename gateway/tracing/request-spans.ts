@@ -96,11 +96,11 @@ function describeHttp(
 
 /** The tokens stand here and not at the calls, so that sums over all spans count them once. */
 function describeModel({ record, model, request }: EndedRequest): Attributes {
-  const way = request?.calls.at(-1)?.way;
+  const candidate = request?.calls.at(-1)?.candidate;
   const hasAnswered = record.status === "SUCCEEDED";
   const attributes: Record<string, string | number | boolean | null> = {
     "gen_ai.operation.name": genAiOperationName(record.endpoint),
-    "gen_ai.provider.name": way ? genAiProviderName(way) : null,
+    "gen_ai.provider.name": candidate ? genAiProviderName(candidate) : null,
     "gen_ai.request.model": model,
     "gen_ai.request.stream": record.stream || null,
     "gen_ai.response.model": hasAnswered ? record.upstreamModel : null,

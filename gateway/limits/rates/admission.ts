@@ -1,7 +1,7 @@
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { addRateLimitHeaders } from "./rate-limit-headers.ts";
 import type { Scope } from "./scope.ts";
-import type { ExactPlace, ScopeUse } from "../valkey/valkey-limits.ts";
+import type { ExactPlace, ScopeUse } from "./exact-place.ts";
 
 type AdmissionOptions = {
   scopes: readonly Scope[];

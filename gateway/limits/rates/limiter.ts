@@ -7,7 +7,7 @@ import { FairQueue, type Place } from "./fair-queue.ts";
 import type { EnforcedLimits } from "../key-limits.ts";
 import { Meter } from "./meter.ts";
 import { checkScope, checkSize, type Scope } from "./scope.ts";
-import type { ExactPlace, ValkeyLimits } from "../valkey/valkey-limits.ts";
+import type { ExactPlace, ExactCounts } from "./exact-place.ts";
 
 /** What a limiter has to know of a key. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
@@ -29,7 +29,7 @@ type LimiterOptions = {
   /** How many processes divide the limits among them now: see `ShareExchange`. */
   sharedBy?: () => number;
   /** Counts for all processes together; null = each counts here. */
-  exact?: Pick<ValkeyLimits, "isThere" | "knowsAll" | "take" | "untold"> | null;
+  exact?: ExactCounts | null;
 };
 
 /**
@@ -90,7 +90,7 @@ export class Limiter {
     this.#queue.enter(place);
   }
 
-  async #countExactly(exact: Pick<ValkeyLimits, "take">, counting: Counting): Promise<void> {
+  async #countExactly(exact: Pick<ExactCounts, "take">, counting: Counting): Promise<void> {
     const { asking, admission, scopes, estimate } = counting;
     const answer = await exact.take(scopes, estimate);
     const exactPlace = answer && "undo" in answer ? answer : null;

@@ -1,7 +1,7 @@
 import { formatDuration } from "./format-duration.ts";
 import type { Scope } from "./scope.ts";
 import { secondsPerMinute, type SlidingMinute } from "./sliding-minute.ts";
-import type { ScopeUse } from "../valkey/valkey-limits.ts";
+import type { ScopeUse } from "./exact-place.ts";
 
 /**
  * Adds `x-ratelimit-*` to names and values in turn, under OpenAI's names: of the limits that a request is under, the one that

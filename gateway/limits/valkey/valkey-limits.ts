@@ -2,9 +2,9 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
-import type { GatewayError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Meter } from "../rates/meter.ts";
+import type { ExactRefusal, ExactPlace, ExactTake } from "../rates/exact-place.ts";
 import { type LimitKind, refusalOf, type Scope } from "../rates/scope.ts";
 import { secondsPerMinute } from "../rates/sliding-minute.ts";
 import { ValkeyConnection } from "./valkey-connection.ts";
@@ -18,23 +18,6 @@ type ValkeyLimitsOptions = {
   /** Milliseconds since 1970; null = the server's clock, which is the same for all processes. */
   now?: (() => number) | null;
 };
-
-/** What of a scope's limits per minute is used, in all processes. */
-export type ScopeUse = { requests: number; tokens: number };
-
-/** The place of a request that is let in; it is ended once. */
-export type ExactPlace = {
-  /** @param tokens how many more it had than it was thought to have */
-  end(tokens: number): void;
-  /** It was not made after all. */
-  undo(): void;
-};
-
-/** What was counted for it; of each scope what is used. */
-export type ExactTake = ExactPlace & { used: ScopeUse[] };
-
-/** Nothing was counted. */
-export type ExactRefusal = { used: ScopeUse[]; error: GatewayError };
 
 /**
  * Counts requests, tokens and requests at the same time for all processes together, in Valkey. Not with the Redis limiters of
