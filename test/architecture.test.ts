@@ -71,12 +71,15 @@ const rules: Rule[] = [
     },
   }),
   importRule({
-    title: "a dialect or provider folder imports only the shared wire types and errors, never a neighbour",
+    title:
+      "a dialect or provider folder imports only the shared wire types and errors, never a neighbour but the shared chat completions",
     breaks: (from, to) =>
       /^gateway\/(dialects|providers)\/[^/]+\//.test(from) &&
       inside(to, ours) &&
       folder(from, 3) !== folder(to, 3) &&
-      !/^gateway\/(errors\.ts$|wire\/|(dialects|providers)\/(?!registry\.ts)[^/]+\.ts$)/.test(to),
+      !/^gateway\/(errors\.ts$|wire\/|(dialects|providers)\/(?!registry\.ts)[^/]+\.ts$|providers\/chat-completions\/)/.test(
+        to,
+      ),
     seeds: {
       "gateway/providers/bedrock/build-request.ts": 'import "../anthropic/build-request.ts";',
       "gateway/dialects/messages/read-request.ts": 'import { providers } from "../../providers/registry.ts";',

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { answerNames, SaidMeter } from "../usage/counting/said-meter.ts";
+import { answerNames, OutputMeter } from "../usage/counting/output-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
@@ -28,12 +28,12 @@ export class AnswerRelay implements UpstreamEvents {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
     else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
       this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
-    } else this.#exchange.hear(this);
+    } else this.#exchange.answered(this);
   }
 
   /** What has been said in it so far; counted anew each time, because few ask. */
   get tokens(): number {
-    const meter = new SaidMeter(answerNames());
+    const meter = new OutputMeter(answerNames());
     const text = Buffer.concat(this.#chunks).toString("latin1");
     meter.read(text, 0, text.length);
     return meter.tokens;
@@ -52,8 +52,8 @@ export class AnswerRelay implements UpstreamEvents {
     const [first] = this.#chunks;
     const answer = this.#readAnswer(first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks));
     if (answer === null) return;
-    this.#exchange.usage = answer.usage;
-    this.#exchange.noteFirstToken();
+    if (answer.usage) this.#exchange.reportUsage(answer.usage);
+    this.#exchange.gotFirstToken();
     this.#exchange.succeed(() =>
       this.#exchange.reply.sendJson(answer.bytes, this.#exchange.answerHeaders(answeredAt)),
     );

@@ -1,11 +1,14 @@
 import { countTokens } from "../dialects/messages/count-tokens.ts";
+import { messages } from "../dialects/messages/messages.ts";
 import { readCountRequest } from "../dialects/messages/read-messages-request.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { resolveRoute } from "../routing/resolve-route.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
-import type { CompleteOptions } from "./complete-options.ts";
-import { type ClientHeaders, spliceModel, withClientHeaders } from "./converse.ts";
+import { spliceModel } from "../wire/splice-model.ts";
+import type { AnswerContext } from "./answer-request.ts";
+import { withClientHeaders } from "./conversation.ts";
+import type { ClientHeaders } from "./operation.ts";
 
 /**
  * How many tokens a request for a message has: as its upstream counts them, or else as well as can be told here. Nothing
@@ -13,7 +16,7 @@ import { type ClientHeaders, spliceModel, withClientHeaders } from "./converse.t
  * @returns the answer in JSON
  */
 export async function countMessageTokens(
-  options: CompleteOptions,
+  options: Pick<AnswerContext, "catalogue" | "limits" | "upstreams">,
   key: KnownKey,
   bytes: Buffer,
   clientHeaders: ClientHeaders,
@@ -28,7 +31,7 @@ export async function countMessageTokens(
 
 /** Null where it does not count, or cannot now: a rough number is worth more than none. */
 async function askUpstream(
-  { upstreams, limits }: CompleteOptions,
+  { upstreams, limits }: Pick<AnswerContext, "limits" | "upstreams">,
   { target, timeouts, upstreamModel }: Candidate,
   request: ReturnType<typeof readCountRequest>,
   clientHeaders: ClientHeaders,
@@ -38,12 +41,16 @@ async function askUpstream(
   if (!endpoint) return null;
   const bytesMax = limits.upstreamEventBytesMax;
   const body = spliceModel(request, upstreamModel.name);
-  const answer = await collectAnswer(upstreams, withClientHeaders(endpoint, clientHeaders), {
-    timeouts,
-    bytesMax,
-    body,
-    signal,
-  }).catch(() => null);
+  const answer = await collectAnswer(
+    upstreams,
+    withClientHeaders(endpoint, clientHeaders, messages.native.headerNames),
+    {
+      timeouts,
+      bytesMax,
+      body,
+      signal,
+    },
+  ).catch(() => null);
   return answer && isCount(answer) ? answer.body : null;
 }
 

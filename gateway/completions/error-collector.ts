@@ -35,7 +35,7 @@ export class ErrorCollector {
 function speakerOf(candidate: Candidate | null): ErrorSpeaker {
   if (candidate?.target.reach !== "network") return { form: "native", secret: null };
   const { chat, meantStatus } = candidate.target;
-  return { form: chat.form, secret: chat.endpoint.secret, meantStatus };
+  return { form: chat.quirks ? "native" : "translated", secret: chat.endpoint.secret, meantStatus };
 }
 
 const errorBytesMax = 64 * 1024;

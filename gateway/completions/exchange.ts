@@ -1,122 +1,129 @@
-import { GatewayError } from "../errors.ts";
+import type { GatewayError } from "../errors.ts";
 import { timeOfId } from "../ids.ts";
-import type { Admission } from "../limits/rates/admission.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Route } from "../routing/resolve-route.ts";
-import type { Candidate } from "../routing/candidate.ts";
+import type { Admission } from "../limits/rates/admission.ts";
 import type { Attempts } from "../routing/attempts.ts";
+import type { Candidate } from "../routing/candidate.ts";
+import type { Route } from "../routing/resolve-route.ts";
+import type { Runtime } from "../runtime.ts";
 import { completeUsage, toUsed } from "../usage/counting/complete-usage.ts";
-import {
-  type FailureColumns,
-  gatewayDied,
-  noFailure,
-  toFailureColumns,
-} from "../usage/recording/failure-columns.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
-import type { UsageRecord } from "../usage/recording/record-format.ts";
+import {
+  buildUsageRecord,
+  type Outcome,
+  type RecordedRequest,
+} from "../usage/recording/build-usage-record.ts";
+import { gatewayDied, noFailure, toFailureColumns } from "../usage/recording/failure-columns.ts";
 import type { StartedRequest } from "../usage/recording/started-requests.ts";
+import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
-import type { ExchangeOptions } from "./exchange-options.ts";
+import type { OpenExchanges } from "./open-exchanges.ts";
 import type { Reply } from "./reply.ts";
 
-/**
- * One request from the moment its key is known until it is over. However it ends, it ends once: with one usage record,
- * written before the client gets its last bytes, and with the upstream let go.
- */
-export class Exchange {
-  readonly id: string;
-  /** As it is now: a change of the key reaches the requests under way. */
+export type ExchangeOptions = Pick<RecordedRequest, "id" | "endpoint" | "clientTool"> & {
   key: KnownKey;
+  reply: Reply;
+  runtime: Runtime;
+  recorder: UsageRecorder;
+  /** Null where neither metrics nor traces are on, as is `observed`. */
+  observer: RequestObserver | null;
+  observed: ObservedRequest | null;
+  openExchanges: OpenExchanges;
+};
+
+/**
+ * One request from the moment its key is known. It ends exactly once: with one usage record, written before the client gets
+ * its last bytes, and with the upstream call closed.
+ */
+export class Exchange implements RecordedRequest {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly startedAt = performance.now();
+  readonly endpoint: string;
+  readonly clientTool: string | null;
   readonly reply: Reply;
   readonly observed: ObservedRequest | null;
-  readonly createdAt: Date;
-  /** Its place within its limits, once it asks for one. */
+  /** The current key: a change of the key reaches open requests. */
+  key: KnownKey;
+  /** Set by the limiter. */
   admission: Admission | null = null;
-  bodyBytes = 0;
-  /** What the upstream has reported. */
-  usage: TokenUsage | null = null;
-  isStream = false;
-  /** Among those under way. */
+  /** Set by `OpenExchanges`. */
   place = -1;
+  bodyBytes = 0;
+  requestedModel = "";
+  stream = false;
+  route: Route | null = null;
+  candidate: Candidate | null = null;
+  attempts = 0;
+  firstTokenAt: number | null = null;
+  isOver = false;
   readonly #options: ExchangeOptions;
-  readonly #startedAt = performance.now();
-  #route: Route | null = null;
-  #way: Candidate | null = null;
-  #attempts = 0;
-  /** What the recorder knows of it, from its first call on. */
-  #started: StartedRequest | null = null;
-  #askedModel = "";
-  #asked: Record<string, unknown> | null = null;
-  /** What the upstream says, once it answers; null while it does not, or refuses. */
-  #said: { readonly tokens: number } | null = null;
-  #call: Attempts | null = null;
-  #receivedAt = this.#startedAt;
+  #receivedAt = this.startedAt;
   #calledAt = 0;
-  #firstTokenAt: number | null = null;
-  #isOver = false;
+  #body: Record<string, unknown> | null = null;
+  #usage: TokenUsage | null = null;
+  #output: { readonly tokens: number } | null = null;
+  #started: StartedRequest | null = null;
+  #call: Attempts | null = null;
   #onOver: (() => void) | null = null;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.id = options.id;
-    this.key = options.key;
-    this.reply = options.reply;
-    this.observed = options.observed;
     // The same moment as in the id, so that a period is a range of ids.
     this.createdAt = new Date(timeOfId(options.id));
+    this.endpoint = options.endpoint;
+    this.clientTool = options.clientTool;
+    this.reply = options.reply;
+    this.observed = options.observed;
+    this.key = options.key;
     options.openExchanges.add(this);
   }
 
-  /** Null until it is decided. */
-  get route(): Route | null {
-    return this.#route;
-  }
-
-  /** The way that was taken, or tried last; null until then. */
-  get candidate(): Candidate | null {
-    return this.#way;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** The whole request has arrived: what passes from now on is the gateway's time. */
-  noteReceived(bodyBytes: number): void {
+  /** The whole body has arrived: from now on, time is the gateway's. */
+  received(bodyBytes: number): void {
     this.bodyBytes = bodyBytes;
     this.#receivedAt = performance.now();
   }
 
-  /**
-   * What the client asked for.
-   * @param askedModel as it is kept: empty where it could be something else than a name
-   */
-  describe(askedModel: string, isStream: boolean, asked: Record<string, unknown>): void {
-    this.#askedModel = askedModel;
-    this.#asked = asked;
-    this.isStream = isStream;
+  describe(requestedModel: string, stream: boolean, body: Record<string, unknown>): void {
+    this.requestedModel = requestedModel;
+    this.stream = stream;
+    this.#body = body;
   }
 
-  /** Where it is going. */
-  take(route: Route): void {
-    this.#route = route;
+  resolved(route: Route): void {
+    this.route = route;
   }
 
-  /** An upstream is about to be called. */
-  noteAttempt(candidate: Candidate): void {
-    this.#way = candidate;
-    if (this.#attempts++ === 0) this.#calledAt = performance.now();
-    this.observed?.call(candidate);
-    const { recorder } = this.#options;
-    const toRecord = () => this.#toRecord("INTERRUPTED", 500, gatewayDied, toUsed(null, this.#way));
-    if (this.#started) recorder.update(this.#started);
-    else this.#started = recorder.start(toRecord);
-  }
-
-  /** Begins the call and keeps hold of it. */
-  call(attempts: Attempts): void {
+  /** Keeps hold of the call, and begins it. */
+  start(attempts: Attempts): void {
     this.#call = attempts;
     attempts.begin();
+  }
+
+  attempting(candidate: Candidate): void {
+    this.candidate = candidate;
+    if (this.attempts++ === 0) this.#calledAt = performance.now();
+    this.observed?.call(candidate);
+    const { recorder } = this.#options;
+    if (this.#started) recorder.update(this.#started);
+    else this.#started = recorder.start(() => buildUsageRecord(this, interrupted(this.candidate)));
+  }
+
+  /** The upstream answers with status 200. `output` counts its output text from then on. */
+  answered(output: { readonly tokens: number }): void {
+    this.#output = output;
+    this.observed?.callAnswered(200);
+  }
+
+  gotFirstToken(): void {
+    this.firstTokenAt ??= performance.now();
+  }
+
+  reportUsage(usage: TokenUsage): void {
+    this.#usage = usage;
   }
 
   pauseUpstream(): void {
@@ -127,128 +134,87 @@ export class Exchange {
     this.#call?.resume();
   }
 
-  dropUpstream(): void {
+  closeUpstream(): void {
     this.#call?.abort();
   }
 
-  /** Called once, however it ends. */
   onOver(listener: () => void): void {
     this.#onOver = listener;
   }
 
-  /** The upstream answers, and what it says can be counted. */
-  hear(said: { readonly tokens: number }): void {
-    this.#said = said;
-    this.observed?.callAnswered(200);
-  }
-
-  noteFirstToken(): void {
-    this.#firstTokenAt ??= performance.now();
-  }
-
-  /** `x-gateway-overhead-ms`: what the gateway took, from the request's end to the call and from the answer on. And limits. */
+  /** `x-gateway-overhead-ms`, the gateway's own time before the call and after the answer, and the limits' headers. */
   answerHeaders(answeredAt: number): string[] {
     const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
-    const headers = ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
-    return this.admission?.addHeaders(headers) ?? headers;
+    return this.#withLimits(["x-gateway-overhead-ms", overheadMs.toFixed(2)]);
   }
 
-  /** The answer is complete: notes it, then lets `sendRest` give the client what is left. */
+  /** The answer is complete. `sendRest` sends its last bytes once the record is written. */
   succeed(sendRest: () => void): void {
-    if (this.#isOver) return;
-    this.#settle("SUCCEEDED", 200, null, sendRest);
+    this.#end("SUCCEEDED", 200, null, sendRest);
   }
 
   fail(error: GatewayError): void {
-    if (this.#isOver) return;
-    this.#settle("FAILED", this.#shownStatusOf(error), error, () => this.#sendError(error));
+    this.#end("FAILED", this.#shownStatus(error), error, () => this.#sendError(error));
   }
 
-  /** Ended by the gateway itself, not by the upstream: it is shutting down. */
+  /** The gateway is shutting down. */
   interrupt(error: GatewayError): void {
-    if (this.#isOver) return;
-    this.#settle("INTERRUPTED", this.#shownStatusOf(error), error, () => this.#sendError(error));
+    this.#end("INTERRUPTED", this.#shownStatus(error), error, () => this.#sendError(error));
   }
 
-  /** The client has gone. 499 is what the field calls that. */
+  /** The client closed its connection. 499 is the field's status for that. */
   cancel(): void {
-    if (this.#isOver) return;
-    this.#settle("CANCELLED", this.reply.hasBegun ? 200 : 499, null, () => {});
+    this.#end("CANCELLED", this.reply.hasBegun ? 200 : 499, null, () => {});
   }
 
-  /** The client is there but has stopped reading. */
+  /** The client stopped reading without closing its connection. */
   abandon(): void {
     this.cancel();
     this.reply.abandon();
   }
 
-  #shownStatusOf(error: GatewayError): number {
+  #shownStatus(error: GatewayError): number {
     return this.reply.hasBegun ? 200 : this.reply.statusOf(error);
   }
 
   #sendError(error: GatewayError): void {
-    // A client that tries again what was tried again here already would multiply it, and what is final would stay so.
-    const headers = this.#attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
-    this.reply.fail(error, this.admission?.addHeaders(headers) ?? headers);
+    // A client's retry would multiply the gateway's retries, and cannot help against a final error.
+    const headers = this.attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
+    this.reply.fail(error, this.#withLimits(headers));
   }
 
-  /** @param proceed what has to wait until the end is written down */
-  #settle(
-    status: UsageRecord["status"],
-    httpStatus: number,
-    error: GatewayError | null,
-    proceed: () => void,
-  ): void {
-    this.#isOver = true;
+  #withLimits(headers: string[]): string[] {
+    return this.admission?.addHeaders(headers) ?? headers;
+  }
+
+  /** @param proceed runs once the record is written */
+  #end(status: Outcome["status"], httpStatus: number, error: GatewayError | null, proceed: () => void): void {
+    if (this.isOver) return;
+    this.isOver = true;
     const { openExchanges, recorder, observer } = this.#options;
     openExchanges.remove(this);
     this.#onOver?.();
     if (status !== "SUCCEEDED") this.#call?.abort();
-    // What no provider got has not been worked on by any.
-    const sentTo = this.#call?.wasSent ? this.#way : null;
-    const asked = sentTo && this.#asked;
-    const counted = completeUsage({ status, reported: this.usage, said: this.#said, asked });
+    // A provider that received nothing of the request has no usage to record.
+    const sentTo = this.#call?.wasSent ? this.candidate : null;
+    const asked = sentTo && this.#body;
+    const counted = completeUsage({ status, reported: this.#usage, said: this.#output, asked });
     const failure = error ? toFailureColumns(error) : noFailure;
-    const record = this.#toRecord(status, httpStatus, failure, toUsed(counted, sentTo));
+    const outcome = { status, httpStatus, failure, used: toUsed(counted, sentTo) };
+    const record = buildUsageRecord(this, outcome);
     this.admission?.end(record);
     observer?.ended({
       request: this.observed,
       record,
-      model: this.#route?.slug ?? null,
+      model: this.route?.slug ?? null,
       errorCode: error?.code ?? null,
-      firstTokenAt: this.#firstTokenAt,
+      firstTokenAt: this.firstTokenAt,
     });
     recorder.record(record, this.#started, proceed);
   }
+}
 
-  #toRecord(
-    status: UsageRecord["status"],
-    httpStatus: number,
-    failure: FailureColumns,
-    used: ReturnType<typeof toUsed>,
-  ): UsageRecord {
-    const { endpoint, clientTool } = this.#options;
-    const { candidate } = this;
-    return {
-      id: this.id,
-      createdAt: this.createdAt,
-      apiKeyId: this.key.id,
-      apiKeyName: this.key.name,
-      ownerId: this.key.ownerId,
-      model: this.#askedModel,
-      provider: candidate?.providerName ?? "",
-      upstreamModel: candidate?.upstreamModel.name ?? null,
-      credentialId: candidate?.credentialId ?? null,
-      attempts: this.#attempts,
-      endpoint,
-      clientTool,
-      stream: this.isStream,
-      status,
-      httpStatus,
-      ...failure,
-      ...used,
-      latencyMs: Math.round(performance.now() - this.#startedAt),
-      timeToFirstTokenMs: this.#firstTokenAt && Math.round(this.#firstTokenAt - this.#startedAt),
-    };
-  }
+/** The outcome of a request whose process dies. */
+function interrupted(candidate: Candidate | null): Outcome {
+  return { status: "INTERRUPTED", httpStatus: 500, failure: gatewayDied, used: toUsed(null, candidate) };
 }

@@ -6,7 +6,7 @@ import type { Route } from "../routing/resolve-route.ts";
 type OpenExchange = {
   key: KnownKey;
   readonly route: Route | null;
-  readonly isStream: boolean;
+  readonly stream: boolean;
   /** Where it stands in the list; the list's own. */
   place: number;
   fail(error: GatewayError): void;
@@ -37,7 +37,7 @@ export class OpenExchanges {
   }
 
   count(): { requests: number; streams: number } {
-    const streams = this.#open.reduce((sum, { isStream }) => sum + (isStream ? 1 : 0), 0);
+    const streams = this.#open.reduce((sum, { stream }) => sum + (stream ? 1 : 0), 0);
     return { requests: this.#open.length, streams };
   }
 

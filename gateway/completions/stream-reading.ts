@@ -5,8 +5,8 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 export type StreamReading = {
   /** The media type that the upstream's stream must have, without parameters. */
   readonly contentType: string;
-  /** What has been said in it so far. */
-  readonly said: { readonly tokens: number };
+  /** The output so far. */
+  readonly output: { readonly tokens: number };
   push(bytes: Buffer): StreamPiece;
   /** The upstream's answer has ended, as far as HTTP can tell. */
   end(): StreamPiece;

@@ -37,7 +37,7 @@ export class StreamRelay implements UpstreamEvents {
       this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
     } else {
       const { pingIntervalMs, clientStallTimeoutMs } = this.#options;
-      this.#exchange.hear(this.#reading.said);
+      this.#exchange.answered(this.#reading.output);
       this.#exchange.reply.onDrain(() => this.#resume());
       this.#exchange.onOver(() => clearTimeout(this.#timer));
       this.#lastWriteAt = performance.now();
@@ -49,7 +49,7 @@ export class StreamRelay implements UpstreamEvents {
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
     // An upstream that goes on after the end is not listened to until it stops.
-    if (this.#exchange.isOver) return this.#exchange.dropUpstream();
+    if (this.#exchange.isOver) return this.#exchange.closeUpstream();
     if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayArrived());
   }
 
@@ -82,14 +82,14 @@ export class StreamRelay implements UpstreamEvents {
   }
 
   #relay({ bytes, usage, ending }: StreamPiece, arrivedAt: number): void {
-    if (usage) this.#exchange.usage = usage;
+    if (usage) this.#exchange.reportUsage(usage);
     if (ending === "done") return this.#succeed(bytes, arrivedAt);
     if (bytes.length > 0) this.#write(bytes, arrivedAt);
     if (ending) this.#exchange.fail(ending);
   }
 
   #write(chunks: Buffer, arrivedAt: number): void {
-    this.#exchange.noteFirstToken();
+    this.#exchange.gotFirstToken();
     this.#send(chunks, arrivedAt);
   }
 
@@ -102,7 +102,7 @@ export class StreamRelay implements UpstreamEvents {
   }
 
   #succeed(chunks: Buffer, arrivedAt: number): void {
-    this.#exchange.noteFirstToken();
+    this.#exchange.gotFirstToken();
     this.#exchange.succeed(() => {
       this.#begin(arrivedAt);
       this.#exchange.reply.endStream(chunks);

@@ -48,7 +48,7 @@ function dialectsOf(catalogue: Catalogue, slug: string): SetupModel["dialects"] 
   const target = catalogue.find(slug)?.candidates[0]?.[0]?.target;
   if (target?.reach !== "network") return ["chat"];
   return [
-    ...(target.chat.form === "native" ? (["chat"] as const) : []),
+    ...(target.chat.quirks ? (["chat"] as const) : []),
     ...(target.dialects.messages ? (["messages"] as const) : []),
     ...(target.dialects.responses ? (["responses"] as const) : []),
   ];

@@ -5,6 +5,7 @@ import type {
   CompletionChoice,
   EmbeddingsRequestBody,
 } from "../wire/chat-completion.ts";
+import type { ChatQuirks } from "../wire/chat-quirks.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
 /** How one kind of upstream is spoken to: pure functions. What is called, and when, is decided elsewhere. */
@@ -58,7 +59,7 @@ export type UpstreamApi = {
 };
 
 /** As they come after `/v1/`. */
-export type DialectEndpointName = "messages" | "messages/count_tokens" | "responses";
+export type DialectEndpointName = "chat/completions" | "messages" | "messages/count_tokens" | "responses";
 
 /** A model as its upstream knows it. */
 export type UpstreamModel = {
@@ -69,23 +70,16 @@ export type UpstreamModel = {
   canReason?: boolean | undefined;
 };
 
-/** Chat completions: by the client's own bytes where the upstream speaks that form itself, else by a translation. */
-export type ChatApi =
-  | { form: "native"; endpoint: Endpoint; quirks: ChatQuirks }
-  | ({ form: "translated"; endpoint: Endpoint; streamEndpoint: Endpoint } & ChatTranslation);
-
-/** What an upstream that speaks chat completions wants otherwise than OpenAI does. */
-export type ChatQuirks = {
-  /** What it calls `max_completion_tokens`, where it does not know that name. */
-  maxTokensName: "max_completion_tokens" | "max_tokens";
-  /** What it calls the role of a developer's message. */
-  developerRole: "developer" | "system";
-  /**
-   * What it takes beyond the form that all imitate: thoughts on the assistant's messages (`reasoning_content`,
-   * `reasoning_details`), `cache_control` marks, `verbosity`.
-   */
-  extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
+/** How chat completions are made by this upstream. */
+export type ChatApi = ChatTranslation & {
+  endpoint: Endpoint;
+  streamEndpoint: Endpoint;
+  /** Of an upstream that speaks chat completions: it gets the bytes of a client that does, too. Null for all others. */
+  quirks: ChatQuirks | null;
 };
+
+/** How an upstream's answers become chat completions. */
+export type AnswerTranslation = Omit<ChatTranslation, "buildRequest">;
 
 export type ChatTranslation = {
   /** The upstream's request, still as a value. Throws `unsupported_parameter` for what would change the answer if dropped. */

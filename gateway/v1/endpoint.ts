@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
 import { type AuthenticateKeyOptions, authenticateKey, invalidApiKey } from "../keys/authenticate-key.ts";
+import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
@@ -35,7 +36,7 @@ export type EndpointContext = {
 export function endpoint(
   { runtime, limits, observer }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
-  dialectOf: Dialect | null | ((request: IncomingMessage) => Dialect | null) = null,
+  dialectOf: Dialect | ((request: IncomingMessage) => Dialect) = chat,
 ): RequestHandler {
   return async (request, response) => {
     const id = createId("req", runtime);

@@ -9,17 +9,11 @@ export class HttpReply implements Reply {
   readonly #response: ServerResponse;
   readonly #requestId: string;
   readonly #stallTimeoutMs: number;
-  /** Null for chat completions, whose errors have the form of all else. */
-  readonly #dialect: Dialect | null;
+  readonly #dialect: Dialect;
   streamWriter: StreamWriter | null = null;
 
   /** @param stallTimeoutMs how long the client may leave the end of its answer unread. */
-  constructor(
-    response: ServerResponse,
-    requestId: string,
-    stallTimeoutMs: number,
-    dialect: Dialect | null = null,
-  ) {
+  constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number, dialect: Dialect) {
     this.#response = response;
     this.#requestId = requestId;
     this.#stallTimeoutMs = stallTimeoutMs;
@@ -93,7 +87,7 @@ export class HttpReply implements Reply {
   /** Anthropic's SDK looks for the id under Anthropic's name. */
   #idHeaders(): string[] {
     const own = ["x-request-id", this.#requestId];
-    return this.#dialect?.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
+    return this.#dialect.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
   }
 
   #end(bytes: Buffer): void {

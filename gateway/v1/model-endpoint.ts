@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
-import type { CompleteOptions } from "../completions/complete-options.ts";
+import { type AnswerContext, answerRequest } from "../completions/answer-request.ts";
 import { Exchange } from "../completions/exchange.ts";
 import type { OpenExchanges } from "../completions/open-exchanges.ts";
+import type { Operation } from "../completions/operation.ts";
 import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
@@ -11,20 +11,18 @@ import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } fr
 import { ClientGoneError, readBody } from "./read-body.ts";
 
 export type ModelEndpointOptions = KeyOptions &
-  CompleteOptions & {
+  AnswerContext & {
     recorder: UsageRecorder;
     openExchanges: OpenExchanges;
   };
 
 /**
  * An endpoint that calls a model: checks the key, reads the body, and hands both to the domain as an exchange.
- * @param name as the usage record has it
  */
 export function modelEndpoint(
   options: ModelEndpointOptions,
-  name: string,
-  run: (options: CompleteOptions, exchange: Exchange, body: Buffer, headers: IncomingHttpHeaders) => void,
-  dialect: Dialect | null = null,
+  operation: Operation,
+  dialect: Dialect,
 ): RequestHandler {
   const { runtime, recorder, observer, openExchanges, limits } = options;
   return endpoint(
@@ -37,7 +35,7 @@ export function modelEndpoint(
       const exchange = new Exchange({
         id,
         key,
-        endpoint: name,
+        endpoint: operation.endpointName,
         clientTool: findClientTool(request.headers),
         reply,
         runtime,
@@ -51,9 +49,10 @@ export function modelEndpoint(
       });
       try {
         checkAddress(options, key, request);
-        const body = await readBody(request, limits.requestBodyBytesMax);
-        exchange.noteReceived(body.length);
-        if (!exchange.isOver) run(options, exchange, body, request.headers);
+        const bytes = await readBody(request, limits.requestBodyBytesMax);
+        exchange.received(bytes.length);
+        if (exchange.isOver) return;
+        answerRequest(options, exchange, operation, { bytes, headers: request.headers });
       } catch (thrown) {
         if (thrown instanceof ClientGoneError) return exchange.cancel();
         const error = toGatewayError(thrown);

@@ -1,6 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import test from "ava";
-import { complete } from "../../gateway/completions/complete.ts";
+import { answerRequest } from "../../gateway/completions/answer-request.ts";
+import { conversation } from "../../gateway/completions/conversation.ts";
+import { chat } from "../../gateway/dialects/chat/chat.ts";
 import { Exchange } from "../../gateway/completions/exchange.ts";
 import type { Reply } from "../../gateway/completions/reply.ts";
 import { GatewayError } from "../../gateway/errors.ts";
@@ -87,7 +89,8 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
       const slug = models[random.upTo(models.length - 1)] ?? "";
       const words = "word ".repeat(1 + random.upTo(20));
       try {
-        complete(services, exchange, Buffer.from(JSON.stringify(chatBody(slug, words))));
+        const bytes = Buffer.from(JSON.stringify(chatBody(slug, words)));
+        answerRequest(services, exchange, conversation(chat), { bytes, headers: {} });
         t.true(isLeft, "let through after the end");
         admitted++;
         open++;

@@ -49,7 +49,7 @@ test("OpenAI gets its own names, upstreams that would refuse or ignore them get 
     if (provider.reach !== "network") return t.fail();
     const api = provider.connect({ baseUrl: "https://api.example.com/v1", secret: null, preset });
     const chat = api.chat({ name: "model", outputTokensMax: null });
-    return chat.form === "native" ? chat.quirks : null;
+    return chat.quirks;
   };
   const own = { maxTokensName: "max_completion_tokens", developerRole: "developer" };
   t.deepEqual(quirksOf("openai"), { ...own, extensions: ["verbosity"] });

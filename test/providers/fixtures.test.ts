@@ -94,8 +94,8 @@ function apiOf(kind: string, { baseUrl, secret = "secret" }: Fixture): UpstreamA
   });
 }
 
-function translated(api: ChatApi): ChatApi & { form: "translated" } {
-  if (api.form !== "translated") throw new Error("there is nothing to translate");
+function translated(api: ChatApi): ChatApi {
+  if (api.quirks !== null) throw new Error("there is nothing to translate");
   return api;
 }
 

@@ -12,18 +12,15 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
+import type { DialectRequest } from "../dialect.ts";
 import { doublesAny, parseBody } from "../parse-body.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /** A chat completion request: what it says, and the bytes that said it, which are what a like-minded upstream gets. */
-export type ChatRequest = {
+export type ChatRequest = DialectRequest & {
   body: ChatRequestBody;
-  bytes: Buffer;
   /** Where in the bytes the members stand that may have to change; null when one that was read occurs twice. */
   layout: ChatRequestLayout | null;
-  stream: boolean;
-  /** Whether the client speaks another dialect: then the bytes say something else. */
-  isTranslated: boolean;
   /** Whether the client asked for the chunk with the usage. */
   includeUsage: boolean;
 };
@@ -62,9 +59,10 @@ export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatReques
   return {
     body: request,
     bytes,
+    model: request.model,
+    modelRange: isDoubled ? null : layout.model,
     layout: isDoubled ? null : layout,
     stream,
-    isTranslated: false,
     includeUsage: stream && request.stream_options?.include_usage === true,
   };
 }

@@ -4,24 +4,28 @@ import { isObject, type TokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
-import type { NativeDialect, NativeEventReader } from "../dialect.ts";
+import { spliceModel } from "../../wire/splice-model.ts";
+import type { NativeDialect } from "../dialect.ts";
+import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
 import { readNativeUsage } from "./read-native-usage.ts";
 
 /** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
 export const nativeMessages: NativeDialect = {
-  toNativeRequest: withoutSealedThoughts,
+  headerNames: ["anthropic-version", "anthropic-beta"],
+  buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {
     const { edits, usage, hasList } = scanMessage(bytes, { start: 0, end: bytes.length }, slug);
     if (!hasList) throw badForm();
     return { bytes: applyEdits(bytes, edits), usage: readNativeUsage(usage) };
   },
-  eventNames: new Set(["message_start", "message_delta", "message_stop", "error"]),
-  createReader: (slug) => new MessageEventReader(slug),
+  outputNames: deltaNames,
+  createReader: (_request, slug, meter) => new NamedEventReader(new MessageEvents(slug), meter),
 };
 
 /** https://platform.claude.com/docs/en/build-with-claude/streaming */
-class MessageEventReader implements NativeEventReader {
+export class MessageEvents implements EventForm {
+  readonly eventNames = new Set(["message_start", "message_delta", "message_stop", "error"]);
   /** Asked for with every piece of a stream, so it is at hand. */
   usage: TokenUsage | null = null;
   readonly #slug: string;
@@ -33,7 +37,7 @@ class MessageEventReader implements NativeEventReader {
     this.#slug = slug;
   }
 
-  read({ name, data }: UpstreamEvent): ReturnType<NativeEventReader["read"]> {
+  read({ name, data }: UpstreamEvent): ReturnType<EventForm["read"]> {
     switch (name) {
       case "message_start":
         return { data: this.#readStart(Buffer.from(data)), ending: null };

@@ -32,7 +32,7 @@ export const anthropic: NetworkProvider = {
       chat({ name }) {
         const betas = findClaudeTraits(name).bindsThoughts ? ["anthropic-beta", thinkingBindingBeta] : [];
         const endpoint = endpointAt(settings, "/messages", [...headers, ...betas]);
-        return { form: "translated", endpoint, streamEndpoint: endpoint, ...translation };
+        return { endpoint, streamEndpoint: endpoint, quirks: null, ...translation };
       },
       embeddings: () => null,
       dialects: {

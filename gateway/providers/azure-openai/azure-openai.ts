@@ -1,6 +1,8 @@
 import { isObject } from "../../wire/chat-completion.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { ChatQuirks, NetworkProvider } from "../provider.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
+import type { NetworkProvider } from "../provider.ts";
 
 /**
  * OpenAI's models in somebody's own Azure resource: chat completions as they are, at other addresses. The model's name is
@@ -32,7 +34,7 @@ export const azureOpenAi: NetworkProvider = {
     return {
       modelsEndpoint: endpoint(isDated ? "/openai/models" : "/openai/v1/models"),
       readModelNames,
-      chat: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "chat/completions"), quirks }),
+      chat: ({ name }) => chatCompletionsApi(endpointOf(name, "chat/completions"), quirks),
       dialects: isDated ? {} : { responses: endpoint("/openai/v1/responses") },
       embeddings: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "embeddings") }),
     };

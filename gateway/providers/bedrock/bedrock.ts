@@ -47,7 +47,7 @@ export const bedrock: NetworkProvider = {
       }),
       readModelNames,
       chat: (model) => ({
-        form: "translated",
+        quirks: null,
         endpoint: endpointOf(model, "converse"),
         streamEndpoint: endpointOf(model, "converse-stream", streamContentType),
         ...converse(model),

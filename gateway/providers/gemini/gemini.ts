@@ -32,7 +32,7 @@ export const gemini: NetworkProvider = {
       modelsEndpoint: endpoint("/models?pageSize=1000"),
       readModelNames,
       chat: ({ name }) => ({
-        form: "translated",
+        quirks: null,
         endpoint: endpoint(`${modelPath(name)}:generateContent`),
         streamEndpoint: endpoint(`${modelPath(name)}:streamGenerateContent?alt=sse`),
         buildRequest: buildGenerateRequest,

@@ -1,4 +1,6 @@
 import { isObject } from "../../wire/chat-completion.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import { endpointAt } from "../endpoint-at.ts";
 import type { NetworkProvider } from "../provider.ts";
 import { findPreset, presets } from "./presets.ts";
@@ -13,7 +15,7 @@ export const openAiCompatible: NetworkProvider = {
     const headers = settings.secret === null ? [] : ["authorization", `Bearer ${settings.secret}`];
     const chat = endpointAt(settings, "/chat/completions", headers);
     const embeddings = endpointAt(settings, "/embeddings", headers);
-    const quirks = {
+    const quirks: ChatQuirks = {
       maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
       developerRole: preset?.developerRole ?? "developer",
       extensions: preset?.extensions ?? [],
@@ -21,7 +23,7 @@ export const openAiCompatible: NetworkProvider = {
     return {
       modelsEndpoint: endpointAt(settings, "/models", headers),
       readModelNames: readOpenAiModelNames,
-      chat: () => ({ form: "native", endpoint: chat, quirks }),
+      chat: () => chatCompletionsApi(chat, quirks),
       embeddings: () => ({ form: "native", endpoint: embeddings }),
       dialects: preset?.speaksResponses ? { responses: endpointAt(settings, "/responses", headers) } : {},
     };

@@ -1,4 +1,5 @@
-import type { ChatQuirks, Preset } from "../provider.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { Preset } from "../provider.ts";
 
 /** Null for an upstream that nothing is known about: it gets what OpenAI would. */
 export function findPreset(name: string | null): OpenAiCompatiblePreset | null {

@@ -11,7 +11,7 @@ export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: st
   const chat = provider
     .connect({ baseUrl, secret: "secret", preset: null })
     .chat({ name, outputTokensMax: 4096 });
-  if (chat.form !== "translated") throw new Error(kind);
+  if (chat.quirks) throw new Error(kind);
   return chat;
 }
 

@@ -1,5 +1,5 @@
-import { upstreamReported } from "../providers/upstream-reported.ts";
-import { isObject } from "../wire/chat-completion.ts";
+import { upstreamReported } from "../upstream-reported.ts";
+import { isObject } from "../../wire/chat-completion.ts";
 
 /**
  * A choice of an upstream that may only imitate OpenAI's form, in that form as far as translations read it: what it says is

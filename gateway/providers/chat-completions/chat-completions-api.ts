@@ -1,20 +1,33 @@
-import { upstreamReported } from "../providers/upstream-reported.ts";
-import type { ChatAnswer, ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
 import {
   type ChatUsage,
   type ChunkChoice,
   type CompletionChoice,
   isObject,
-} from "../wire/chat-completion.ts";
-import type { UpstreamEvent } from "../wire/event-decoder.ts";
-import { ServerSentEventDecoder } from "../wire/server-sent-events.ts";
+} from "../../wire/chat-completion.ts";
+import { applyQuirks, type ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
+import type { AnswerTranslation, ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
+import { upstreamReported } from "../upstream-reported.ts";
 import { readChatChoice } from "./read-chat-choice.ts";
+import { toPlainChat } from "./to-plain-chat.ts";
 
-/** Reads an upstream that speaks chat completions itself, for clients that do not. */
-export const chatForm: Pick<
-  ChatTranslation,
-  "readAnswer" | "streamContentType" | "createDecoder" | "createStreamReader"
-> = {
+/** An upstream that speaks chat completions: natively for clients that do, too, and translated for all others. */
+export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): ChatApi {
+  return {
+    endpoint,
+    streamEndpoint: endpoint,
+    quirks,
+    buildRequest(body, model) {
+      const request = { ...applyQuirks(toPlainChat(body, model, quirks), quirks), model: model.name };
+      return body.stream === true ? { ...request, stream_options: { include_usage: true } } : request;
+    },
+    ...chatCompletionsTranslation,
+  };
+}
+
+/** Reads the answers of an upstream that speaks chat completions, or imitates them. */
+export const chatCompletionsTranslation: AnswerTranslation = {
   readAnswer(answer): ChatAnswer {
     if (!isObject(answer) || !Array.isArray(answer["choices"]))
       throw new Error("This is no chat completion.");

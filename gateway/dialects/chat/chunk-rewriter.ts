@@ -1,6 +1,6 @@
-import type { SaidMeter } from "../usage/counting/said-meter.ts";
-import { isObject, readTokenUsage, type TokenUsage } from "../wire/chat-completion.ts";
-import { isKey, scanMembers } from "../wire/json-layout.ts";
+import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { isKey, scanMembers } from "../../wire/json-layout.ts";
+import type { OutputMeter } from "../dialect.ts";
 
 /** What a piece of an upstream's stream comes to. */
 export type RewrittenChunks = {
@@ -15,7 +15,7 @@ type ChunkRewriterOptions = {
   slug: string;
   /** Whether the client asked for the chunk with the usage; else it is for the gateway only. */
   includeUsage: boolean;
-  said: SaidMeter;
+  meter: OutputMeter;
 };
 
 /**
@@ -27,7 +27,7 @@ type ChunkRewriterOptions = {
 export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
-  readonly #said: SaidMeter;
+  readonly #meter: OutputMeter;
   /** A chunk's line up to its `model`, and from there to the end of the model. */
   #head = "";
   #model = "";
@@ -35,10 +35,10 @@ export class ChunkRewriter {
   /** The last chunk that had both choices and usage, while no other has come with the usage alone. */
   #mixedChunk: Buffer | null = null;
 
-  constructor({ slug, includeUsage, said }: ChunkRewriterOptions) {
+  constructor({ slug, includeUsage, meter }: ChunkRewriterOptions) {
     this.#modelJson = JSON.stringify(slug);
     this.#includeUsage = includeUsage;
-    this.#said = said;
+    this.#meter = meter;
   }
 
   /** The chunk with the usage that the client asked for, in JSON, where the upstream has sent none; else null. */
@@ -76,7 +76,7 @@ export class ChunkRewriter {
         const modelStart = line + this.#head.length;
         copyTo(modelStart, modelStart + this.#model.length);
         output += this.#modelJson;
-        this.#said.read(text, line, next);
+        this.#meter.read(text, line, next);
         eventStart = next;
         continue;
       }
@@ -95,7 +95,7 @@ export class ChunkRewriter {
             : { kind: chunk.kind };
         return { bytes: Buffer.from(output, "latin1"), usage, ending };
       }
-      this.#said.read(text, line, next);
+      this.#meter.read(text, line, next);
       usage = chunk.usage ?? usage;
       if (chunk.usage) this.#mixedChunk = chunk.isEmpty ? null : Buffer.from(events.subarray(start, next));
       if (chunk.usage && chunk.isEmpty && !this.#includeUsage) {

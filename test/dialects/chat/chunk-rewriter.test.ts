@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
-import { ChunkRewriter, type RewrittenChunks } from "../../gateway/completions/chunk-rewriter.ts";
-import { chatNames, SaidMeter } from "../../gateway/usage/counting/said-meter.ts";
-import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
-import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
+import { EventSplitter } from "../../../gateway/wire/event-splitter.ts";
+import { ChunkRewriter, type RewrittenChunks } from "../../../gateway/dialects/chat/chunk-rewriter.ts";
+import { nativeChat } from "../../../gateway/dialects/chat/native-chat.ts";
+import { OutputMeter } from "../../../gateway/usage/counting/output-meter.ts";
+import { cutAnywhere, seededRandom } from "../../helpers/seeded-random.ts";
+import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 
 const slug = "test/model";
 const modelJson = JSON.stringify(slug);
@@ -15,8 +16,8 @@ type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 /** What the client gets of these pieces up to the end of the stream, and how it ended. */
 function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
-  const said = new SaidMeter(chatNames());
-  const rewriter = new ChunkRewriter({ slug, includeUsage, said });
+  const meter = new OutputMeter(nativeChat.outputNames());
+  const rewriter = new ChunkRewriter({ slug, includeUsage, meter });
   const relayed: Relayed = { text: "", usage: null, ending: null };
   for (const piece of pieces) {
     const events = splitter.push(piece);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { spliceRequest } from "../../gateway/completions/splice-request.ts";
-import { readChatRequest } from "../../gateway/dialects/chat/read-chat-request.ts";
-import { seededRandom } from "../helpers/seeded-random.ts";
-import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
+import { spliceRequest } from "../../../gateway/dialects/chat/splice-request.ts";
+import { readChatRequest } from "../../../gateway/dialects/chat/read-chat-request.ts";
+import { seededRandom } from "../../helpers/seeded-random.ts";
+import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 
 const upstreamModel = { name: 'upstream "model" \\ é', outputTokensMax: null };
 const openAi = {

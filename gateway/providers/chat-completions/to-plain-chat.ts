@@ -1,10 +1,11 @@
-import type { ChatQuirks, UpstreamModel } from "../providers/provider.ts";
+import type { UpstreamModel } from "../provider.ts";
 import {
   type ChatMessage,
   type ChatRequestBody,
   type ContentPart,
   isObject,
-} from "../wire/chat-completion.ts";
+} from "../../wire/chat-completion.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
 
 /**
  * A request that was translated from another dialect, as an upstream that speaks chat completions takes it: strict ones

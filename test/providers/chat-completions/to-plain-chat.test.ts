@@ -1,7 +1,7 @@
 import test from "ava";
-import { toPlainChat } from "../../gateway/completions/to-plain-chat.ts";
-import type { ChatQuirks } from "../../gateway/providers/provider.ts";
-import type { ChatRequestBody } from "../../gateway/wire/chat-completion.ts";
+import { toPlainChat } from "../../../gateway/providers/chat-completions/to-plain-chat.ts";
+import type { ChatQuirks } from "../../../gateway/wire/chat-quirks.ts";
+import type { ChatRequestBody } from "../../../gateway/wire/chat-completion.ts";
 
 const quirks = (extensions: ChatQuirks["extensions"]): ChatQuirks => ({
   maxTokensName: "max_completion_tokens",

@@ -1,17 +1,17 @@
 import { TokenMeter } from "./token-meter.ts";
 
 /**
- * Counts what a model has said in JSON that passes, without parsing it: the strings that stand behind certain names. In a
- * stream most events are alike up to where the text begins, so that the name is looked for where it stood the last time.
+ * Counts the tokens of output text in JSON that passes, without parsing it: the strings behind certain names. Most events
+ * of a stream are alike up to the text, so the name is first looked for where it stood the last time.
  */
-export class SaidMeter {
+export class OutputMeter {
   readonly #meter = new TokenMeter();
   readonly #names: RegExp;
   /** The name of the last event, up to the quote behind it, and how far from the event's start it stood. */
   #name = "";
   #distance = 0;
 
-  /** @param names a global pattern that ends with the opening quote of what is said */
+  /** @param names a global pattern that ends with the opening quote of the text */
   constructor(names: RegExp) {
     this.#names = names;
   }
@@ -31,7 +31,7 @@ export class SaidMeter {
     let count = 0;
     this.#names.lastIndex = 0;
     for (let found = this.#names.exec(event); found; found = this.#names.exec(event)) {
-      // Where one event says several things, the next one may too.
+      // Where one event has several texts, the next one may too.
       this.#name = count++ === 0 ? found[0] : "";
       this.#distance = found.index;
       this.#names.lastIndex = this.#meter.addJson(event, found.index + found[0].length);
@@ -39,12 +39,6 @@ export class SaidMeter {
   }
 }
 
-/** Where chat completions say something, whole or in chunks, also those of imitators that think aloud. */
-export const chatNames = () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g;
-
-/** The same in the events of Anthropic's messages and OpenAI's responses that add to what is there. */
-export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/g;
-
-/** The same in whole answers of every form. */
+/** Members with output text in whole answers of every form. */
 export const answerNames = () =>
   /"(?:content|reasoning_content|reasoning|refusal|arguments|text|thinking)"\s*:\s*"/g;

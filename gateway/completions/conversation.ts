@@ -1,0 +1,148 @@
+import type { AnswerEnvelope, Dialect, DialectRequest, NativeDialect } from "../dialects/dialect.ts";
+import { chatCompletionsTranslation } from "../providers/chat-completions/chat-completions-api.ts";
+import type { AnswerTranslation, ChatAnswer, Endpoint, LocalProvider } from "../providers/provider.ts";
+import type { Attempt } from "../routing/attempts.ts";
+import type { Candidate, NetworkTarget } from "../routing/candidate.ts";
+import { playAnswer } from "../upstream/local-call.ts";
+import type { UpstreamEvents } from "../upstream/upstream-call.ts";
+import type { ChatRequestBody } from "../wire/chat-completion.ts";
+import { AnswerRelay } from "./answer-relay.ts";
+import { NativeStream } from "./native-stream.ts";
+import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
+import type { StreamReading } from "./stream-reading.ts";
+import { StreamRelay } from "./stream-relay.ts";
+import { translatedAnswer } from "./translated-answer.ts";
+import { TranslatedStream } from "./translated-stream.ts";
+
+/** The operation of clients that speak this dialect: native where the upstream speaks it too, else translated. */
+export function conversation(dialect: Dialect): Operation<DialectRequest> {
+  return {
+    endpointName: dialect.endpointName,
+    read: dialect.readRequest,
+    prepare(call, candidate) {
+      const { target } = candidate;
+      if (target.reach === "none") throw target.reason;
+      if (target.reach === "local") return prepareLocal(call, dialect, candidate, target.provider);
+      const endpoint = nativeEndpoint(target, dialect.endpointName);
+      return endpoint
+        ? prepareNative(call, dialect, candidate, target, endpoint)
+        : prepareTranslated(call, dialect, candidate, target);
+    },
+  };
+}
+
+type Call = ModelCall<DialectRequest>;
+
+function nativeEndpoint(target: NetworkTarget, name: Dialect["endpointName"]): Endpoint | undefined {
+  if (name === "chat/completions") return target.chat.quirks ? target.chat.endpoint : undefined;
+  return target.dialects[name];
+}
+
+function prepareNative(
+  call: Call,
+  { native }: Dialect,
+  { upstreamModel, timeouts }: Candidate,
+  { chat }: NetworkTarget,
+  endpoint: Endpoint,
+): Attempt {
+  const { request, context, headers } = call;
+  const bytes = native.buildRequest(request, upstreamModel, chat.quirks);
+  const target = withClientHeaders(endpoint, headers, native.headerNames);
+  return {
+    events: relayNative(call, native, endpoint.secret),
+    begin: (events) => context.upstreams.call(target, bytes, timeouts, events),
+  };
+}
+
+function prepareTranslated(
+  call: Call,
+  dialect: Dialect,
+  { upstreamModel, timeouts }: Candidate,
+  { chat }: NetworkTarget,
+): Attempt {
+  const { request, context } = call;
+  const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
+  const body = chat.buildRequest(toChatBody(dialect, request), upstreamModel);
+  const bytes = Buffer.from(JSON.stringify(body));
+  return {
+    events: relayTranslated(call, dialect, chat, endpoint.secret),
+    begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
+  };
+}
+
+/** The demo provider answers inside of the process, in chat completions. */
+function prepareLocal(
+  call: Call,
+  dialect: Dialect,
+  { upstreamModel, timeouts }: Candidate,
+  provider: LocalProvider,
+): Attempt {
+  const { id, createdSeconds } = envelopeOf(call);
+  const identity = { id: `chatcmpl-${id}`, createdSeconds };
+  const body = { ...toChatBody(dialect, call.request), model: upstreamModel.name };
+  const answer = provider.answerChat({ ...body, stream_options: { include_usage: true } }, identity);
+  const isNative = dialect.endpointName === "chat/completions";
+  return {
+    events: isNative
+      ? relayNative(call, dialect.native, null)
+      : relayTranslated(call, dialect, chatCompletionsTranslation, null),
+    begin: (events) => playAnswer(answer, timeouts, events),
+  };
+}
+
+function relayNative(call: Call, native: NativeDialect, secret: string | null): UpstreamEvents {
+  const { context, exchange, request } = call;
+  const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = context.limits;
+  const slug = request.model;
+  return request.stream
+    ? relayStream(call, new NativeStream({ native, request, slug, eventBytesMax, secret }))
+    : new AnswerRelay(exchange, (answer) => native.readAnswer(answer, slug), upstreamAnswerBytesMax);
+}
+
+function relayTranslated(
+  call: Call,
+  dialect: Dialect,
+  translation: AnswerTranslation,
+  secret: string | null,
+): UpstreamEvents {
+  const { context, exchange, request } = call;
+  const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = context.limits;
+  const envelope = envelopeOf(call);
+  if (!request.stream) {
+    const format = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
+    const reading = translatedAnswer(translation.readAnswer, format, secret);
+    return new AnswerRelay(exchange, reading, upstreamAnswerBytesMax);
+  }
+  const writer = dialect.createStreamWriter(envelope, request);
+  exchange.reply.streamWriter = writer;
+  return relayStream(call, new TranslatedStream({ translation, writer, eventBytesMax, secret }));
+}
+
+function relayStream({ context, exchange }: Call, reading: StreamReading): StreamRelay {
+  const { streamPingIntervalMs: pingIntervalMs, clientStallTimeoutMs } = context.limits;
+  return new StreamRelay(exchange, reading, { pingIntervalMs, clientStallTimeoutMs });
+}
+
+/** The body of a translated request. The gateway requests the usage chunk itself. */
+function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody {
+  return { ...dialect.toChatRequest(request), stream: request.stream };
+}
+
+function envelopeOf({ exchange, request }: Call): AnswerEnvelope {
+  const createdSeconds = Math.floor(exchange.createdAt.getTime() / 1000);
+  return { id: exchange.id, createdSeconds, slug: request.model };
+}
+
+/** An endpoint with these headers of the client in place of its own. */
+export function withClientHeaders(
+  endpoint: Endpoint,
+  headers: ClientHeaders,
+  allowedNames: readonly string[],
+): Endpoint {
+  const names = allowedNames.filter((name) => typeof headers[name] === "string");
+  if (names.length === 0) return endpoint;
+  const own = endpoint.headers.flatMap((name, index) =>
+    index % 2 === 0 && !names.includes(name) ? [name, endpoint.headers[index + 1] ?? ""] : [],
+  );
+  return { ...endpoint, headers: [...own, ...names.flatMap((name) => [name, String(headers[name])])] };
+}

@@ -1,0 +1,33 @@
+import type { Limits } from "../config/limit-variables.ts";
+import type { Attempt } from "../routing/attempts.ts";
+import type { Candidate } from "../routing/candidate.ts";
+import type { Upstreams } from "../upstream/upstreams.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** What an endpoint does: how its requests are read, and how one candidate is asked to answer. */
+export type Operation<Request extends ModelRequest = ModelRequest> = {
+  /** As in usage records. */
+  endpointName: string;
+  /** Throws a `GatewayError` for a request that is not valid. */
+  read(bytes: Buffer, jsonDepthMax: number): Request;
+  /** Throws a `GatewayError` where the candidate cannot serve the request. */
+  prepare(call: ModelCall<Request>, candidate: Candidate): Attempt;
+};
+
+/** What the gateway has to know of every request for a model. */
+export type ModelRequest = {
+  body: Record<string, unknown>;
+  /** The requested slug. */
+  model: string;
+  stream: boolean;
+};
+
+export type ModelCall<Request extends ModelRequest = ModelRequest> = {
+  context: { limits: Limits; upstreams: Upstreams };
+  exchange: Exchange;
+  request: Request;
+  /** The client's; names in lower case. */
+  headers: ClientHeaders;
+};
+
+export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;

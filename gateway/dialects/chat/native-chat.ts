@@ -1,0 +1,68 @@
+import { GatewayError } from "../../errors.ts";
+import { applyEdits } from "../../wire/apply-edits.ts";
+import { readTokenUsage } from "../../wire/chat-completion.ts";
+import { readErrorMessage } from "../../wire/read-error-message.ts";
+import { scanAnswer } from "../../wire/scan-answer.ts";
+import type { NativeDialect, NativePiece, NativeReader } from "../dialect.ts";
+import { ChunkRewriter } from "./chunk-rewriter.ts";
+import type { ChatRequest } from "./read-chat-request.ts";
+import { spliceRequest } from "./splice-request.ts";
+
+/** Upstreams that speak chat completions, which most do. */
+export const nativeChat: NativeDialect<ChatRequest> = {
+  headerNames: [],
+  buildRequest(request, model, quirks) {
+    if (quirks === null) throw new Error("An upstream that speaks chat completions has quirks.");
+    return spliceRequest(request, model, quirks);
+  },
+  readAnswer(bytes, slug) {
+    const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
+    if (!answer?.hasList) throw badForm("not in OpenAI's form");
+    return { bytes: applyEdits(bytes, answer.edits), usage: readTokenUsage(answer.usage) };
+  },
+  // Imitators of OpenAI have several names for reasoning.
+  outputNames: () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g,
+  createReader({ includeUsage }, slug, meter) {
+    return new ChunkReader(new ChunkRewriter({ slug, includeUsage, meter }), includeUsage);
+  },
+};
+
+class ChunkReader implements NativeReader {
+  readonly #rewriter: ChunkRewriter;
+  readonly #includeUsage: boolean;
+
+  constructor(rewriter: ChunkRewriter, includeUsage: boolean) {
+    this.#rewriter = rewriter;
+    this.#includeUsage = includeUsage;
+  }
+
+  read(events: Buffer): NativePiece {
+    const { bytes, usage, ending } = this.#rewriter.rewrite(events);
+    if (ending === null) return { bytes, usage, ending };
+    if (ending.kind === "done") return { bytes: this.#withLastEvents(bytes), usage, ending: "done" };
+    const error =
+      ending.kind === "error" ? reportedError(ending.payload) : badForm("not made of chat completion chunks");
+    return { bytes, usage, ending: error };
+  }
+
+  /** Some upstreams put the usage into their last chunk with choices: a client that asked for a usage chunk still gets one. */
+  #withLastEvents(bytes: Buffer): Buffer {
+    const chunk = this.#includeUsage ? this.#rewriter.missingUsageChunk() : null;
+    const last = chunk === null ? [doneEvent] : [Buffer.from(`data: ${chunk}\n\n`), doneEvent];
+    return Buffer.concat([bytes, ...last]);
+  }
+}
+
+function reportedError(payload: Buffer): GatewayError {
+  const message =
+    readErrorMessage(payload) ?? "The model's provider reported an error in the middle of its answer.";
+  return new GatewayError("upstream_error", message, { reason: "reported_error" });
+}
+
+/** @param what completes "The answer of the model's provider was" */
+function badForm(what: string): GatewayError {
+  const message = `The answer of the model's provider was ${what}.`;
+  return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
+}
+
+const doneEvent = Buffer.from("data: [DONE]\n\n");

@@ -1,0 +1,19 @@
+import { isObject } from "./chat-completion.ts";
+
+/** The message of an error in OpenAI's form or one of its imitations; null where there is none. */
+export function readErrorMessage(payload: Buffer): string | null {
+  const parsed = parse(payload);
+  const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  const error = isObject(body) ? (body["error"] ?? body) : null;
+  // AWS writes `message` with a small or a capital letter.
+  const message = isObject(error) ? (error["message"] ?? error["Message"]) : error;
+  return typeof message === "string" ? message : null;
+}
+
+function parse(payload: Buffer): unknown {
+  try {
+    return JSON.parse(payload.toString("utf8"));
+  } catch {
+    return null;
+  }
+}
