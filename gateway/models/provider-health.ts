@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
-import type { ErrorReason } from "../../db/entities/usage-record.ts";
+import type { ErrorReason } from "../errors.ts";
 import type { RecentOutcome } from "../../db/repositories/usage-record-repository.ts";
 import { firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
@@ -84,7 +84,7 @@ function toHealth(
         ? coolingDown(active)
         : { ...stateOf(settled), until: null }),
     lastErrorCode: latest?.code ?? (lastFailure ? codeOf(lastFailure) : null),
-    lastErrorReason: latest ? latest.reason : (lastFailure?.errorReason ?? null),
+    lastErrorReason: latest ? latest.reason : ((lastFailure?.errorReason ?? null) as ErrorReason | null),
     lastErrorAt: latest ? new Date(latest.since) : (lastFailure?.createdAt ?? null),
     requestCount: outcomes.length,
     failureCount: failures.length,

@@ -1,4 +1,4 @@
-import type { ErrorReason } from "../../db/entities/usage-record.ts";
+import type { ErrorReason } from "../errors.ts";
 
 /** Which credentials of which providers had better be left alone for a while, until when, and why. */
 export class CoolDowns {

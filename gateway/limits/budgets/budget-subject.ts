@@ -1,9 +1,9 @@
 import { type LimitEventRow, noKey } from "../../../db/entities/limit-event.ts";
-import type { LimitScope } from "../../../db/entities/usage-record.ts";
+import type { LimitHolder } from "../../errors.ts";
 
 /** Whose budget a warning is about: a key's own, or one that a person's keys or all keys share. */
 export type BudgetSubject = {
-  scope: LimitScope;
+  scope: LimitHolder;
   /** Null where it is not a key's own. */
   apiKeyId: string | null;
   apiKeyName: string | null;

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Database } from "../../../db/database.ts";
 import type { LimitEventRow } from "../../../db/entities/limit-event.ts";
-import type { LimitScope } from "../../../db/entities/usage-record.ts";
+import type { LimitHolder } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type BudgetSubject, toSubjectColumns } from "./budget-subject.ts";
 import { dayMs } from "./budget-time.ts";
@@ -74,7 +74,7 @@ export class BudgetWarnings {
   }
 }
 
-const messages: Record<LimitScope, string> = {
+const messages: Record<LimitHolder, string> = {
   key: "a part of an API key's budget is spent",
   person: "a part of the budget of all API keys of a person is spent",
   gateway: "a part of the budget of the whole gateway is spent",

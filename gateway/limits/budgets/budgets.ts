@@ -1,9 +1,8 @@
 import type { Database } from "../../../db/database.ts";
-import type { LimitReason, LimitScope } from "../../../db/entities/usage-record.ts";
 import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts";
 import type { Person } from "../../auth/person.ts";
-import { GatewayError } from "../../errors.ts";
+import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
 import type { Limits } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { periodAt } from "./budget-time.ts";
@@ -141,7 +140,7 @@ export class Budgets {
     };
   }
 
-  #check(whose: LimitScope, budgets: readonly Budget[], ledger: Ledger | undefined): void {
+  #check(whose: LimitHolder, budgets: readonly Budget[], ledger: Ledger | undefined): void {
     if (!ledger) {
       const message = `What ${limitSubjects[whose]} has spent is being read. Try again in a moment.`;
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
@@ -179,7 +178,7 @@ function spendingOf(
   return new Spending({ now, readCosts, readUndisturbed });
 }
 
-function budgetSpent(whose: LimitScope, { period, amount: budget }: Budget, endsAt: number): GatewayError {
+function budgetSpent(whose: LimitHolder, { period, amount: budget }: Budget, endsAt: number): GatewayError {
   const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
   const renewal =
     period === "total"

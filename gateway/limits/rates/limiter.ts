@@ -1,5 +1,4 @@
-import type { LimitScope } from "../../../db/entities/usage-record.ts";
-import { type GatewayError, toGatewayError } from "../../errors.ts";
+import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
 import type { Limits } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { Admission } from "./admission.ts";
@@ -166,7 +165,7 @@ export class Limiter {
   #addScope(
     scopes: Scope[],
     id: string,
-    whose: LimitScope,
+    whose: LimitHolder,
     limits: Omit<Scope, "id" | "meter" | "whose">,
   ): void {
     const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;

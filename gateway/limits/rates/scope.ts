@@ -1,5 +1,4 @@
-import type { LimitReason, LimitScope } from "../../../db/entities/usage-record.ts";
-import { GatewayError } from "../../errors.ts";
+import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
 import { limitSubjects } from "../limit-subjects.ts";
 import type { Meter } from "./meter.ts";
 
@@ -8,7 +7,7 @@ export type Scope = {
   /** What is limited: a key, by its id, a person, or the gateway. */
   id: string;
   /** Which of these it is. */
-  whose: LimitScope;
+  whose: LimitHolder;
   meter: Meter;
   requestsPerMinute: number;
   tokensPerMinute: number;
