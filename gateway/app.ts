@@ -10,6 +10,7 @@ import { health, type Readiness } from "./v1/health.ts";
 import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
 import { createContext } from "./trpc/context.ts";
+import { readCallBody } from "./trpc/read-call-body.ts";
 import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
 
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
@@ -35,10 +36,10 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
   application.set("query parser", "simple");
   application.use(
     "/trpc",
+    readCallBody(services),
     createExpressMiddleware({
       router: appRouter,
       createContext: createContext(services, { publicUrl, trustedProxies }),
-      maxBodySize: trpcBodyBytesMax,
       allowMethodOverride: true,
       maxBatchSize: trpcBatchCallsMax,
     }),
@@ -55,5 +56,4 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
 /** Where `npm run build` puts it. */
 const consoleFolder = join(import.meta.dirname, "../console/build");
 const graphqlPath = "/graphql";
-const trpcBodyBytesMax = 1024 * 1024;
 const trpcBatchCallsMax = 20;

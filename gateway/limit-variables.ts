@@ -4,6 +4,7 @@
  */
 export const limitVariables = {
   requestBodyBytesMax: { variable: "REQUEST_BODY_BYTES_MAX", value: 32 * 1024 * 1024 },
+  requestBodiesBytesMax: { variable: "REQUEST_BODIES_BYTES_MAX", value: 256 * 1024 * 1024 },
   requestJsonDepthMax: { variable: "REQUEST_JSON_DEPTH_MAX", value: 128 },
   requestHeadersTimeoutMs: { variable: "REQUEST_HEADERS_TIMEOUT_MS", value: 10_000 },
   requestReceiveTimeoutMs: { variable: "REQUEST_RECEIVE_TIMEOUT_MS", value: 60_000 },

@@ -15,6 +15,7 @@ import { DataKeyLoader } from "./credentials/data-key-loader.ts";
 import { readOrCreateKeyFile } from "./credentials/key-file.ts";
 import { createDataKeys, openSecretBox } from "./credentials/open-secret-box.ts";
 import { firstStart } from "./first-start.ts";
+import { BodyBudget } from "./http/body-budget.ts";
 import { createId } from "./ids.ts";
 import { ChangeFeed } from "./keys/change-feed.ts";
 import { KeyCache } from "./keys/key-cache.ts";
@@ -108,6 +109,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       () => closeLimits(),
     );
     const openExchanges = new OpenExchanges();
+    const bodyBudget = new BodyBudget(limits.requestBodiesBytesMax);
     const catalogue = new Catalogue({ database, secretBox, limits, log });
     const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
     const askedModels = new AskedModels({ catalogue, now, unknownPerHourMax });
@@ -208,6 +210,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
         exchangeLimits,
         recorder,
         openExchanges,
+        bodyBudget,
         changeFeed,
         observer,
         database,

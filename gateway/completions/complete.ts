@@ -13,12 +13,12 @@ import { readRequest } from "./read-request.ts";
  */
 export function complete(options: CompleteOptions, exchange: Exchange, bytes: Buffer): void {
   const request = readRequest(options, exchange, bytes, readChatRequest);
-  const slug = request.body.model;
-  exchange.describe(options.askedModels.nameOf(slug), request.stream, request.body);
-
-  const { includeUsage } = request;
+  const { body, includeUsage } = request.value;
+  const slug = body.model;
   const { upstreamEventBytesMax: eventBytesMax } = options.limits;
   const clientForm = chatClientForm(toEnvelope(exchange, slug), { includeUsage, eventBytesMax });
-  const call = { options, exchange, request, clientForm, slug };
-  callModel(options, exchange, slug, (way) => prepareChat(call, way));
+  callModel(options, exchange, slug, (way) =>
+    prepareChat({ options, exchange, request: request.value, clientForm, slug }, way),
+  );
+  request.letGo();
 }

@@ -28,27 +28,25 @@ export function converse(
   clientHeaders: ClientHeaders,
 ): void {
   const request = readRequest(options, exchange, bytes, dialect.readRequest);
-  const slug = request.model;
-  exchange.describe(options.askedModels.nameOf(slug), request.stream, request.body);
+  const slug = request.value.model;
 
   const envelope = toEnvelope(exchange, slug);
   const clientForm: ClientForm = {
     passChat: null,
-    formatAnswer: (answer) => dialect.formatAnswer(answer, envelope, request),
-    createStreamWriter: () => dialect.createStreamWriter(envelope, request),
+    formatAnswer: (answer) => dialect.formatAnswer(answer, envelope, request.value),
+    createStreamWriter: () => dialect.createStreamWriter(envelope, request.value),
   };
-  // Translated once, for whichever of the ways need it.
-  let chatRequest: ChatRequest | null = null;
   callModel(options, exchange, slug, (way) => {
     const { target } = way;
     const endpoint = target.reach === "network" ? target.dialects[dialect.endpointName] : undefined;
     if (endpoint) {
-      const call = { options, exchange, request: dialect.native.toNativeRequest(request), slug };
+      const call = { options, exchange, request: dialect.native.toNativeRequest(request.value), slug };
       return prepareNative(call, dialect, withClientHeaders(endpoint, clientHeaders), way);
     }
-    chatRequest ??= toChatRequest(dialect, request);
+    const chatRequest = toChatRequest(dialect, request.value);
     return prepareChat({ options, exchange, request: chatRequest, clientForm, slug }, way);
   });
+  request.letGo();
 }
 
 type NativeCall = {

@@ -17,9 +17,9 @@ import { translatedEmbeddings } from "./translated-answer.ts";
 /** The way of every embeddings request: as `complete`, without streams. */
 export function embed(options: CompleteOptions, exchange: Exchange, bytes: Buffer): void {
   const request = readRequest(options, exchange, bytes, readEmbeddingsRequest);
-  const slug = request.body.model;
-  exchange.describe(options.askedModels.nameOf(slug), false, request.body);
-  callModel(options, exchange, slug, (way) => prepareEmbeddings(options, exchange, request, slug, way));
+  const slug = request.value.body.model;
+  callModel(options, exchange, slug, (way) => prepareEmbeddings(options, exchange, request.value, slug, way));
+  request.letGo();
 }
 
 function prepareEmbeddings(

@@ -21,4 +21,6 @@ export type ExchangeOptions = {
   /** What the observer is told of; null where there is none. */
   observed: ObservedRequest | null;
   openExchanges: OpenExchanges;
+  /** Released when the request ends. */
+  heldBody: { release(): void };
 };

@@ -41,7 +41,7 @@ export class Exchange {
   /** What the recorder knows of it, from its first call on. */
   #started: StartedRequest | null = null;
   #askedModel = "";
-  #asked: Record<string, unknown> | null = null;
+  #asked: (() => Record<string, unknown>) | null = null;
   /** What the upstream says, once it answers; null while it does not, or refuses. */
   #said: { readonly tokens: number } | null = null;
   #call: Attempts | null = null;
@@ -84,9 +84,9 @@ export class Exchange {
 
   /**
    * What the client asked for.
-   * @param askedModel as it is kept: empty where it could be something else than a name
+   * @param askedModel as it is kept: empty where it could be something else than a name; `asked` reads the whole body
    */
-  describe(askedModel: string, isStream: boolean, asked: Record<string, unknown>): void {
+  describe(askedModel: string, isStream: boolean, asked: () => Record<string, unknown>): void {
     this.#askedModel = askedModel;
     this.#asked = asked;
     this.isStream = isStream;
@@ -195,8 +195,9 @@ export class Exchange {
     proceed: () => void,
   ): void {
     this.#isOver = true;
-    const { openExchanges, recorder, observer } = this.#options;
+    const { openExchanges, heldBody, recorder, observer } = this.#options;
     openExchanges.remove(this);
+    heldBody.release();
     this.#onOver?.();
     if (status !== "SUCCEEDED") this.#call?.abort();
     // What no provider got has not been worked on by any.

@@ -1,23 +1,27 @@
 import { parseBody } from "../dialects/parse-body.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
+import { HeldRequest } from "./held-request.ts";
 
 /**
- * What a client asks for, as its dialect reads it. Throws what the reader throws, and then the request's record says all the
- * same which model was asked: whoever looks for the mistake should not look for it in the name.
+ * The client's request, as its dialect reads it, and its description for the exchange. Throws what the reader throws; the
+ * record of an invalid request names the requested model, too.
  */
-export function readRequest<Read>(
+export function readRequest<Read extends { body: Record<string, unknown>; stream?: boolean }>(
   { askedModels, limits }: Pick<CompleteOptions, "askedModels" | "limits">,
   exchange: Exchange,
   bytes: Buffer,
   read: (bytes: Buffer, jsonDepthMax: number) => Read,
-): Read {
+): HeldRequest<Read> {
   const { requestJsonDepthMax } = limits;
   try {
-    return read(bytes, requestJsonDepthMax);
+    const request = new HeldRequest(bytes, () => read(bytes, requestJsonDepthMax));
+    const { body, stream = false } = request.value;
+    exchange.describe(askedModels.nameOf(body["model"]), stream, () => request.value.body);
+    return request;
   } catch (error) {
     const body = tryToParse(bytes, requestJsonDepthMax);
-    exchange.describe(askedModels.nameOf(body["model"]), body["stream"] === true, body);
+    exchange.describe(askedModels.nameOf(body["model"]), body["stream"] === true, () => body);
     throw error;
   }
 }

@@ -1,11 +1,15 @@
 import { TRPCError } from "@trpc/server";
 import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
+import { toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../trusted-proxies.ts";
 import { publicUrlOf } from "./public-url.ts";
+import { readAccessToken } from "./read-access-token.ts";
+import type { CallRequest } from "./read-call-body.ts";
 import { RefreshCookie } from "./refresh-cookie.ts";
+import { toTrpcError } from "./to-trpc-error.ts";
 
 export type Context = {
   services: Pick<
@@ -50,6 +54,8 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
         message: "The console's API cannot be called from another site.",
       });
     }
+    const { bodyError } = req as CallRequest;
+    if (bodyError !== undefined) throw toTrpcError(toGatewayError(bodyError));
     return {
       services,
       runtime: services.runtime,
@@ -57,7 +63,7 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
       address: clientAddressOf(req, trustedProxies),
       publicUrl: publicUrlOf(req, publicUrl),
       configuredUrl: publicUrl?.replace(/\/+$/, "") ?? null,
-      accessToken: /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
+      accessToken: readAccessToken(req),
       refreshCookie: new RefreshCookie(req, res, publicUrl?.startsWith("https:") === true),
     };
   };

@@ -6,14 +6,16 @@ import type { OpenExchanges } from "../completions/open-exchanges.ts";
 import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
+import type { BodyBudget } from "../http/body-budget.ts";
+import { ClientGoneError, readBody } from "../http/read-body.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } from "./endpoint.ts";
-import { ClientGoneError, readBody } from "./read-body.ts";
 
 export type ModelEndpointOptions = KeyOptions &
   CompleteOptions & {
     recorder: UsageRecorder;
     openExchanges: OpenExchanges;
+    bodyBudget: BodyBudget;
   };
 
 /**
@@ -26,7 +28,7 @@ export function modelEndpoint(
   run: (options: CompleteOptions, exchange: Exchange, body: Buffer, headers: IncomingHttpHeaders) => void,
   dialect: Dialect | null = null,
 ): RequestHandler {
-  const { runtime, recorder, observer, openExchanges, limits } = options;
+  const { runtime, recorder, observer, openExchanges, bodyBudget, limits } = options;
   return endpoint(
     options,
     async ({ request, response, id, reply, observed }) => {
@@ -34,6 +36,7 @@ export function modelEndpoint(
       const key = known instanceof Promise ? await known : known;
       if (recorder.isFull) throw usageCannotBeRecorded();
 
+      const heldBody = bodyBudget.hold(key.id);
       const exchange = new Exchange({
         id,
         key,
@@ -45,13 +48,14 @@ export function modelEndpoint(
         observer,
         observed,
         openExchanges,
+        heldBody,
       });
       response.on("close", () => {
         if (!response.writableFinished) exchange.cancel();
       });
       try {
         checkAddress(options, key, request);
-        const body = await readBody(request, limits.requestBodyBytesMax);
+        const body = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.noteReceived(body.length);
         if (!exchange.isOver) run(options, exchange, body, request.headers);
       } catch (thrown) {
