@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
+import { isSameOrigin } from "../is-same-origin.ts";
 import type { Services } from "../services.ts";
 import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";
@@ -37,7 +38,7 @@ export function graphql(services: Services, path: string) {
 /** Who asks, and what, as far as it may be asked at all. */
 async function letIn({ sessions }: Services, request: IncomingMessage, path: string) {
   const { method = "GET", headers } = request;
-  if (headers["sec-fetch-site"] === "cross-site") {
+  if (!isSameOrigin(headers)) {
     throw new GatewayError("forbidden", "The console's API cannot be called from another site.");
   }
   if (method !== "GET" && method !== "POST") {
