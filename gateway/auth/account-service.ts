@@ -6,7 +6,7 @@ import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import { normalizeEmail } from "./normalize-email.ts";
-import { hashPassword, verifyPassword } from "./passwords.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
 import type { Author } from "./person.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
@@ -15,6 +15,7 @@ type AccountServiceOptions = {
   database: Database;
   runtime: Runtime;
   sessions: SessionService;
+  passwords: PasswordHasher;
   secrets: string[];
   audit: AuditLog;
 };
@@ -29,6 +30,7 @@ export class AccountService {
   readonly #database: Database;
   readonly #runtime: Runtime;
   readonly #sessions: SessionService;
+  readonly #passwords: PasswordHasher;
   readonly #audit: AuditLog;
   readonly #limiter = new SignInLimiter();
   /**
@@ -37,10 +39,11 @@ export class AccountService {
    */
   readonly setUpToken: string;
 
-  constructor({ database, runtime, sessions, secrets, audit }: AccountServiceOptions) {
+  constructor({ database, runtime, sessions, passwords, secrets, audit }: AccountServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#sessions = sessions;
+    this.#passwords = passwords;
     this.#audit = audit;
     this.setUpToken = createHmac("sha256", secrets[0] ?? "")
       .update("set up")
@@ -88,7 +91,7 @@ export class AccountService {
     const account = normalizeEmail(email);
     const { attempts, isNotable } = await this.#limiter.countAttempt(account, address);
     const user = await this.#database.read(({ users }) => users.findByEmail(account));
-    const isRight = await verifyPassword(password, user?.passwordHash || null);
+    const isRight = await this.#passwords.verify(password, user?.passwordHash || null);
     if (!user || !isRight || user.status !== "active") {
       // Not waited for: the time it takes would tell who has an account.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
@@ -110,9 +113,9 @@ export class AccountService {
     const { address } = person;
     await this.#limiter.countAttempt(person.email, address);
     const user = await this.#database.read(({ users }) => users.find(person.id));
-    if (!user || !(await verifyPassword(currentPassword, user.passwordHash))) throw wrongPassword();
+    if (!user || !(await this.#passwords.verify(currentPassword, user.passwordHash))) throw wrongPassword();
     await this.#limiter.forgive(person.email, address);
-    const passwordHash = await hashPassword(newPassword, this.#runtime);
+    const passwordHash = await this.#passwords.hash(newPassword);
     await this.#database.write(async (repositories) => {
       const { users, invitations } = repositories;
       // Somebody may have replaced it since, by a link for instance, which has ended this session, too.
@@ -157,7 +160,7 @@ export class AccountService {
       id: createId("usr", this.#runtime),
       email: normalizeEmail(email),
       name,
-      passwordHash: await hashPassword(password, this.#runtime),
+      passwordHash: await this.#passwords.hash(password),
       role,
       status: "active",
       lastSignInAt: null,
