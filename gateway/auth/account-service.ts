@@ -32,7 +32,7 @@ export class AccountService {
   readonly #sessions: SessionService;
   readonly #passwords: PasswordHasher;
   readonly #audit: AuditLog;
-  readonly #limiter = new SignInLimiter();
+  readonly #limiter: SignInLimiter;
   /**
    * Lets its holder become the first administrator. Computed, so that every process and every start before that accepts
    * the same one, and nothing has to be stored.
@@ -45,6 +45,7 @@ export class AccountService {
     this.#sessions = sessions;
     this.#passwords = passwords;
     this.#audit = audit;
+    this.#limiter = new SignInLimiter(runtime);
     this.setUpToken = createHmac("sha256", secrets[0] ?? "")
       .update("set up")
       .digest("base64url");
@@ -89,15 +90,17 @@ export class AccountService {
   /** @param address the client's IP address, which is limited too. Throws `unauthenticated`, `too_many_attempts`. */
   async signIn(email: string, password: string, address: string): Promise<Session> {
     const account = normalizeEmail(email);
-    const { attempts, isNotable } = await this.#limiter.countAttempt(account, address);
-    const user = await this.#database.read(({ users }) => users.findByEmail(account));
-    const isRight = await this.#passwords.verify(password, user?.passwordHash || null);
-    if (!user || !isRight || user.status !== "active") {
+    const checked = await this.#limiter.attempt(account, address, async () => {
+      const user = await this.#database.read(({ users }) => users.findByEmail(account));
+      const isRight = await this.#passwords.verify(password, user?.passwordHash || null);
+      return { user, isRight: isRight && user?.status === "active" };
+    });
+    const { user, isRight, attempts, isNotable } = checked;
+    if (!user || !isRight) {
       // Not waited for: the time it takes would tell who has an account.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw signInRefused();
     }
-    await this.#limiter.forgive(account, address);
     return this.#database.write(async (repositories) => {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
       const session = await this.#sessions.start(repositories, user);
@@ -110,11 +113,12 @@ export class AccountService {
 
   /** Changes the password and ends every other session of the person. Throws `forbidden` for a wrong current one. */
   async changePassword(person: Author, currentPassword: string, newPassword: string): Promise<void> {
-    const { address } = person;
-    await this.#limiter.countAttempt(person.email, address);
-    const user = await this.#database.read(({ users }) => users.find(person.id));
-    if (!user || !(await this.#passwords.verify(currentPassword, user.passwordHash))) throw wrongPassword();
-    await this.#limiter.forgive(person.email, address);
+    const { user, isRight } = await this.#limiter.attempt(person.email, person.address, async () => {
+      const found = await this.#database.read(({ users }) => users.find(person.id));
+      const isSame = await this.#passwords.verify(currentPassword, found?.passwordHash || null);
+      return { user: found, isRight: isSame };
+    });
+    if (!user || !isRight) throw wrongPassword();
     const passwordHash = await this.#passwords.hash(newPassword);
     await this.#database.write(async (repositories) => {
       const { users, invitations } = repositories;
