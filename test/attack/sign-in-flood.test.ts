@@ -9,11 +9,13 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
 
 const { email, password } = administrator;
-const clients = 50;
-const requestsPerRound = isFull ? 2_000 : 200;
+const clients = isFull ? 50 : 16;
+const requestsPerRound = isFull ? 1_000 : 150;
 const roundsMax = isFull ? 15 : 5;
-const ratioMax = isFull ? 1.2 : 2.5;
-const growthMiBMax = 160;
+// Beside other tests, p99 is mostly theirs.
+const quantile = isFull ? 0.99 : 0.5;
+const ratioMax = isFull ? 1.2 : 1.5;
+const growthMiBMax = 128;
 
 test("a flood of sign-ins leaves the latency of chat and the memory as they are", async (t) => {
   const gateway = startGatewayProcess(t, {
@@ -30,7 +32,7 @@ test("a flood of sign-ins leaves the latency of chat and the memory as they are"
   const { keys } = createConsoleClient(url, accessToken);
   const { value } = await keys.create.mutate({ name: "Flooded", models: ["demo/echo"] });
 
-  /** The p99 latency of chat requests, one after the other. */
+  /** A quantile of the latency of chat requests, one after the other. */
   const measureChat = async () => {
     const latencies: number[] = [];
     for (let sent = 0; sent < requestsPerRound; sent++) {
@@ -39,7 +41,7 @@ test("a flood of sign-ins leaves the latency of chat and the memory as they are"
       latencies.push(performance.now() - startedAt);
       t.is(status, 200);
     }
-    return latencies.toSorted((a, b) => a - b)[Math.floor(requestsPerRound * 0.99)] ?? Number.NaN;
+    return latencies.toSorted((a, b) => a - b)[Math.floor(requestsPerRound * quantile)] ?? Number.NaN;
   };
   const residentMiB = async () => {
     const status = await readFile(`/proc/${gateway.child.pid}/status`, "utf8");
@@ -47,26 +49,28 @@ test("a flood of sign-ins leaves the latency of chat and the memory as they are"
   };
 
   await measureChat();
-  const quietMiB = await residentMiB();
-  let highestMiB = 0;
-  let [bestRatio, attempts] = [Infinity, 0];
-  const attempt = () => trySignIn(url, ++attempts);
+  let attempts = 0;
+  const ratios: number[] = [];
+  const floodedMiB: number[] = [];
   // The machine may be busy with something else in a round. A flood that does harm does it in each.
-  for (let round = 0; round < roundsMax && bestRatio > ratioMax; round++) {
+  for (let round = 0; round < roundsMax; round++) {
     const quiet = await measureChat();
-    const flood = startFlood(attempt);
+    const flood = startFlood(() => trySignIn(url, ++attempts));
     await eventually(() => flood.answered() >= clients);
     const flooded = await measureChat();
-    highestMiB = Math.max(highestMiB, await residentMiB());
+    floodedMiB.push(await residentMiB());
     await flood.stop();
-    bestRatio = Math.min(bestRatio, flooded / quiet);
+    ratios.push(flooded / quiet);
+    // In the first round the gateway's heap takes its size.
+    if (round > 0 && Math.min(...ratios) <= ratioMax) break;
   }
 
-  t.true(bestRatio <= ratioMax, `p99 is ${bestRatio.toFixed(2)} times as long`);
-  const grownMiB = highestMiB - quietMiB;
+  const ratio = Math.min(...ratios);
+  const grownMiB = Math.max(...floodedMiB) - (floodedMiB[0] ?? 0);
+  const measured = { attempts, ratio: ratio.toFixed(2), grownMiB: grownMiB.toFixed(0) };
+  if (isFull) t.log(figures("a flood of sign-ins", measured), ratios);
+  t.true(ratio <= ratioMax, `the latency is ${ratio.toFixed(2)} times as long`);
   t.true(grownMiB < growthMiBMax, `memory grew by ${grownMiB.toFixed(0)} MiB`);
-  const measured = { attempts, ratio: bestRatio.toFixed(2), grownMiB: grownMiB.toFixed(0) };
-  if (isFull) t.log(figures("a flood of sign-ins", measured));
 });
 
 /** One wrong password, for an account and from an address of its own. */
