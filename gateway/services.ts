@@ -7,6 +7,7 @@ import { AccessTokens } from "./auth/access-tokens.ts";
 import { AccountService } from "./auth/account-service.ts";
 import { invalidApiKey, isUsable } from "./auth/authenticate-key.ts";
 import { InvitationService } from "./auth/invitation-service.ts";
+import { PasswordHasher } from "./auth/password-hasher.ts";
 import { SessionService } from "./auth/session-service.ts";
 import { UserService } from "./auth/user-service.ts";
 import { OpenExchanges } from "./completions/open-exchanges.ts";
@@ -127,8 +128,9 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const usageHistory = new UsageHistory({ database, limits });
     const accessTokens = new AccessTokens(secrets, runtime);
     const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });
-    const accounts = new AccountService({ database, runtime, sessions, secrets, audit });
-    const invitations = new InvitationService({ database, runtime, sessions, audit });
+    const passwords = new PasswordHasher(runtime);
+    const accounts = new AccountService({ database, runtime, sessions, passwords, secrets, audit });
+    const invitations = new InvitationService({ database, runtime, sessions, passwords, audit });
     const users = new UserService({ database, runtime, audit });
 
     const reloadCatalogue = async () => {

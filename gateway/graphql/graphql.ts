@@ -3,6 +3,7 @@ import { GatewayError, toGatewayError } from "../errors.ts";
 import type { HeldBody } from "../http/body-budget.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
+import { isSameOrigin } from "../http/is-same-origin.ts";
 import type { Services } from "../services.ts";
 import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";
@@ -42,7 +43,7 @@ export function graphql(services: Services, path: string) {
 /** Who asks, and what, as far as it may be asked at all. */
 async function letIn({ sessions }: Services, request: IncomingMessage, path: string, held: HeldBody) {
   const { method = "GET", headers } = request;
-  if (headers["sec-fetch-site"] === "cross-site") {
+  if (!isSameOrigin(headers)) {
     throw new GatewayError("forbidden", "The console's API cannot be called from another site.");
   }
   if (method !== "GET" && method !== "POST") {

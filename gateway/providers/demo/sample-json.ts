@@ -46,11 +46,12 @@ function copyOf(value: unknown, { budget }: Position): unknown {
 function sampleObject(schema: Record<string, unknown>, position: Position): Record<string, unknown> {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const names = new Set(required.filter((name) => typeof name === "string"));
-  const sample: [string, unknown][] = [];
-  for (const name of names) {
+  const sample = new Map<string, unknown>();
+  for (const name of required) {
     if (position.budget.valuesLeft <= 0) break;
-    sample.push([name, sampleValue(properties[name], position)]);
+    if (typeof name === "string" && !sample.has(name)) {
+      sample.set(name, sampleValue(properties[name], position));
+    }
   }
   return Object.fromEntries(sample);
 }
