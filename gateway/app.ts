@@ -34,6 +34,10 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
   application.disable("x-powered-by");
   application.disable("etag");
   application.set("query parser", "simple");
+  application.use((_request, response, next) => {
+    response.setHeader("x-content-type-options", "nosniff");
+    next();
+  });
   application.use(
     "/trpc",
     readCallBody(services),
