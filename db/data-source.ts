@@ -1,3 +1,4 @@
+import { chmodSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { QueryTooLongError } from "./database-errors.ts";
@@ -50,6 +51,7 @@ const entities = [
 ];
 
 function sqliteOptions(path: string): DataSourceOptions {
+  if (path !== ":memory:") keepPrivate(path);
   return {
     type: "better-sqlite3",
     database: path,
@@ -70,4 +72,20 @@ function sqliteOptions(path: string): DataSourceOptions {
       );
     },
   };
+}
+
+/**
+ * Lets nobody but the owner read a database that exists, with its hashes and e-mail addresses. A new one gets the mode
+ * that the process's umask leaves.
+ */
+function keepPrivate(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      chmodSync(file, 0o600);
+    } catch (error) {
+      // It is not there, or belongs to another user.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" && code !== "EPERM") throw error;
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Database } from "../db/database.ts";
 import { AuditLog } from "./audit/audit-log.ts";
@@ -158,7 +158,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       keys,
       models,
       providers,
-      withKey: isEmbedded(config),
+      withKey: config.makesFirstKey,
     });
     if (config.administrator && (await accounts.createFirstAdministrator(config.administrator))) {
       log.info("the administrator from ADMIN_EMAIL was created");
@@ -233,6 +233,8 @@ export async function createServices(config: Config, runtime: Runtime, observer:
 /** Opens the database, with a data folder that nobody else can read. */
 export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // A folder that exists may be open to others. One that belongs to another user stays as it is.
+  ignoreNotPermitted(() => chmodSync(dataDir, 0o700));
   return Database.open(databaseUrl, {
     connectionsMax: limits.databaseConnectionsMax,
     connectTimeoutMs: limits.databaseConnectTimeoutMs,
@@ -240,6 +242,10 @@ export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<
   });
 }
 
-function isEmbedded({ databaseUrl }: Config): boolean {
-  return databaseUrl.startsWith("sqlite:");
+function ignoreNotPermitted(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+  }
 }
