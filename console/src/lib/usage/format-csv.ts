@@ -42,7 +42,8 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
  */
 function formatCell(value: string | number | boolean | null): string {
   if (value === null) return "";
-  if (typeof value !== "string") return String(value);
+  // Costs are decimal texts.
+  if (typeof value !== "string" || /^\d+(\.\d+)?$/.test(value)) return String(value);
   const text = value.replaceAll(formulaStart, "$1'");
   return `"${text.replaceAll('"', '""')}"`;
 }
