@@ -1,7 +1,7 @@
 import type Sqlite from "better-sqlite3";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { QueryTooLongError } from "./database-errors.ts";
-import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
+import { ApiKey, ApiKeyModel, ApiKeyValue, ApiKeyWithheldModel } from "./entities/api-key.ts";
 import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
 import { DataKey } from "./entities/data-key.ts";
@@ -32,6 +32,7 @@ const entities = [
   ApiKey,
   ApiKeyModel,
   ApiKeyValue,
+  ApiKeyWithheldModel,
   AuditEntry,
   Change,
   Counter,
