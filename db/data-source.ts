@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { QueryTooLongError } from "./database-errors.ts";
-import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
+import { ApiKey, ApiKeyModel, ApiKeyValue, ApiKeyWithheldModel } from "./entities/api-key.ts";
 import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
 import { DataKey } from "./entities/data-key.ts";
@@ -33,6 +33,7 @@ const entities = [
   ApiKey,
   ApiKeyModel,
   ApiKeyValue,
+  ApiKeyWithheldModel,
   AuditEntry,
   Change,
   Counter,
