@@ -50,6 +50,7 @@ export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: str
   }
   return (
     keyEnd - keyStart >= name.length + shortestEscape &&
+    keyEnd - keyStart <= name.length * longestCharacter &&
     hasEscape(bytes, keyStart, keyEnd) &&
     unescapeKey(bytes, keyStart, keyEnd) === name
   );
@@ -129,6 +130,8 @@ function isSpace(byte: number | undefined): boolean {
 
 /** How much longer a key is with one character written as `\\u0061`. */
 const shortestEscape = 5;
+/** The bytes of one such character. */
+const longestCharacter = 6;
 const tooDeep = -1;
 const quote = 0x22;
 const backslash = 0x5c;

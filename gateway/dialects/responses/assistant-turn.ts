@@ -9,6 +9,8 @@ export class AssistantTurn {
   #refusals: string[] = [];
   #thoughts: string[] = [];
   #details: ReasoningDetail[] = [];
+  /** The places of those details. */
+  #places = new Set<number>();
   #calls: ToolCall[] = [];
 
   say(content: unknown, param: string): void {
@@ -28,9 +30,11 @@ export class AssistantTurn {
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);
     const details = sealed === undefined ? [] : openReasoning(sealed);
-    const taken = new Set(this.#details.map(({ index }) => index));
-    if (details.some(({ index }) => index !== undefined && taken.has(index))) this.#details = [];
-    for (const detail of details) this.#details.push(detail);
+    if (details.some(({ index }) => index !== undefined && this.#places.has(index))) this.#forgetDetails();
+    for (const detail of details) {
+      this.#details.push(detail);
+      if (detail.index !== undefined) this.#places.add(detail.index);
+    }
     const summary = readTexts(item["summary"], `${param}.summary`);
     this.#thoughts.push(summary === "" ? readTexts(item["content"], `${param}.content`) : summary);
   }
@@ -55,8 +59,13 @@ export class AssistantTurn {
     this.#texts = [];
     this.#refusals = [];
     this.#thoughts = [];
-    this.#details = [];
     this.#calls = [];
+    this.#forgetDetails();
+  }
+
+  #forgetDetails(): void {
+    this.#details = [];
+    this.#places.clear();
   }
 }
 

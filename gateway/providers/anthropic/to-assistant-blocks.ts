@@ -21,15 +21,19 @@ export function toAssistantBlocks(message: ChatMessage, param: string): ContentB
   const said = toTextBlocks(message.content, `${param}.content`);
   const refusal = ifGiven(message["refusal"], `${param}.refusal`, expectString);
   const calls = ifGiven(message["tool_calls"], `${param}.tool_calls`, expectArray) ?? [];
-  const blocks: ContentBlock[] = [
+  const shown: ContentBlock[] = [
     ...(said.length > 0 ? said : toTextBlocks(refusal, `${param}.refusal`)),
     ...calls.map((call, index) => toToolUse(call, `${param}.tool_calls[${index}]`)),
   ];
-  if (blocks.length === 0) return [];
-  for (const { index, block } of toThoughts(message["reasoning_details"])) {
-    blocks.splice(Math.min(index, blocks.length - 1), 0, block);
+  if (shown.length === 0) return [];
+  const blocks: ContentBlock[] = [];
+  const thoughts = toThoughts(message["reasoning_details"]);
+  for (const [count, { index, block }] of thoughts.entries()) {
+    const place = Math.min(index, shown.length + count - 1);
+    for (const before of shown.slice(blocks.length - count, place - count)) blocks.push(before);
+    blocks.push(block);
   }
-  return blocks;
+  return [...blocks, ...shown.slice(blocks.length - thoughts.length)];
 }
 
 function toToolUse(value: unknown, param: string): ToolUseBlock {
