@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../errors.ts";
 import { isObject } from "../wire/chat-completion.ts";
 import { isKey, scanMembers, type VisitMember } from "../wire/json-layout.ts";
+import type { RequestMembers } from "./request-members.ts";
 
 /**
  * A request body as a value. On the way, `visit` is told where its members stand in the bytes. Throws `invalid_body`, also
@@ -20,33 +21,21 @@ export function parseBody(bytes: Buffer, jsonDepthMax: number, visit: VisitMembe
   return parseObject(bytes);
 }
 
-/** The same, and where the model's name stands; null when one of `names`, which are all that is read, occurs twice. */
+/** The same, and where the model's name stands; null when one of the members that are read occurs twice. */
 export function parseModelBody(
   bytes: Buffer,
   jsonDepthMax: number,
-  names: readonly string[],
+  members: RequestMembers,
 ): { body: Record<string, unknown>; modelRange: { start: number; end: number } | null } {
   let modelRange = { start: 0, end: 0 };
-  let memberCount = 0;
+  const walked = { count: 0, bytes: 0 };
   const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
-    memberCount++;
+    walked.count++;
+    walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
   });
-  const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, names);
+  const isDoubled = members.check(bytes, body, walked);
   return { body, modelRange: isDoubled ? null : modelRange };
-}
-
-/** Whether one of the members occurs twice: then it means one thing here and perhaps another to the upstream. */
-export function doublesAny(bytes: Buffer, names: readonly string[]): boolean {
-  const seen = new Set<string>();
-  let isDoubled = false;
-  scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd) => {
-    const name = names.find((each) => isKey(bytes, keyStart, keyEnd, each));
-    if (name === undefined) return;
-    isDoubled ||= seen.has(name);
-    seen.add(name);
-  });
-  return isDoubled;
 }
 
 function parseObject(bytes: Buffer): Record<string, unknown> {

@@ -2,6 +2,7 @@ import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 import { aModel, checkOptional, checkRequired, integerFrom, parameterCheck } from "../parameter-checks.ts";
 import { parseModelBody } from "../parse-body.ts";
+import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /** An embeddings request: what it says, and the bytes that said it. */
@@ -18,7 +19,7 @@ export type EmbeddingsRequest = {
  * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  */
 export function readEmbeddingsRequest(bytes: Buffer, jsonDepthMax: number): EmbeddingsRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
+  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, embeddingsMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   return { body: body as EmbeddingsRequestBody, bytes, model: modelRange };
@@ -64,6 +65,6 @@ const optionalParameters = [
   ["dimensions", integerFrom(1)],
 ] as const;
 
-const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+const embeddingsMembers = requestMembers(requiredParameters, optionalParameters);
 
 export const embeddingsRequestSchema = requestSchema(requiredParameters, optionalParameters);

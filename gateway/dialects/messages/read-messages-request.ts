@@ -1,6 +1,7 @@
 import { isObject } from "../../wire/chat-completion.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
+import { refuseModelOfTool, refuseOtherModels } from "../other-models.ts";
 import {
   aModel,
   anArray,
@@ -13,7 +14,9 @@ import {
   parameterCheck,
 } from "../parameter-checks.ts";
 import { parseModelBody } from "../parse-body.ts";
+import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
+import { currentTools } from "./current-tools.ts";
 
 /**
  * Reads and checks a request for a message. Strict about what the gateway reads, silent about the rest, of which there is
@@ -33,9 +36,11 @@ export function readCountRequest(bytes: Buffer, jsonDepthMax: number): DialectRe
 }
 
 function readRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
+  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, messagesMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
+  refuseOtherModels(body);
+  for (const { tool, param } of currentTools(body)) refuseModelOfTool(tool, param);
   return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
 }
 
@@ -97,7 +102,7 @@ const optionalParameters = [
   ["metadata", anObject],
 ] as const;
 
-const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+const messagesMembers = requestMembers(requiredParameters, optionalParameters);
 
 export const countRequestSchema = requestSchema(requiredParameters, optionalParameters);
 
