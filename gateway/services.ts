@@ -135,7 +135,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
 
     const reloadCatalogue = async () => {
       await catalogue.reload();
-      upstreams.keepOnly(catalogue.origins());
+      upstreams.keepOnly(catalogue.endpoints());
     };
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
     const { kmsRetryIntervalMsMax: retryIntervalMsMax } = limits;

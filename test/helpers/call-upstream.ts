@@ -60,7 +60,7 @@ export function callUpstream(
   return { call, outcome };
 }
 
-type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "sign">> & {
+type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "secret" | "sign">> & {
   body?: string | null;
   timeouts?: Partial<UpstreamTimeouts>;
   onData?: (bytes: Buffer, call: UpstreamCall) => void;
