@@ -17,6 +17,8 @@ export class AnswerReader {
   /** What has come of the body just now. */
   #body = noBytes;
   #chunks: ChunkDecoder | null = null;
+  /** What came of the body that is none of its data. */
+  #framingBytes = 0;
   #isComplete = false;
   #hasSurplus = false;
   #problem: Error | null = null;
@@ -132,10 +134,15 @@ export class AnswerReader {
     try {
       const at = chunks.decode(bytes, from, target);
       this.#isComplete = chunks.isDone;
+      this.#framingBytes += at - from - chunks.length;
+      if (this.#framingBytes > this.#limits.upstreamAnswerBytesMax)
+        throw brokenRule("its chunks are too small");
       return at;
     } finally {
       // What came before a chunk that is none is told as well.
-      this.#body = target.subarray(0, chunks.length);
+      const body = target.subarray(0, chunks.length);
+      // A small piece would keep all of the target in memory.
+      this.#body = body.length < target.length / 2 ? Buffer.from(body) : body;
     }
   }
 }

@@ -24,6 +24,7 @@ export const defaultHttpLimits: HttpLimits = {
   upstreamConnectionsMax: 100,
   upstreamQueuedCallsMax: limitVariables.upstreamQueuedCallsMax.value,
   upstreamKeepAliveTimeoutMs: limitVariables.upstreamKeepAliveTimeoutMs.value,
+  upstreamAnswerBytesMax: limitVariables.upstreamAnswerBytesMax.value,
   upstreamHeadBytesMax: limitVariables.upstreamHeadBytesMax.value,
   upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
 };
