@@ -1,6 +1,4 @@
-import { chmodSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { Database } from "../db/database.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { lockFile } from "../db/file-lock.ts";
 import { AccessTokens } from "./auth/access-tokens.ts";
@@ -30,6 +28,7 @@ import { Catalogue } from "./models/catalogue.ts";
 import { ModelService } from "./models/model-service.ts";
 import { PrivateAddressWarnings } from "./models/private-address-warnings.ts";
 import { ProviderService } from "./models/provider-service.ts";
+import { openDatabase } from "./open-database.ts";
 import type { Runtime } from "./runtime.ts";
 import { AddressGuard } from "./upstream/address-guard.ts";
 import { CoolDowns } from "./upstream/cool-downs.ts";
@@ -227,25 +226,5 @@ export async function createServices(config: Config, runtime: Runtime, observer:
   } catch (error) {
     await close();
     throw error;
-  }
-}
-
-/** Opens the database, with a data folder that nobody else can read. */
-export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<Database> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // A folder that exists may be open to others. One that belongs to another user stays as it is.
-  ignoreNotPermitted(() => chmodSync(dataDir, 0o700));
-  return Database.open(databaseUrl, {
-    connectionsMax: limits.databaseConnectionsMax,
-    connectTimeoutMs: limits.databaseConnectTimeoutMs,
-    operationTimeoutMs: limits.databaseTimeoutMs,
-  });
-}
-
-function ignoreNotPermitted(change: () => void): void {
-  try {
-    change();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
   }
 }
