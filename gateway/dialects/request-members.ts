@@ -5,7 +5,7 @@ import { modelNests, otherModel, otherModelMembers } from "./other-models.ts";
 import type { Parameters } from "./parameter-checks.ts";
 
 /** The number of an object's keys and their length, as they stand in its bytes. */
-export type WalkedKeys = { count: number; bytes: number };
+type WalkedKeys = { count: number; bytes: number };
 
 /** The members of an endpoint's requests whose names matter to the gateway; all others pass unseen. */
 export class RequestMembers {
