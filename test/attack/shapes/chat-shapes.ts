@@ -90,6 +90,14 @@ const bodies: Record<string, Shape["body"]> = {
     ]),
   "calls of one id": (count) =>
     request([user, calling(times(count, () => call("call_1"))), ...times(count, () => result("call_1"))]),
+  "results of a call with a long name": (count) =>
+    request([
+      user,
+      calling([
+        { ...call("call_1"), function: { name: "n".repeat(Math.floor(count) * 50), arguments: "{}" } },
+      ]),
+      ...times(count, () => result("call_1")),
+    ]),
   "calls of past tools": (count) =>
     request([
       user,

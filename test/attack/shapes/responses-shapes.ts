@@ -128,6 +128,16 @@ const bodies: Record<string, Shape["body"]> = {
         tools: [tool("a")],
       })),
     }),
+  "tools of a namespace with a long name": (count) =>
+    request([user], {
+      tools: [
+        {
+          type: "namespace",
+          name: "n".repeat(Math.floor(count) * 50),
+          tools: times(count, (index) => tool(`tool_${index}`)),
+        },
+      ],
+    }),
   "tools of colliding names": (count) =>
     request([user], {
       tools: times(count, (index) => ({
