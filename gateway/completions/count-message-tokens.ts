@@ -19,7 +19,7 @@ export async function countMessageTokens(
   clientHeaders: ClientHeaders,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const request = readCountRequest(bytes, options.limits.requestJsonDepthMax);
+  const request = readCountRequest(bytes, options.limits);
   const route = resolveRoute(options.catalogue, key, request.model);
   const way = route.ways[0]?.[0];
   const counted = way && (await askUpstream(options, way, request, clientHeaders, signal));

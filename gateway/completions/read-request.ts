@@ -1,4 +1,5 @@
-import { parseBody } from "../dialects/parse-body.ts";
+import { type BodyLimits, parseBody } from "../dialects/parse-body.ts";
+import { GatewayError } from "../errors.ts";
 import type { CompleteOptions } from "./complete-options.ts";
 import type { Exchange } from "./exchange.ts";
 import { HeldRequest } from "./held-request.ts";
@@ -11,25 +12,23 @@ export function readRequest<Read extends { body: Record<string, unknown>; stream
   { askedModels, limits }: Pick<CompleteOptions, "askedModels" | "limits">,
   exchange: Exchange,
   bytes: Buffer,
-  read: (bytes: Buffer, jsonDepthMax: number) => Read,
+  read: (bytes: Buffer, limits: BodyLimits) => Read,
 ): HeldRequest<Read> {
-  const { requestJsonDepthMax } = limits;
   try {
-    const request = new HeldRequest(bytes, () => read(bytes, requestJsonDepthMax));
+    const request = new HeldRequest(bytes, () => read(bytes, limits));
     const { body, stream = false } = request.value;
     exchange.describe(askedModels.nameOf(body["model"]), stream, () => request.value.body);
     return request;
   } catch (error) {
-    const body = tryToParse(bytes, requestJsonDepthMax);
+    const body = isUnreadable(error) ? {} : parseBody(bytes, limits, () => {});
     exchange.describe(askedModels.nameOf(body["model"]), body["stream"] === true, () => body);
     throw error;
   }
 }
 
-function tryToParse(bytes: Buffer, jsonDepthMax: number): Record<string, unknown> {
-  try {
-    return parseBody(bytes, jsonDepthMax, () => {});
-  } catch {
-    return {};
-  }
+/** Parsed again, it would take the same time to fail the same way. */
+function isUnreadable(error: unknown): boolean {
+  return (
+    !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
+  );
 }

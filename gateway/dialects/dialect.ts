@@ -2,6 +2,7 @@ import type { GatewayError } from "../errors.ts";
 import type { ChatAnswer, DialectEndpointName } from "../providers/provider.ts";
 import type { ChatRequestBody, ChatUsage, ChunkChoice, TokenUsage } from "../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../wire/event-decoder.ts";
+import type { BodyLimits } from "./parse-body.ts";
 
 /**
  * A form in which clients ask and are answered, other than chat completions: pure functions. Where the upstream speaks it
@@ -11,7 +12,7 @@ export type Dialect = {
   /** As it comes after `/v1/`, and in usage records. */
   endpointName: DialectEndpointName;
   /** Strict about what the gateway reads, silent about the rest. Throws as `readChatRequest` does. */
-  readRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest;
+  readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest;
   /**
    * The request as a chat completion; its `model` is set by the caller, and its `stream` and `stream_options` too. Throws
    * `unsupported_parameter` for what chat completions have no words for and what would change the answer.

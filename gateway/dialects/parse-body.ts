@@ -1,22 +1,52 @@
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../errors.ts";
 import { isObject } from "../wire/chat-completion.ts";
-import { isKey, scanMembers, type VisitMember } from "../wire/json-layout.ts";
+import {
+  countValues,
+  isKey,
+  measureText,
+  scanMembers,
+  textSizeRatioMax,
+  type VisitMember,
+} from "../wire/json-layout.ts";
 import type { RequestMembers } from "./request-members.ts";
+
+export type BodyLimits = Readonly<
+  Record<"requestJsonDepthMax" | "requestJsonValuesMax" | "requestTextBytesMax", number>
+>;
 
 /**
  * A request body as a value. On the way, `visit` is told where its members stand in the bytes. Throws `invalid_body`, also
- * for what is nested so deeply that later steps could not handle it.
+ * for what is nested so deeply that later steps could not handle it, and `request_too_large` for what would take so long
+ * that other requests wait.
  */
-export function parseBody(bytes: Buffer, jsonDepthMax: number, visit: VisitMember): Record<string, unknown> {
+export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
+  const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
   if (!isUtf8(bytes)) throw new GatewayError("invalid_body", "The request body is not valid UTF-8.");
-  const result = scanMembers(bytes, 0, bytes.length, jsonDepthMax, visit);
+  const count = countValues(requestJsonValuesMax);
+  const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
   // Said before the parser sees it: on megabytes of nonsense that is made of brackets it takes seconds.
   if (result === "not an object") {
     throw new GatewayError("invalid_body", "The request body is not valid JSON, or not an object.");
   }
   if (result === "too deep") {
-    throw new GatewayError("invalid_body", `The request body is nested deeper than ${jsonDepthMax} levels.`);
+    throw new GatewayError(
+      "invalid_body",
+      `The request body is nested deeper than ${requestJsonDepthMax} levels.`,
+    );
+  }
+  if (result === "too many values") {
+    throw new GatewayError(
+      "request_too_large",
+      `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX of the gateway.`,
+    );
+  }
+  const mayBeTooLarge = bytes.length * textSizeRatioMax > requestTextBytesMax;
+  if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
+    throw new GatewayError(
+      "request_too_large",
+      `The request body has more than ${requestTextBytesMax} bytes besides media in base64, where an escape counts as four. Send less text, or raise REQUEST_TEXT_BYTES_MAX of the gateway.`,
+    );
   }
   return parseObject(bytes);
 }
@@ -24,12 +54,12 @@ export function parseBody(bytes: Buffer, jsonDepthMax: number, visit: VisitMembe
 /** The same, and where the model's name stands; null when one of the members that are read occurs twice. */
 export function parseModelBody(
   bytes: Buffer,
-  jsonDepthMax: number,
+  limits: BodyLimits,
   members: RequestMembers,
 ): { body: Record<string, unknown>; modelRange: { start: number; end: number } | null } {
   let modelRange = { start: 0, end: 0 };
   const walked = { count: 0, bytes: 0 };
-  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
+  const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
     walked.count++;
     walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };

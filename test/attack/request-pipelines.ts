@@ -12,6 +12,7 @@ import { GatewayError } from "../../gateway/errors.ts";
 import type { Provider, UpstreamApi } from "../../gateway/providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../../gateway/providers/registry.ts";
 import { estimateInputTokens } from "../../gateway/usage/estimate-input-tokens.ts";
+import { anySize } from "../helpers/body-limits.ts";
 
 export type DialectName = "chat" | "messages" | "count_tokens" | "responses" | "embeddings";
 
@@ -43,20 +44,20 @@ type Target = { provider: Provider; api: UpstreamApi | null; model: typeof upstr
 
 const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promise<void>> = {
   chat(bytes, target) {
-    const request = readChatRequest(bytes, jsonDepthMax);
+    const request = readChatRequest(bytes, anySize);
     prepareChat(request, target);
     estimateInputTokens(request.body);
   },
   messages: (bytes, target) => converse(messages, bytes, target),
   async count_tokens(bytes, { api }) {
-    const request = readCountRequest(bytes, jsonDepthMax);
+    const request = readCountRequest(bytes, anySize);
     if (api?.dialects?.["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
     await countTokens(request);
     await setImmediate();
   },
   responses: (bytes, target) => converse(responses, bytes, target),
   embeddings(bytes, { api, model }) {
-    const { body } = readEmbeddingsRequest(bytes, jsonDepthMax);
+    const { body } = readEmbeddingsRequest(bytes, anySize);
     const embeddings = api?.embeddings(model);
     if (embeddings?.form === "translated") toBytes(embeddings.buildRequest(body, model));
     estimateInputTokens(body);
@@ -65,7 +66,7 @@ const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promi
 
 /** As `completions/converse.ts` goes on, and the answer, which repeats some of the request. */
 function converse(dialect: Dialect, bytes: Buffer, target: Target): void {
-  const request = dialect.readRequest(bytes, jsonDepthMax);
+  const request = dialect.readRequest(bytes, anySize);
   if (target.api?.dialects?.[dialect.endpointName]) {
     spliceModel(dialect.native.toNativeRequest(request), target.model.name);
   } else {
@@ -100,8 +101,6 @@ function connect(kind: ProviderKindName): Target {
 function toBytes(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
-
-const jsonDepthMax = 128;
 
 const upstreamModel = { name: "upstream-model", outputTokensMax: null, canReason: true };
 

@@ -5,6 +5,7 @@ import { spliceRequest } from "../../gateway/completions/splice-request.ts";
 import { readChatRequest } from "../../gateway/dialects/chat/read-chat-request.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../helpers/spell-object.ts";
+import { bodyLimits } from "../helpers/body-limits.ts";
 
 const upstreamModel = { name: 'upstream "model" \\ é', outputTokensMax: null };
 const openAi = {
@@ -19,7 +20,9 @@ const plainKeys = ["model", "messages", "stream", "stream_options"];
 
 /** What the upstream gets for a request that a client wrote like this. */
 function splice(text: string): string {
-  return spliceRequest(readChatRequest(Buffer.from(text), 128), upstreamModel, openAi).toString("utf8");
+  return spliceRequest(readChatRequest(Buffer.from(text), bodyLimits), upstreamModel, openAi).toString(
+    "utf8",
+  );
 }
 
 /** The members every request needs, and what the client says about streaming. */
@@ -143,7 +146,7 @@ for (const doubled of [
 test("a limit of null does not take the other one's place", (t) => {
   const sent = `{"model":"a/b",${messages},"max_tokens":5,"max_completion_tokens":null}`;
   const quirks = { ...openAi, maxTokensName: "max_tokens" } as const;
-  const bytes = spliceRequest(readChatRequest(Buffer.from(sent), 128), upstreamModel, quirks);
+  const bytes = spliceRequest(readChatRequest(Buffer.from(sent), bodyLimits), upstreamModel, quirks);
   const { max_tokens: limit, ...rest } = JSON.parse(bytes.toString("utf8"));
   t.is(limit, 5);
   t.false("max_completion_tokens" in rest);

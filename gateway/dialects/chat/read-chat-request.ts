@@ -13,7 +13,7 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
-import { parseBody } from "../parse-body.ts";
+import { type BodyLimits, parseBody } from "../parse-body.ts";
 import { RequestMembers, requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
@@ -42,14 +42,14 @@ type ChatRequestLayout = {
  * Reads and checks a client's chat completion request. Strict about what the gateway reads, silent about the rest.
  * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  */
-export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatRequest {
+export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
   const layout: ChatRequestLayout = {
     model: { start: 0, end: 0 },
     streamOptions: null,
     maxCompletionTokensKey: null,
   };
   const walked = { count: 0, bytes: 0 };
-  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
+  const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
     walked.count++;
     walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) layout.model = { start, end };

@@ -1,7 +1,7 @@
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 import { aModel, checkOptional, checkRequired, integerFrom, parameterCheck } from "../parameter-checks.ts";
-import { parseModelBody } from "../parse-body.ts";
+import { type BodyLimits, parseModelBody } from "../parse-body.ts";
 import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
@@ -18,8 +18,8 @@ export type EmbeddingsRequest = {
  * https://platform.openai.com/docs/api-reference/embeddings/create
  * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  */
-export function readEmbeddingsRequest(bytes: Buffer, jsonDepthMax: number): EmbeddingsRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, embeddingsMembers);
+export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {
+  const { body, modelRange } = parseModelBody(bytes, limits, embeddingsMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   return { body: body as EmbeddingsRequestBody, bytes, model: modelRange };

@@ -13,7 +13,7 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
-import { parseModelBody } from "../parse-body.ts";
+import { type BodyLimits, parseModelBody } from "../parse-body.ts";
 import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 import { currentTools } from "./current-tools.ts";
@@ -22,8 +22,8 @@ import { currentTools } from "./current-tools.ts";
  * Reads and checks a request for a message. Strict about what the gateway reads, silent about the rest, of which there is
  * always something new. Throws as `readChatRequest` does.
  */
-export function readMessagesRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const request = readRequest(bytes, jsonDepthMax);
+export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  const request = readRequest(bytes, limits);
   const { max_tokens: given } = request.body;
   // Anthropic demands it as well; 0 asks it to fill its cache.
   if (given === undefined || given === null) throw missing("max_tokens");
@@ -31,12 +31,12 @@ export function readMessagesRequest(bytes: Buffer, jsonDepthMax: number): Dialec
 }
 
 /** The same for `count_tokens`, which answers nothing and so needs no limit. */
-export function readCountRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  return { ...readRequest(bytes, jsonDepthMax), stream: false };
+export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  return { ...readRequest(bytes, limits), stream: false };
 }
 
-function readRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, messagesMembers);
+function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  const { body, modelRange } = parseModelBody(bytes, limits, messagesMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   refuseOtherModels(body);

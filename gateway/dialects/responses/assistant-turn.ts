@@ -1,10 +1,12 @@
 import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
+import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { openReasoning } from "./sealed-reasoning.ts";
 import { joinTexts, toSaid } from "./to-chat-content.ts";
 
 /** Collects what a model said, thought and called, item by item, for one message of the assistant. */
 export class AssistantTurn {
+  readonly #jsonTexts = countJsonTexts();
   #texts: string[] = [];
   #refusals: string[] = [];
   #thoughts: string[] = [];
@@ -29,7 +31,7 @@ export class AssistantTurn {
    */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);
-    const details = sealed === undefined ? [] : openReasoning(sealed);
+    const details = sealed === undefined ? [] : openReasoning(sealed, this.#jsonTexts);
     if (details.some(({ index }) => index !== undefined && this.#places.has(index))) this.#forgetDetails();
     for (const detail of details) {
       this.#details.push(detail);

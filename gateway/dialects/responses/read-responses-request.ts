@@ -14,7 +14,7 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
-import { parseModelBody } from "../parse-body.ts";
+import { type BodyLimits, parseModelBody } from "../parse-body.ts";
 import { requestMembers } from "../request-members.ts";
 import { type RequestSchema, requestSchema } from "../request-schema.ts";
 
@@ -23,8 +23,8 @@ import { type RequestSchema, requestSchema } from "../request-schema.ts";
  * there. Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  * https://platform.openai.com/docs/api-reference/responses/create
  */
-export function readResponsesRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, responsesMembers);
+export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  const { body, modelRange } = parseModelBody(bytes, limits, responsesMembers);
   checkRequired(body, requiredParameters);
   checkInputIsGiven(body);
   checkOptional(body, optionalParameters);

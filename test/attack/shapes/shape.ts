@@ -20,14 +20,15 @@ export function toBytes(body: object | string): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** A shape's body of about so many bytes. */
-export function bodyOf(shape: Shape, bytes: number): Buffer {
-  return toBytes(shape.body(countFor(shape, bytes)));
+/** How many items make a body of about so many bytes, or of so much else that grows with its items. */
+export function countFor(
+  { body }: Shape,
+  most: number,
+  measure: (bytes: Buffer) => number = (bytes) => bytes.length,
+): number {
+  const few = measure(toBytes(body(fewItems)));
+  const perItem = (measure(toBytes(body(2 * fewItems))) - few) / fewItems;
+  return perItem <= 0 ? Infinity : Math.max(1, Math.floor((most - few) / perItem) + fewItems);
 }
 
-/** How many items make a body of about so many bytes. */
-export function countFor({ body }: Shape, bytes: number): number {
-  const few = toBytes(body(100)).length;
-  const perItem = (toBytes(body(1_100)).length - few) / 1_000;
-  return Math.max(1, Math.floor((bytes - few) / perItem) + 100);
-}
+const fewItems = 1_200;

@@ -1,8 +1,9 @@
 import test from "ava";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
+import { bodyLimits } from "../../helpers/body-limits.ts";
 
-const read = (text: string) => responses.readRequest(Buffer.from(text), 64);
+const read = (text: string) => responses.readRequest(Buffer.from(text), bodyLimits);
 
 test("says where the model stands, and leaves the bytes as they are", (t) => {
   const text = `{ "input": "hi 🌍", "stream": true,\n "model" : "openai/gpt-5.5" , "new_field": 1e400 }`;
