@@ -19,4 +19,4 @@ const ratioMax = 8;
 /** Others on the machine make one try slow, but not all. */
 const triesMax = 15;
 /** Below it, the difference is noise. */
-const floorMs = 10;
+const floorMs = 20;
