@@ -1,7 +1,8 @@
+import { chmodSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
 import { DataSource, type DataSourceOptions } from "typeorm";
 import { QueryTooLongError } from "./database-errors.ts";
-import { ApiKey, ApiKeyModel, ApiKeyValue } from "./entities/api-key.ts";
+import { ApiKey, ApiKeyModel, ApiKeyValue, ApiKeyWithheldModel } from "./entities/api-key.ts";
 import { AuditEntry } from "./entities/audit-entry.ts";
 import { Change, Counter } from "./entities/change.ts";
 import { DataKey } from "./entities/data-key.ts";
@@ -32,6 +33,7 @@ const entities = [
   ApiKey,
   ApiKeyModel,
   ApiKeyValue,
+  ApiKeyWithheldModel,
   AuditEntry,
   Change,
   Counter,
@@ -50,6 +52,7 @@ const entities = [
 ];
 
 function sqliteOptions(path: string): DataSourceOptions {
+  if (path !== ":memory:") keepPrivate(path);
   return {
     type: "better-sqlite3",
     database: path,
@@ -70,4 +73,20 @@ function sqliteOptions(path: string): DataSourceOptions {
       );
     },
   };
+}
+
+/**
+ * Lets nobody but the owner read a database that exists, with its hashes and e-mail addresses. A new one gets the mode
+ * that the process's umask leaves.
+ */
+function keepPrivate(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      chmodSync(file, 0o600);
+    } catch (error) {
+      // It is not there, or belongs to another user.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" && code !== "EPERM") throw error;
+    }
+  }
 }

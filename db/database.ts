@@ -17,6 +17,7 @@ import { SessionRepository } from "./repositories/session-repository.ts";
 import { UsageRecordRepository } from "./repositories/usage-record-repository.ts";
 import { UsageRollUpRepository } from "./repositories/usage-roll-up-repository.ts";
 import { UserRepository } from "./repositories/user-repository.ts";
+import { WithheldModelRepository } from "./repositories/withheld-model-repository.ts";
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
@@ -154,6 +155,7 @@ function repositoriesOf(manager: EntityManager) {
     usageRecords: new UsageRecordRepository(manager),
     usageRollUps: new UsageRollUpRepository(manager),
     users: new UserRepository(manager),
+    withheldModels: new WithheldModelRepository(manager),
   };
 }
 

@@ -10,6 +10,7 @@ import { health, type Readiness } from "./v1/health.ts";
 import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
 import { createContext } from "./trpc/context.ts";
+import { readCallBody } from "./trpc/read-call-body.ts";
 import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
 
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
@@ -33,12 +34,16 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
   application.disable("x-powered-by");
   application.disable("etag");
   application.set("query parser", "simple");
+  application.use((_request, response, next) => {
+    response.setHeader("x-content-type-options", "nosniff");
+    next();
+  });
   application.use(
     "/trpc",
+    readCallBody(services),
     createExpressMiddleware({
       router: appRouter,
       createContext: createContext(services, { publicUrl, trustedProxies }),
-      maxBodySize: trpcBodyBytesMax,
       allowMethodOverride: true,
       maxBatchSize: trpcBatchCallsMax,
     }),
@@ -55,5 +60,4 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
 /** Where `npm run build` puts it. */
 const consoleFolder = join(import.meta.dirname, "../console/build");
 const graphqlPath = "/graphql";
-const trpcBodyBytesMax = 1024 * 1024;
 const trpcBatchCallsMax = 20;

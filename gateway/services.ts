@@ -1,12 +1,11 @@
-import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { Database } from "../db/database.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { lockFile } from "../db/file-lock.ts";
 import { AccessTokens } from "./auth/access-tokens.ts";
 import { AccountService } from "./auth/account-service.ts";
 import { invalidApiKey, isUsable } from "./keys/authenticate-key.ts";
 import { InvitationService } from "./auth/invitation-service.ts";
+import { PasswordHasher } from "./auth/password-hasher.ts";
 import { SessionService } from "./auth/session-service.ts";
 import { UserService } from "./auth/user-service.ts";
 import { OpenExchanges } from "./completions/open-exchanges.ts";
@@ -15,6 +14,7 @@ import { DataKeyLoader } from "./credentials/data-key-loader.ts";
 import { readOrCreateKeyFile } from "./credentials/key-file.ts";
 import { createDataKeys, openSecretBox } from "./credentials/open-secret-box.ts";
 import { firstStart } from "./models/first-start.ts";
+import { BodyBudget } from "./http/body-budget.ts";
 import { createId } from "./ids.ts";
 import { ChangeFeed } from "./keys/change-feed.ts";
 import { KeyCache } from "./keys/key-cache.ts";
@@ -29,6 +29,7 @@ import { Catalogue } from "./routing/catalogue.ts";
 import { ModelService } from "./models/model-service.ts";
 import { PrivateAddressWarnings } from "./routing/private-address-warnings.ts";
 import { ProviderService } from "./models/provider-service.ts";
+import { openDatabase } from "./start/open-database.ts";
 import type { Runtime } from "./runtime.ts";
 import { AddressGuard } from "./upstream/address-guard.ts";
 import { CoolDowns } from "./routing/cool-downs.ts";
@@ -109,6 +110,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       () => closeLimits(),
     );
     const openExchanges = new OpenExchanges();
+    const bodyBudget = new BodyBudget(limits.requestBodiesBytesMax);
     const catalogue = new Catalogue({ database, secretBox, limits, log });
     const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
     const askedModels = new AskedModels({ catalogue, now, unknownPerHourMax });
@@ -126,13 +128,14 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const usageHistory = new UsageHistory({ database, limits });
     const accessTokens = new AccessTokens(secrets, runtime);
     const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });
-    const accounts = new AccountService({ database, runtime, sessions, secrets, audit });
-    const invitations = new InvitationService({ database, runtime, sessions, audit });
+    const passwords = new PasswordHasher(runtime);
+    const accounts = new AccountService({ database, runtime, sessions, passwords, secrets, audit });
+    const invitations = new InvitationService({ database, runtime, sessions, passwords, audit });
     const users = new UserService({ database, runtime, audit });
 
     const reloadCatalogue = async () => {
       await catalogue.reload();
-      upstreams.keepOnly(catalogue.origins());
+      upstreams.keepOnly(catalogue.endpoints());
     };
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
     const { kmsRetryIntervalMsMax: retryIntervalMsMax } = limits;
@@ -155,7 +158,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       keys,
       models,
       providers,
-      withKey: isEmbedded(config),
+      withKey: config.makesFirstKey,
     });
     if (config.administrator && (await accounts.createFirstAdministrator(config.administrator))) {
       log.info("the administrator from ADMIN_EMAIL was created");
@@ -209,6 +212,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
         exchangeLimits,
         recorder,
         openExchanges,
+        bodyBudget,
         changeFeed,
         observer,
         database,
@@ -224,18 +228,4 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     await close();
     throw error;
   }
-}
-
-/** Opens the database, with a data folder that nobody else can read. */
-export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<Database> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return Database.open(databaseUrl, {
-    connectionsMax: limits.databaseConnectionsMax,
-    connectTimeoutMs: limits.databaseConnectTimeoutMs,
-    operationTimeoutMs: limits.databaseTimeoutMs,
-  });
-}
-
-function isEmbedded({ databaseUrl }: Config): boolean {
-  return databaseUrl.startsWith("sqlite:");
 }

@@ -77,8 +77,8 @@ export function storageKeyPolicy(allowed: {
         },
       },
     },
-    alarmsBy("cloudwatch.amazonaws.com", "Alarms"),
-    alarmsBy("events.amazonaws.com", "Events"),
+    alarmsBy("cloudwatch.amazonaws.com", "Alarms", accountId),
+    alarmsBy("events.amazonaws.com", "Events", accountId),
   );
 }
 
@@ -92,14 +92,18 @@ const use = [
   "kms:DescribeKey",
 ];
 
-/** What publishes to the sealed topic of alarms. */
-function alarmsBy(service: string, sid: string): Statement {
+/**
+ * For a service that publishes to the encrypted topic of alarms, on behalf of this account only.
+ * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-encryption-key-policy.html
+ */
+function alarmsBy(service: string, sid: string, accountId: string): Statement {
   return {
     Sid: sid,
     Effect: "Allow",
     Principal: { Service: service },
     Action: ["kms:Decrypt", "kms:GenerateDataKey"],
     Resource: "*",
+    Condition: { StringEquals: { "aws:SourceAccount": accountId } },
   };
 }
 

@@ -27,6 +27,7 @@ test("an empty environment gives the defaults", (t) => {
     valkeyUrl: null,
     upstreamPrivateHosts: [],
     environmentKeys: new EnvironmentKeys({}),
+    makesFirstKey: true,
     syncUsage: false,
     logLevel: "info",
   });
@@ -66,8 +67,12 @@ test("usage is brought to the disk itself in production, and where it is said", 
 for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
   const isUsd = "isUsd" in more;
   test(`${variable} sets its limit, and is ${isUsd ? "an amount of dollars" : "a whole number"}`, (t) => {
-    // A request has to be received after its headers: the one may not be set below the other.
-    const others: Environment = { REQUEST_HEADERS_TIMEOUT_MS: "1", REQUEST_RECEIVE_TIMEOUT_MS: "1000000" };
+    // These limits may not be set below others.
+    const others: Environment = {
+      REQUEST_HEADERS_TIMEOUT_MS: "1",
+      REQUEST_RECEIVE_TIMEOUT_MS: "1000000",
+      REQUEST_BODY_BYTES_MAX: "1",
+    };
     t.is(readConfig({ ...others, [variable]: "17" }).limits[name as keyof typeof limitVariables], 17);
     const tooSmall = "least" in more ? `${more.least - 1}` : "0";
     const wrongs = isUsd ? ["-0.01", "1000000.01", "$5", "1,5"] : [tooSmall, "1.5", "2147483648"];

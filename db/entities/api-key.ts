@@ -19,6 +19,8 @@ export const ApiKey = table(
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
+    /** Who decided that it is disabled; null = unknown. Without meaning while it is active. */
+    disabledBy: nullable(text<"admin" | "owner">(16)),
     /** The person it belongs to; null for the key made at the first start, before there are people. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
     expiresAt: nullable(moment()),
@@ -65,6 +67,12 @@ export const ApiKeyModel = table(
   },
   [index("api_key_models_model", ["modelId"])],
 );
+
+/** A model that an administrator took away from the key. By its slug, so that deleting and adding the model changes nothing. */
+export const ApiKeyWithheldModel = table("api_key_withheld_models", {
+  apiKeyId: id(references("api_keys", "CASCADE")),
+  modelSlug: id({ length: 255 }),
+});
 
 export type ApiKeyRow = RowOf<typeof ApiKey>;
 export type ApiKeyValueRow = RowOf<typeof ApiKeyValue>;

@@ -5,6 +5,7 @@ import { UsageHistory } from "./0004-usage-history.ts";
 import { DataKeys } from "./0005-data-keys.ts";
 import { KeyLimits } from "./0006-limits.ts";
 import { RefusalsAndFailures } from "./0007-refusals-and-failures.ts";
+import { AdministratorsDecisions } from "./0008-administrators-decisions.ts";
 
 /** In the order in which they run. What a migration makes that has been released never changes. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   DataKeys,
   KeyLimits,
   RefusalsAndFailures,
+  AdministratorsDecisions,
 ];

@@ -2,7 +2,6 @@ import {
   And,
   type EntityManager,
   Equal,
-  type FindOperator,
   type FindOptionsWhere,
   In,
   IsNull,
@@ -20,12 +19,15 @@ import {
 import { Model } from "../entities/model.ts";
 import { User } from "../entities/user.ts";
 import { containing } from "./containing.ts";
+import { WithheldModelRepository } from "./withheld-model-repository.ts";
 
 /** A key with what belongs to it. Of a rotated key's values the newest comes first. */
 export type ApiKeyDetails = {
   key: ApiKeyRow;
   values: ApiKeyValueRow[];
   models: { id: string; slug: string }[];
+  /** By slug, those included that are no models any more. */
+  withheldModels: string[];
   owner: { id: string; name: string } | null;
 };
 
@@ -198,6 +200,7 @@ export class ApiKeyRepository {
       where: { id: In(connections.map((connection) => connection.modelId)) },
       order: { slug: "ASC" },
     });
+    const withheld = await new WithheldModelRepository(this.#manager).listByKey(keys.map(({ id }) => id));
     const owners = await this.#manager.find(User, {
       select: { id: true, name: true },
       where: { id: In(keys.flatMap((key) => key.ownerId ?? [])) },
@@ -209,6 +212,7 @@ export class ApiKeyRepository {
         key,
         values: values.filter((value) => value.apiKeyId === key.id),
         models: models.filter((model) => modelIds.has(model.id)),
+        withheldModels: withheld.get(key.id) ?? [],
         owner: owners.find((owner) => owner.id === key.ownerId) ?? null,
       };
     });
@@ -221,7 +225,9 @@ function ownedBy(owner: OwnerScope): { ownerId?: string } {
 
 function matching(filter: Omit<ApiKeyPage, "limit">): FindOptionsWhere<ApiKeyRow> {
   const { owner, ownerId, search, status, modelId, beforeId } = filter;
-  const ids = [...(beforeId ? [LessThan(beforeId)] : []), ...(modelId ? [connectedWith(modelId)] : [])];
+  const connected = (column: string) =>
+    `${column} IN (SELECT api_key_id FROM api_key_models WHERE model_id = :modelId)`;
+  const ids = [...(beforeId ? [LessThan(beforeId)] : []), ...(modelId ? [Raw(connected, { modelId })] : [])];
   // Two conditions on the owner: what is asked for never widens what may be seen.
   const owners = [owner === "everyone" ? undefined : owner.ownerId, ownerId].filter(
     (each) => each !== undefined,
@@ -232,12 +238,6 @@ function matching(filter: Omit<ApiKeyPage, "limit">): FindOptionsWhere<ApiKeyRow
     ...(search && { name: containing(search) }),
     ...(ids.length > 0 && { id: And(...ids) }),
   };
-}
-
-function connectedWith(modelId: string): FindOperator<string> {
-  return Raw((column) => `${column} IN (SELECT api_key_id FROM api_key_models WHERE model_id = :modelId)`, {
-    modelId,
-  });
 }
 
 type CountRow = { id: string; count: number | string };

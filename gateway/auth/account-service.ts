@@ -6,7 +6,7 @@ import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import { normalizeEmail } from "./normalize-email.ts";
-import { hashPassword, verifyPassword } from "./passwords.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
 import type { Author } from "./person.ts";
 import type { Session, SessionService } from "./session-service.ts";
 import { SignInLimiter } from "./sign-in-limiter.ts";
@@ -15,6 +15,7 @@ type AccountServiceOptions = {
   database: Database;
   runtime: Runtime;
   sessions: SessionService;
+  passwords: PasswordHasher;
   secrets: string[];
   audit: AuditLog;
 };
@@ -29,19 +30,22 @@ export class AccountService {
   readonly #database: Database;
   readonly #runtime: Runtime;
   readonly #sessions: SessionService;
+  readonly #passwords: PasswordHasher;
   readonly #audit: AuditLog;
-  readonly #limiter = new SignInLimiter();
+  readonly #limiter: SignInLimiter;
   /**
    * Lets its holder become the first administrator. Computed, so that every process and every start before that accepts
    * the same one, and nothing has to be stored.
    */
   readonly setUpToken: string;
 
-  constructor({ database, runtime, sessions, secrets, audit }: AccountServiceOptions) {
+  constructor({ database, runtime, sessions, passwords, secrets, audit }: AccountServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#sessions = sessions;
+    this.#passwords = passwords;
     this.#audit = audit;
+    this.#limiter = new SignInLimiter(runtime);
     this.setUpToken = createHmac("sha256", secrets[0] ?? "")
       .update("set up")
       .digest("base64url");
@@ -86,15 +90,17 @@ export class AccountService {
   /** @param address the client's IP address, which is limited too. Throws `unauthenticated`, `too_many_attempts`. */
   async signIn(email: string, password: string, address: string): Promise<Session> {
     const account = normalizeEmail(email);
-    const { attempts, isNotable } = await this.#limiter.countAttempt(account, address);
-    const user = await this.#database.read(({ users }) => users.findByEmail(account));
-    const isRight = await verifyPassword(password, user?.passwordHash || null);
-    if (!user || !isRight || user.status !== "active") {
+    const checked = await this.#limiter.attempt(account, address, async () => {
+      const user = await this.#database.read(({ users }) => users.findByEmail(account));
+      const isRight = await this.#passwords.verify(password, user?.passwordHash || null);
+      return { user, isRight: isRight && user?.status === "active" };
+    });
+    const { user, isRight, attempts, isNotable } = checked;
+    if (!user || !isRight) {
       // Not waited for: the time it takes would tell who has an account.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw signInRefused();
     }
-    await this.#limiter.forgive(account, address);
     return this.#database.write(async (repositories) => {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
       const session = await this.#sessions.start(repositories, user);
@@ -107,12 +113,13 @@ export class AccountService {
 
   /** Changes the password and ends every other session of the person. Throws `forbidden` for a wrong current one. */
   async changePassword(person: Author, currentPassword: string, newPassword: string): Promise<void> {
-    const { address } = person;
-    await this.#limiter.countAttempt(person.email, address);
-    const user = await this.#database.read(({ users }) => users.find(person.id));
-    if (!user || !(await verifyPassword(currentPassword, user.passwordHash))) throw wrongPassword();
-    await this.#limiter.forgive(person.email, address);
-    const passwordHash = await hashPassword(newPassword, this.#runtime);
+    const { user, isRight } = await this.#limiter.attempt(person.email, person.address, async () => {
+      const found = await this.#database.read(({ users }) => users.find(person.id));
+      const isSame = await this.#passwords.verify(currentPassword, found?.passwordHash || null);
+      return { user: found, isRight: isSame };
+    });
+    if (!user || !isRight) throw wrongPassword();
+    const passwordHash = await this.#passwords.hash(newPassword);
     await this.#database.write(async (repositories) => {
       const { users, invitations } = repositories;
       // Somebody may have replaced it since, by a link for instance, which has ended this session, too.
@@ -157,7 +164,7 @@ export class AccountService {
       id: createId("usr", this.#runtime),
       email: normalizeEmail(email),
       name,
-      passwordHash: await hashPassword(password, this.#runtime),
+      passwordHash: await this.#passwords.hash(password),
       role,
       status: "active",
       lastSignInAt: null,

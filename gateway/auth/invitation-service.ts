@@ -4,7 +4,7 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import { hashInvitation } from "./issue-invitation.ts";
-import { hashPassword } from "./passwords.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService } from "./session-service.ts";
 
 /** What a link's holder is told before choosing a password. */
@@ -14,6 +14,7 @@ type InvitationServiceOptions = {
   database: Database;
   runtime: Runtime;
   sessions: SessionService;
+  passwords: PasswordHasher;
   audit: AuditLog;
 };
 
@@ -22,12 +23,14 @@ export class InvitationService {
   readonly #database: Database;
   readonly #runtime: Runtime;
   readonly #sessions: SessionService;
+  readonly #passwords: PasswordHasher;
   readonly #audit: AuditLog;
 
-  constructor({ database, runtime, sessions, audit }: InvitationServiceOptions) {
+  constructor({ database, runtime, sessions, passwords, audit }: InvitationServiceOptions) {
     this.#database = database;
     this.#runtime = runtime;
     this.#sessions = sessions;
+    this.#passwords = passwords;
     this.#audit = audit;
   }
 
@@ -45,7 +48,7 @@ export class InvitationService {
   ): Promise<Session> {
     // Before the hash of the password, which costs something.
     await this.find(token);
-    const passwordHash = await hashPassword(password, this.#runtime);
+    const passwordHash = await this.#passwords.hash(password);
     return this.#database.write(async (repositories) => {
       const { invitation, user } = await this.#open(repositories, token);
       const { invitations, sessions, users } = repositories;

@@ -1,5 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import { StartError } from "../errors.ts";
+import { formatJoinLink } from "./format-join-link.ts";
 import { normalizeEmail } from "./normalize-email.ts";
 import type { UserService } from "./user-service.ts";
 
@@ -23,7 +24,7 @@ export async function resetCommand(
     `By this link ${user.name} (${user.email}) chooses a new password, once, until ${expiresAt.toISOString()}:`,
   );
   say("");
-  say(`${consoleUrl}/join?token=${token}`);
+  say(formatJoinLink(consoleUrl, token));
 }
 
 /** Whom the command is for. Throws a `StartError` when it is called wrongly. */

@@ -110,6 +110,11 @@ export class SessionService {
     });
   }
 
+  /** Whether the token was signed here and has not expired; the person may have been disabled since. */
+  async hasValidToken(accessToken: string): Promise<boolean> {
+    return (await this.#accessTokens.verify(accessToken)) !== null;
+  }
+
   /** Who holds this access token, as the database has them now. Throws `unauthenticated`. */
   async authenticate(accessToken: string): Promise<Person> {
     const claims = await this.#accessTokens.verify(accessToken);

@@ -2,6 +2,7 @@ import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { answerNames, OutputMeter } from "../usage/counting/output-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
+import { GrowingBody } from "../wire/growing-body.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
 import { badAnswer, toAnswerError, tooLong } from "./stream-reading.ts";
@@ -14,14 +15,14 @@ export class AnswerRelay implements UpstreamEvents {
   readonly #exchange: Exchange;
   readonly #read: AnswerReading;
   readonly #bytesMax: number;
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #body: GrowingBody;
   #error: ErrorCollector | null = null;
 
   constructor(exchange: Exchange, read: AnswerReading, bytesMax: number) {
     this.#exchange = exchange;
     this.#read = read;
     this.#bytesMax = bytesMax;
+    this.#body = new GrowingBody(bytesMax);
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
@@ -34,23 +35,21 @@ export class AnswerRelay implements UpstreamEvents {
   /** What has been said in it so far; counted anew each time, because few ask. */
   get tokens(): number {
     const meter = new OutputMeter(answerNames());
-    const text = Buffer.concat(this.#chunks).toString("latin1");
+    const text = this.#body.bytes.toString("latin1");
     meter.read(text, 0, text.length);
     return meter.tokens;
   }
 
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
-    this.#chunks.push(bytes);
-    this.#bytes += bytes.length;
-    if (this.#bytes > this.#bytesMax) this.#exchange.fail(tooLong("longer than", this.#bytesMax));
+    this.#body.append(bytes);
+    if (this.#body.length > this.#bytesMax) this.#exchange.fail(tooLong("longer than", this.#bytesMax));
   }
 
   onEnd(): void {
     if (this.#error) return this.#error.finish();
     const answeredAt = performance.now();
-    const [first] = this.#chunks;
-    const answer = this.#readAnswer(first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks));
+    const answer = this.#readAnswer(this.#body.bytes);
     if (answer === null) return;
     if (answer.usage) this.#exchange.reportUsage(answer.usage);
     this.#exchange.gotFirstToken();

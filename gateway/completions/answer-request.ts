@@ -2,6 +2,7 @@ import type { Limits } from "../config/limit-variables.ts";
 import { parseBody } from "../dialects/parse-body.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
 import type { AskedModels } from "../routing/asked-models.ts";
+import { GatewayError } from "../errors.ts";
 import { Attempts, type AttemptsOptions } from "../routing/attempts.ts";
 import type { Catalogue } from "../routing/catalogue.ts";
 import type { PrivateAddressWarnings } from "../routing/private-address-warnings.ts";
@@ -9,6 +10,7 @@ import { resolveRoute } from "../routing/resolve-route.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Exchange } from "./exchange.ts";
+import { HeldRequest } from "./held-request.ts";
 import type { ClientHeaders, ModelRequest, Operation } from "./operation.ts";
 
 /** What answering any request takes. */
@@ -42,17 +44,16 @@ export function answerRequest(
   const request = read(context, exchange, operation, bytes);
 
   // 2. Resolve: the slug becomes an ordered list of candidates, once.
-  const route = resolveRoute(context.catalogue, exchange.key, request.model);
+  const route = resolveRoute(context.catalogue, exchange.key, request.value.model);
   exchange.resolved(route);
 
   // 3. Admit: limits and budgets let the request in, at once or from a queue.
   context.limiter.admit(exchange, () => {
-    const call = { context, exchange, request, headers };
-
     // 4. Attempt: candidates are tried in order until one answers. Retries and fallbacks end with the first byte.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
         // 5. Relay: each attempt brings the relay that converts this candidate's answer and sends it to the client.
+        const call = { context, exchange, request: request.value, headers };
         const attempt = operation.prepare(call, candidate);
         exchange.attempting(candidate);
         return attempt;
@@ -65,6 +66,7 @@ export function answerRequest(
     });
     exchange.start(attempts);
   });
+  request.letGo();
 
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
 }
@@ -75,23 +77,22 @@ function read(
   exchange: Exchange,
   operation: Operation,
   bytes: Buffer,
-): ModelRequest {
-  const { requestJsonDepthMax } = limits;
+): HeldRequest<ModelRequest> {
   try {
-    const request = operation.read(bytes, requestJsonDepthMax);
-    exchange.describe(askedModels.nameOf(request.model), request.stream, request.body);
+    const request = new HeldRequest(bytes, () => operation.read(bytes, limits));
+    const { model, stream } = request.value;
+    exchange.describe(askedModels.nameOf(model), stream, () => request.value.body);
     return request;
   } catch (error) {
-    const body = tryToParse(bytes, requestJsonDepthMax);
-    exchange.describe(askedModels.nameOf(body["model"]), body["stream"] === true, body);
+    const body = isUnreadable(error) ? {} : parseBody(bytes, limits, () => {});
+    exchange.describe(askedModels.nameOf(body["model"]), body["stream"] === true, () => body);
     throw error;
   }
 }
 
-function tryToParse(bytes: Buffer, jsonDepthMax: number): Record<string, unknown> {
-  try {
-    return parseBody(bytes, jsonDepthMax, () => {});
-  } catch {
-    return {};
-  }
+/** Parsed again, it would take the same time to fail the same way. */
+function isUnreadable(error: unknown): boolean {
+  return (
+    !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
+  );
 }

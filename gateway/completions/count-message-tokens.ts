@@ -22,7 +22,7 @@ export async function countMessageTokens(
   clientHeaders: ClientHeaders,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const request = readCountRequest(bytes, options.limits.requestJsonDepthMax);
+  const request = readCountRequest(bytes, options.limits);
   const route = resolveRoute(options.catalogue, key, request.model);
   const candidate = route.candidates[0]?.[0];
   const counted = candidate && (await askUpstream(options, candidate, request, clientHeaders, signal));

@@ -30,6 +30,8 @@ export type ExchangeOptions = Pick<RecordedRequest, "id" | "endpoint" | "clientT
   observer: RequestObserver | null;
   observed: ObservedRequest | null;
   openExchanges: OpenExchanges;
+  /** Released when the request ends. */
+  heldBody: { release(): void };
 };
 
 /**
@@ -61,7 +63,7 @@ export class Exchange implements RecordedRequest {
   readonly #options: ExchangeOptions;
   #receivedAt = this.startedAt;
   #calledAt = 0;
-  #body: Record<string, unknown> | null = null;
+  #body: (() => Record<string, unknown>) | null = null;
   #usage: TokenUsage | null = null;
   #output: { readonly tokens: number } | null = null;
   #started: StartedRequest | null = null;
@@ -87,7 +89,8 @@ export class Exchange implements RecordedRequest {
     this.#receivedAt = performance.now();
   }
 
-  describe(requestedModel: string, stream: boolean, body: Record<string, unknown>): void {
+  /** `body` reads the whole body of the request. */
+  describe(requestedModel: string, stream: boolean, body: () => Record<string, unknown>): void {
     this.requestedModel = requestedModel;
     this.stream = stream;
     this.#body = body;
@@ -191,8 +194,9 @@ export class Exchange implements RecordedRequest {
   #end(status: Outcome["status"], httpStatus: number, error: GatewayError | null, proceed: () => void): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { openExchanges, recorder, observer } = this.#options;
+    const { openExchanges, heldBody, recorder, observer } = this.#options;
     openExchanges.remove(this);
+    heldBody.release();
     this.#onOver?.();
     if (status !== "SUCCEEDED") this.#call?.abort();
     // A provider that received nothing of the request has no usage to record.

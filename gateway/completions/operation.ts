@@ -1,3 +1,4 @@
+import type { BodyLimits } from "../dialects/parse-body.ts";
 import type { Limits } from "../config/limit-variables.ts";
 import type { Attempt } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
@@ -9,7 +10,7 @@ export type Operation<Request extends ModelRequest = ModelRequest> = {
   /** As in usage records. */
   endpointName: string;
   /** Throws a `GatewayError` for a request that is not valid. */
-  read(bytes: Buffer, jsonDepthMax: number): Request;
+  read(bytes: Buffer, limits: BodyLimits): Request;
   /** Throws a `GatewayError` where the candidate cannot serve the request. */
   prepare(call: ModelCall<Request>, candidate: Candidate): Attempt;
 };

@@ -1,5 +1,6 @@
 import { GatewayError } from "../errors.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
+import { hideSecret } from "../upstream/hide-secret.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { isObject } from "../wire/chat-completion.ts";
 
@@ -14,7 +15,7 @@ export function readUpstreamError(
   body: Buffer,
   speaker: ErrorSpeaker,
 ): GatewayError {
-  const parsed = parseJson(withoutSecret(body.toString("utf8"), speaker.secret));
+  const parsed = parseJson(body);
   const meant = speaker.meantStatus?.(status, parsed) ?? status;
   const reason = `http_${meant}` as const;
   if (meant === 401 || meant === 402 || meant === 403) {
@@ -29,7 +30,7 @@ export function readUpstreamError(
       reason,
     });
   }
-  const { message, type, param, code } = readErrorMembers(parsed);
+  const { message, type, param, code } = readErrorMembers(parsed, speaker.secret);
   const retryAfterMs = readRetryAfterMs(headers);
   const isNative = speaker.form === "native";
   return new GatewayError(
@@ -58,7 +59,7 @@ export type ErrorSpeaker = {
 
 /** An error event in the middle of an upstream's stream. */
 export function readUpstreamErrorEvent(payload: Buffer, secret: string | null): GatewayError {
-  const { message } = readErrorMembers(parseJson(withoutSecret(payload.toString("utf8"), secret)));
+  const { message } = readErrorMembers(parseJson(payload), secret);
   return new GatewayError(
     "upstream_error",
     message ?? "The model's provider reported an error in the middle of its answer.",
@@ -69,13 +70,23 @@ export function readUpstreamErrorEvent(payload: Buffer, secret: string | null): 
 /** An error that was made of what an upstream said, without our credential. */
 export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
   const { code, reason, upstream } = error;
-  const details = upstream ? { reason, upstream } : { reason };
-  return new GatewayError(code, withoutSecrets(error.message, secret), details);
+  const message = withoutSecrets(error.message, secret);
+  if (upstream === null) return new GatewayError(code, message, { reason });
+  const { status, type, param, code: upstreamCode } = upstream;
+  return new GatewayError(code, message, {
+    reason,
+    upstream: {
+      status,
+      type: toName(type, secret) ?? "server_error",
+      param: toName(param, secret),
+      code: toName(upstreamCode, secret),
+    },
+  });
 }
 
-/** Keys of the usual forms are taken out too: upstreams quote them cut short or in part. */
+/** Keys of the usual forms are removed too: an upstream may quote one of its own. */
 function withoutSecrets(message: string, secret: string | null): string {
-  return withoutSecret(message, secret)
+  return (secret === null ? message : hideSecret(message, secret))
     .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
     .slice(0, messageLengthMax);
 }
@@ -88,33 +99,33 @@ type ErrorMembers = {
 };
 
 /** OpenAI's form, and what others make of it: a text for an error, a number for a code, a list with the error in it. */
-function readErrorMembers(parsed: unknown): ErrorMembers {
+function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers {
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isObject(body) ? (body["error"] ?? body) : null;
-  if (typeof error === "string") return { message: toMessage(error), type: null, param: null, code: null };
+  if (typeof error === "string") {
+    return { message: withoutSecrets(error, secret), type: null, param: null, code: null };
+  }
   if (!isObject(error)) return { message: null, type: null, param: null, code: null };
   // AWS writes `message` with a small or a capital letter.
   const { message = error["Message"], type, param, code } = error;
-  return { message: toMessage(message), type: toName(type), param: toName(param), code: toName(code) };
-}
-
-function toMessage(message: unknown): string | null {
-  return typeof message === "string" ? withoutSecrets(message, null) : null;
-}
-
-function withoutSecret(text: string, secret: string | null): string {
-  return secret === null ? text : text.replaceAll(secret, "[key removed]");
+  return {
+    message: typeof message === "string" ? withoutSecrets(message, secret) : null,
+    type: toName(type, secret),
+    param: toName(param, secret),
+    code: toName(code, secret),
+  };
 }
 
 /** What can be a type, a parameter or a code; anything else is left out. */
-function toName(name: unknown): string | null {
+function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
-  return typeof text === "string" && /^[\w.[\]-]{1,64}$/.test(text) ? text : null;
+  if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;
+  return secret !== null && hideSecret(text, secret) !== text ? null : text;
 }
 
-function parseJson(text: string): unknown {
+function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(body.toString("utf8"));
   } catch {
     return null;
   }

@@ -21,6 +21,8 @@ type Values = {
   METRICS_PORT?: number | undefined;
   REQUEST_HEADERS_TIMEOUT_MS: number;
   REQUEST_RECEIVE_TIMEOUT_MS: number;
+  REQUEST_BODY_BYTES_MAX: number;
+  REQUEST_BODIES_BYTES_MAX: number;
   KMS_KEY_ID?: unknown;
   MASTER_KEY?: unknown;
   LIMIT_WEBHOOK_URL?: unknown;
@@ -50,6 +52,14 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
       if (REQUEST_RECEIVE_TIMEOUT_MS >= REQUEST_HEADERS_TIMEOUT_MS) return null;
       const message = "must not be less than REQUEST_HEADERS_TIMEOUT_MS: the headers are part of the request";
       return [["REQUEST_RECEIVE_TIMEOUT_MS", message]];
+    },
+  },
+  {
+    of: ["REQUEST_BODIES_BYTES_MAX", "REQUEST_BODY_BYTES_MAX"],
+    find({ REQUEST_BODIES_BYTES_MAX, REQUEST_BODY_BYTES_MAX }) {
+      if (REQUEST_BODIES_BYTES_MAX >= 2 * REQUEST_BODY_BYTES_MAX) return null;
+      const message = "must be at least twice REQUEST_BODY_BYTES_MAX: one key may hold half of it";
+      return [["REQUEST_BODIES_BYTES_MAX", message]];
     },
   },
   {

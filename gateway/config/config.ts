@@ -42,6 +42,8 @@ export type Config = Readonly<{
   previousMasterKeys: Buffer[];
   /** The AWS KMS key that wraps the keys that seal provider keys; null = a master key seals. */
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;
+  /** Whether the first start makes an API key and prints it: not in production, where output is kept as a log. */
+  makesFirstKey: boolean;
   /** Secrets that sign access tokens, newest first; null = a key file in the data folder. */
   jwtSecrets: string[] | null;
   /** Who is told of budgets that are nearly spent. */
@@ -78,6 +80,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     publicUrl: data.PUBLIC_URL ?? null,
     databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
     dataDir,
+    makesFirstKey: data.NODE_ENV !== "production" && (data.DATABASE_URL ?? "sqlite:").startsWith("sqlite:"),
     masterKey: data.MASTER_KEY ?? null,
     previousMasterKeys: data.MASTER_KEY_PREVIOUS,
     kms:

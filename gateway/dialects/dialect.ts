@@ -2,6 +2,7 @@ import type { GatewayError } from "../errors.ts";
 import type { ChatAnswer, DialectEndpointName, UpstreamModel } from "../providers/provider.ts";
 import type { ChatRequestBody, ChatUsage, ChunkChoice, TokenUsage } from "../wire/chat-completion.ts";
 import type { ChatQuirks } from "../wire/chat-quirks.ts";
+import type { BodyLimits } from "./parse-body.ts";
 
 /**
  * A form in which clients send requests and receive answers: pure functions. An upstream that speaks the same form gets the
@@ -14,7 +15,7 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
    * Checks what the gateway reads and ignores the rest. Throws `invalid_body`, `missing_required_parameter`, `invalid_type`
    * or `invalid_value`.
    */
-  readRequest(bytes: Buffer, jsonDepthMax: number): Request;
+  readRequest(bytes: Buffer, limits: BodyLimits): Request;
   /**
    * The request as a chat completion; the caller sets `model`, `stream` and `stream_options`. Throws
    * `unsupported_parameter` where chat completions cannot express something that would change the answer.

@@ -1,52 +1,71 @@
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../errors.ts";
 import { isObject } from "../wire/chat-completion.ts";
-import { isKey, scanMembers, type VisitMember } from "../wire/json-layout.ts";
+import {
+  countValues,
+  isKey,
+  measureText,
+  scanMembers,
+  textSizeRatioMax,
+  type VisitMember,
+} from "../wire/json-layout.ts";
+import type { RequestMembers } from "./request-members.ts";
+
+export type BodyLimits = Readonly<
+  Record<"requestJsonDepthMax" | "requestJsonValuesMax" | "requestTextBytesMax", number>
+>;
 
 /**
  * A request body as a value. On the way, `visit` is told where its members stand in the bytes. Throws `invalid_body`, also
- * for what is nested so deeply that later steps could not handle it.
+ * for what is nested so deeply that later steps could not handle it, and `request_too_large` for what would take so long
+ * that other requests wait.
  */
-export function parseBody(bytes: Buffer, jsonDepthMax: number, visit: VisitMember): Record<string, unknown> {
+export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
+  const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
   if (!isUtf8(bytes)) throw new GatewayError("invalid_body", "The request body is not valid UTF-8.");
-  const result = scanMembers(bytes, 0, bytes.length, jsonDepthMax, visit);
+  const count = countValues(requestJsonValuesMax);
+  const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
   // Said before the parser sees it: on megabytes of nonsense that is made of brackets it takes seconds.
   if (result === "not an object") {
     throw new GatewayError("invalid_body", "The request body is not valid JSON, or not an object.");
   }
   if (result === "too deep") {
-    throw new GatewayError("invalid_body", `The request body is nested deeper than ${jsonDepthMax} levels.`);
+    throw new GatewayError(
+      "invalid_body",
+      `The request body is nested deeper than ${requestJsonDepthMax} levels.`,
+    );
+  }
+  if (result === "too many values") {
+    throw new GatewayError(
+      "request_too_large",
+      `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX of the gateway.`,
+    );
+  }
+  const mayBeTooLarge = bytes.length * textSizeRatioMax > requestTextBytesMax;
+  if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
+    throw new GatewayError(
+      "request_too_large",
+      `The request body has more than ${requestTextBytesMax} bytes besides media in base64, where an escape counts as four. Send less text, or raise REQUEST_TEXT_BYTES_MAX of the gateway.`,
+    );
   }
   return parseObject(bytes);
 }
 
-/** The same, and where the model's name stands; null when one of `names`, which are all that is read, occurs twice. */
+/** The same, and where the model's name stands; null when one of the members that are read occurs twice. */
 export function parseModelBody(
   bytes: Buffer,
-  jsonDepthMax: number,
-  names: readonly string[],
+  limits: BodyLimits,
+  members: RequestMembers,
 ): { body: Record<string, unknown>; modelRange: { start: number; end: number } | null } {
   let modelRange = { start: 0, end: 0 };
-  let memberCount = 0;
-  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
-    memberCount++;
+  const walked = { count: 0, bytes: 0 };
+  const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
+    walked.count++;
+    walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) modelRange = { start, end };
   });
-  const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, names);
+  const isDoubled = members.check(bytes, body, walked);
   return { body, modelRange: isDoubled ? null : modelRange };
-}
-
-/** Whether one of the members occurs twice: then it means one thing here and perhaps another to the upstream. */
-export function doublesAny(bytes: Buffer, names: readonly string[]): boolean {
-  const seen = new Set<string>();
-  let isDoubled = false;
-  scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd) => {
-    const name = names.find((each) => isKey(bytes, keyStart, keyEnd, each));
-    if (name === undefined) return;
-    isDoubled ||= seen.has(name);
-    seen.add(name);
-  });
-  return isDoubled;
 }
 
 function parseObject(bytes: Buffer): Record<string, unknown> {

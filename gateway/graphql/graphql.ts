@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../errors.ts";
+import type { HeldBody } from "../http/body-budget.ts";
+import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
+import { isSameOrigin } from "../http/is-same-origin.ts";
 import type { Services } from "../services.ts";
 import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";
@@ -21,23 +24,26 @@ export function graphql(services: Services, path: string) {
     const requestId = createId("req", services.runtime);
     response.setHeader("x-request-id", requestId);
     response.setHeader("cache-control", "no-store");
+    const held = services.bodyBudget.hold("console");
+    response.on("close", () => held.release());
     try {
-      const { person, question } = await letIn(services, request, path);
+      const { person, question } = await letIn(services, request, path, held);
       starting ??= start();
       const server = await starting;
       const answer = await server.fetch(question, { services, person, requestId });
       const body = await answer.text();
       response.writeHead(answer.status, [...answer.headers].flat()).end(body);
     } catch (thrown) {
+      if (thrown instanceof ClientGoneError) return;
       refuse(response, requestId, toGatewayError(thrown), services);
     }
   };
 }
 
 /** Who asks, and what, as far as it may be asked at all. */
-async function letIn({ sessions }: Services, request: IncomingMessage, path: string) {
+async function letIn({ sessions }: Services, request: IncomingMessage, path: string, held: HeldBody) {
   const { method = "GET", headers } = request;
-  if (headers["sec-fetch-site"] === "cross-site") {
+  if (!isSameOrigin(headers)) {
     throw new GatewayError("forbidden", "The console's API cannot be called from another site.");
   }
   if (method !== "GET" && method !== "POST") {
@@ -54,27 +60,12 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
       "A query is sent as JSON, with content-type: application/json.",
     );
   }
-  const body = method === "POST" ? await readText(request) : null;
+  const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;
   // There are answers in JSON alone, whatever was wished for.
   const form = "application/graphql-response+json";
   const accept = headers.accept?.includes(form) ? form : "application/json";
   const plain = { accept, "content-type": "application/json" };
   return { person, question: new Request(`http://gateway${path}${query}`, { method, headers: plain, body }) };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > documentBytesMax) {
-      // A client that is still sending does not read: what comes is thrown away until it does.
-      request.resume();
-      throw tooLarge();
-    }
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 const documentBytesMax = 64 * 1024;

@@ -8,7 +8,11 @@ export type ApiKey = {
   name: string;
   maskedValue: string;
   status: "active" | "disabled";
+  /** `admin`: only an administrator can activate it. Null for an active key, and where it is unknown. */
+  disabledBy: "admin" | "owner" | null;
   models: string[];
+  /** What an administrator took away: only an administrator can connect it again. */
+  withheldModels: string[];
   limits: KeyLimits;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -21,15 +25,19 @@ export type ApiKey = {
 /** With how much of a budget is spent, once that is 80 or 100 percent. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 
-export function toApiKey({ key, values, models, owner }: ApiKeyDetails): ApiKey {
+export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {
   // After a rotation the old value counts for a while too, but only the new one without an end.
   const current = values.find((value) => value.validUntil === null) ?? values[0];
+  const connected = new Set(models.map((model) => model.slug));
   return {
     id: key.id,
     name: key.name,
     maskedValue: maskKeyValue(current?.lastFour ?? ""),
     status: key.status,
-    models: models.map((model) => model.slug),
+    disabledBy: key.status === "disabled" ? key.disabledBy : null,
+    models: [...connected],
+    // While an older release runs beside this one, it may connect a model without releasing it.
+    withheldModels: withheldModels.filter((slug) => !connected.has(slug)),
     limits: toKeyLimits(key),
     createdAt: key.createdAt,
     lastUsedAt: key.lastUsedAt,

@@ -15,6 +15,8 @@ import { type ApiKey, type ListedApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { checkOwner } from "./check-owner.ts";
 import { editLimits, type KeyDefaults, type LimitEdit } from "./edit-limits.ts";
+import { editModels } from "./edit-models.ts";
+import { editStatus } from "./edit-status.ts";
 import { findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
 import { modelIds, refusingDeletedModels } from "./model-ids.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
@@ -138,16 +140,8 @@ export class KeyService {
   }
 
   setModels(author: Author, id: string, slugs: string[], revision?: number): Promise<ApiKey> {
-    return this.#change(
-      { author, id, revision, action: "key.setModels" },
-      async (repositories, { models }) => {
-        await repositories.apiKeys.setModels(id, await modelIds(repositories, slugs));
-        const before = models.map(({ slug }) => slug);
-        return {
-          added: listSome(slugs.filter((slug) => !before.includes(slug))),
-          removed: listSome(before.filter((slug) => !slugs.includes(slug))),
-        };
-      },
+    return this.#change({ author, id, revision, action: "key.setModels" }, (repositories, before) =>
+      editModels(repositories, author, before, slugs),
     );
   }
 
@@ -193,8 +187,8 @@ export class KeyService {
   }
 
   #setStatus(author: Author, id: string, action: AuditAction, status: ApiKeyRow["status"]): Promise<ApiKey> {
-    return this.#change({ author, id, action }, async ({ apiKeys }) => {
-      await apiKeys.update(id, { status });
+    return this.#change({ author, id, action }, async ({ apiKeys }, { key }) => {
+      await apiKeys.update(id, editStatus(author, key, status));
       return {};
     });
   }
@@ -232,7 +226,7 @@ export class KeyService {
     const value = generateKeyValue(this.#runtime);
     const id = createId("key", this.#runtime);
     const createdAt = new Date(this.#runtime.now());
-    const start = { status: "active", lastUsedAt: null, revision: 1 } as const;
+    const start = { status: "active", disabledBy: null, lastUsedAt: null, revision: 1 } as const;
     const key = { id, name, ownerId, createdAt, ...start, ...columns };
     return { key, value, row: this.#valueRow(id, value) };
   }

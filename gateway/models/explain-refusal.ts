@@ -1,3 +1,4 @@
+import { holdsSecret } from "../upstream/hide-secret.ts";
 import { isObject } from "../wire/chat-completion.ts";
 
 /**
@@ -31,7 +32,8 @@ type AskedAt = { path: string; secret: string | null };
 function quote(body: unknown, secret: string | null): string {
   const text = messageIn(body)?.trim() ?? "";
   const isPlain = text !== "" && text.length <= quoteLengthMax && /^[^\p{Cc}<>]+$/u.test(text);
-  return isPlain && !holdsPartOf(text, secret) ? ` It says: ${text}` : "";
+  const isSafe = secret === null || !holdsSecret(text, secret, pieceLength);
+  return isPlain && isSafe ? ` It says: ${text}` : "";
 }
 
 const quoteLengthMax = 200;
@@ -44,12 +46,4 @@ function messageIn(body: unknown): string | undefined {
 }
 
 /** Upstreams quote keys in part, as in `sk-pr***ABCD`: a few characters in a row are enough to be one. */
-function holdsPartOf(text: string, secret: string | null): boolean {
-  if (secret === null) return false;
-  const pieces = Math.max(secret.length - pieceLength, 0) + 1;
-  return Array.from({ length: pieces }, (_, start) => secret.slice(start, start + pieceLength)).some(
-    (piece) => text.includes(piece),
-  );
-}
-
 const pieceLength = 4;

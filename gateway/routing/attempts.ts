@@ -48,7 +48,8 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   #refusal: unknown = null;
   #calls = 0;
   #way: Candidate | null = null;
-  #attempt: Attempt | null = null;
+  /** Of the attempt that answers, or may. The attempt itself holds the request's body. */
+  #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
   /** By a call that was given up for another. */
   #wasSent = false;
@@ -91,20 +92,20 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
     if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
-    this.#attempt?.events.onHeaders(status, headers);
+    this.#events?.onHeaders(status, headers);
   }
 
   onData(bytes: Buffer): void {
-    this.#attempt?.events.onData(bytes);
+    this.#events?.onData(bytes);
   }
 
   onEnd(): void {
-    this.#attempt?.events.onEnd();
+    this.#events?.onEnd();
   }
 
   onError(error: GatewayError, wasSent: boolean): void {
     if (!wasSent && this.#retryElsewhere(error)) return;
-    this.#attempt?.events.onError(error, wasSent);
+    this.#events?.onError(error, wasSent);
   }
 
   #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
@@ -172,11 +173,11 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     this.#wasSent = this.wasSent;
     const attempt = this.#caller.prepare(candidate);
     this.#way = candidate;
-    this.#attempt = attempt;
+    this.#events = attempt.events;
     this.#calls++;
     const call = attempt.begin(this);
     // A call that fails at once has been given up for another already.
-    if (this.#attempt === attempt) this.#call = call;
+    if (this.#events === attempt.events) this.#call = call;
   }
 
   readonly #isLeft = (candidate: Candidate): boolean =>

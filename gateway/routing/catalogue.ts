@@ -4,6 +4,7 @@ import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import type { Limits } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
+import type { Endpoint } from "../providers/provider.ts";
 import { ConnectedProvider } from "./connected-provider.ts";
 import type { Candidate } from "./candidate.ts";
 
@@ -43,15 +44,13 @@ export class Catalogue {
     return this.#models.values();
   }
 
-  /** The origins of all upstreams. */
-  origins(): Set<string> {
-    const origins = new Set<string>();
+  /** An endpoint of each provider's credential that is in use. */
+  *endpoints(): Generator<Endpoint> {
     for (const { candidates } of this.#models.values()) {
       for (const { target } of candidates.flat()) {
-        if (target.reach === "network") origins.add(target.chat.endpoint.origin);
+        if (target.reach === "network") yield target.chat.endpoint;
       }
     }
-    return origins;
   }
 
   /** Reads everything again. One after another: what was read first must not replace what was read later. */

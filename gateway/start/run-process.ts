@@ -8,6 +8,8 @@ import { WorkerPool } from "./workers/worker-pool.ts";
 
 /** Serves until it is told to stop; with a command it does that and ends. What cannot be done is said, with exit code 1. */
 export async function runProcess(parameters: string[]): Promise<void> {
+  // Whatever it creates, such as the database and its log, is for its own user.
+  process.umask(0o077);
   // Whoever reads the output may be gone, such as the `tee` behind it, which a Ctrl-C ends, too: requests go on.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   try {

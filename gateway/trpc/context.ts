@@ -1,11 +1,16 @@
 import { TRPCError } from "@trpc/server";
 import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
+import { toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
+import { isSameOrigin } from "../http/is-same-origin.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { publicUrlOf } from "./public-url.ts";
+import { readAccessToken } from "./read-access-token.ts";
+import type { CallRequest } from "./read-call-body.ts";
 import { RefreshCookie } from "./refresh-cookie.ts";
+import { toTrpcError } from "./to-trpc-error.ts";
 
 export type Context = {
   services: Pick<
@@ -38,18 +43,27 @@ export type Context = {
 
 type ContextOptions = { publicUrl: string | null; trustedProxies: TrustedProxies };
 
-/** Gathers what procedures need of an HTTP request. Refuses requests that another site makes a browser send. */
+/** Gathers what procedures need of an HTTP request. Refuses requests that a page of another origin can make a browser send. */
 export function createContext(services: Services, { publicUrl, trustedProxies }: ContextOptions) {
   return ({ req, res }: CreateExpressContextOptions): Context => {
     const requestId = createId("req", services.runtime);
     res.setHeader("x-request-id", requestId);
     res.setHeader("cache-control", "no-store");
-    if (req.headers["sec-fetch-site"] === "cross-site") {
+    if (!isSameOrigin(req.headers)) {
       throw new TRPCError({
         code: "FORBIDDEN",
         message: "The console's API cannot be called from another site.",
       });
     }
+    // tRPC also reads forms, which a browser sends to another origin without a preflight request.
+    if (req.method !== "GET" && !/^application\/json *(;|$)/i.test(req.headers["content-type"] ?? "")) {
+      throw new TRPCError({
+        code: "UNSUPPORTED_MEDIA_TYPE",
+        message: "The request body is not JSON. Send it with content-type: application/json.",
+      });
+    }
+    const { bodyError } = req as CallRequest;
+    if (bodyError !== undefined) throw toTrpcError(toGatewayError(bodyError));
     return {
       services,
       runtime: services.runtime,
@@ -57,7 +71,7 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
       address: clientAddressOf(req, trustedProxies),
       publicUrl: publicUrlOf(req, publicUrl),
       configuredUrl: publicUrl?.replace(/\/+$/, "") ?? null,
-      accessToken: /^bearer +(\S+) *$/i.exec(req.headers.authorization ?? "")?.[1] ?? null,
+      accessToken: readAccessToken(req),
       refreshCookie: new RefreshCookie(req, res, publicUrl?.startsWith("https:") === true),
     };
   };

@@ -37,7 +37,7 @@ export const password = z
   .min(10, "must have at least 10 characters")
   .max(256, "must have at most 256 characters");
 
-/** What a link such as `/join?token=…` carries. */
+/** The token of a link such as `/join#token=…`. */
 export const linkToken = z.string().max(256);
 
 export const slug = z.string().min(1).max(slugLengthMax);

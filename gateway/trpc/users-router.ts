@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { formatJoinLink } from "../auth/format-join-link.ts";
 import type { InvitedUser } from "../auth/user-service.ts";
 import type { Context } from "./context.ts";
 import { cursor, email, id, name, pageLimit, search } from "./inputs.ts";
@@ -40,5 +41,5 @@ export const usersRouter = router({
 });
 
 function withLink({ publicUrl }: Context, { user, token, expiresAt }: InvitedUser) {
-  return { user, link: `${publicUrl}/join?token=${token}`, expiresAt };
+  return { user, link: formatJoinLink(publicUrl, token), expiresAt };
 }

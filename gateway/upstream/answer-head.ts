@@ -41,9 +41,15 @@ export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
   };
 }
 
-/** Whether the beginning of a head, with no empty line in it yet, can still become one. */
-export function canBecomeHead(text: string): boolean {
-  return !/(?<!\r)\n/.test(text) && text.startsWith(version.slice(0, text.length));
+/**
+ * Whether the beginning of a head, with no empty line in it yet, can still become one.
+ * @param from where the bytes begin that were not checked before
+ */
+export function canBecomeHead(bytes: Buffer, from: number): boolean {
+  for (let at = bytes.indexOf("\n", from); at !== -1; at = bytes.indexOf("\n", at + 1)) {
+    if (bytes[at - 1] !== carriageReturn) return false;
+  }
+  return version.startsWith(bytes.toString("latin1", 0, version.length));
 }
 
 function parseFields(lines: string[]): UpstreamHeaders {
@@ -93,7 +99,8 @@ function keepAliveMs(headers: UpstreamHeaders, isOld: boolean, msMax: number): n
   if (isOld || connection !== undefined) {
     const options = String(connection)
       .toLowerCase()
-      .split(/[ \t]*,[ \t]*/);
+      .split(",")
+      .map((option) => trimSpace(option, 0));
     if (options.includes("close") || (isOld && !options.includes("keep-alive"))) return 0;
   }
   const [, seconds] = /(?:^|[,; \t])timeout=(\d{1,6})/i.exec(String(headers["keep-alive"] ?? "")) ?? [];
@@ -102,6 +109,7 @@ function keepAliveMs(headers: UpstreamHeaders, isOld: boolean, msMax: number): n
 }
 
 const version = "HTTP/1.";
+const carriageReturn = 0x0d;
 // Some servers leave out the space after the code, where no words follow.
 const statusLineForm = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 // oxlint-disable-next-line no-control-regex

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../providers/provider.ts";
 import { GatewayError } from "../errors.ts";
+import { GrowingBody } from "../wire/growing-body.ts";
 import type { UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
 import type { Upstreams } from "./upstreams.ts";
 
@@ -21,8 +22,7 @@ export function collectAnswer(
   { timeouts, bytesMax, body, signal }: CollectOptions,
 ): Promise<CollectedAnswer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const answer = new GrowingBody(bytesMax);
     let status = 0;
     let headers: UpstreamHeaders = {};
     const call = upstreams.call(endpoint, body ?? null, timeouts, {
@@ -31,13 +31,12 @@ export function collectAnswer(
         headers = answerHeaders;
       },
       onData(chunk) {
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes <= bytesMax) return;
+        answer.append(chunk);
+        if (answer.length <= bytesMax) return;
         call.abort();
         reject(new GatewayError("upstream_error", `The provider's answer is longer than ${bytesMax} bytes.`));
       },
-      onEnd: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
+      onEnd: () => resolve({ status, headers, body: answer.bytes }),
       onError: reject,
     });
     signal?.addEventListener("abort", () => {

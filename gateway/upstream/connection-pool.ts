@@ -2,10 +2,14 @@ import { GatewayError } from "../errors.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { Dialler } from "./dialler.ts";
 import type { HttpLimits } from "./http-limits.ts";
+import { IdleConnections } from "./idle-connections.ts";
 import type { CallHolder, NetworkCall } from "./network-call.ts";
 import type { UpstreamRequest } from "./request-head.ts";
 
-/** The connections to one origin, and the calls that wait for one: first come, first served. */
+/**
+ * The connections to one origin, and the calls that wait for one: first come, first served. A connection carries the calls
+ * of one credential only.
+ */
 export class ConnectionPool implements CallHolder, ConnectionOwner {
   readonly #dialler: Dialler;
   readonly #limits: HttpLimits;
@@ -17,13 +21,8 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   #waiting: WaitingCall[] = [];
   /** How many of them are over, and only not taken out yet. */
   #dropped = 0;
-  /** The last one was used last, so that those which are not needed grow old. */
-  readonly #idle: Connection[] = [];
-  /** Became free in this turn of the event loop. */
-  readonly #resting: Connection[] = [];
+  readonly #idle = new IdleConnections(() => this.#serveSoon());
   #isServing = false;
-  #isRetired = false;
-  #sweeping: NodeJS.Timeout | undefined;
 
   constructor(dialler: Dialler, limits: HttpLimits) {
     this.#dialler = dialler;
@@ -31,10 +30,10 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   }
 
   /** Throws a `GatewayError` where too many wait already. */
-  begin(call: NetworkCall, request: UpstreamRequest): void {
+  begin(call: NetworkCall, credential: string, request: UpstreamRequest): void {
     if (this.#waitingCount >= this.#limits.upstreamQueuedCallsMax) throw queueFull();
     call.holder = this;
-    this.#waiting.push({ call, request });
+    this.#waiting.push({ call, credential, request });
     this.#serveSoon();
   }
 
@@ -48,18 +47,13 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   }
 
   onFree(connection: Connection): void {
-    if (this.#isRetired) return connection.close(unwanted());
-    this.#resting.push(connection);
-    this.#sweepLater();
-    this.#serveSoon();
+    this.#idle.add(connection);
+    if (this.#waitingCount > 0) this.#serveSoon();
   }
 
   onGone(connection: Connection): void {
     this.#connections.delete(connection);
-    for (const list of [this.#idle, this.#resting]) {
-      const index = list.indexOf(connection);
-      if (index !== -1) list.splice(index, 1);
-    }
+    this.#idle.remove(connection);
     if (this.#waitingCount > 0) this.#serveSoon();
   }
 
@@ -68,20 +62,20 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     return this.#connections.size === 0 && this.#waitingCount === 0;
   }
 
-  /** Lets go of the connections, once the calls under way have ended. */
-  retire(): void {
-    this.#isRetired = true;
-    clearTimeout(this.#sweeping);
-    for (const connection of [...this.#idle, ...this.#resting]) connection.close(unwanted());
+  /** Closes the connections of every other credential, once their calls have ended. */
+  keepOnly(credentials: ReadonlySet<string>): void {
+    for (const connection of [...this.#connections]) {
+      if (!credentials.has(connection.credential)) connection.retire();
+    }
   }
 
   /** Ends every connection, and with it every call. */
   close(): void {
-    this.retire();
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#dropped = 0;
-    for (const connection of this.#connections) connection.close(unwanted());
+    this.#idle.close();
+    for (const connection of [...this.#connections]) connection.close(unwanted());
     for (const { call } of waiting) call.onFailure(unwanted());
   }
 
@@ -108,10 +102,10 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     this.#isServing = false;
     const now = performance.now();
     let done = 0;
-    for (const { call, request } of this.#waiting) {
+    for (const { call, credential, request } of this.#waiting) {
       if (call.isOver) this.#dropped--;
       else {
-        const connection = this.#takeIdle(now) ?? this.#open(this.#waitingCount - done);
+        const connection = this.#idle.take(credential, now) ?? this.#open(credential);
         if (connection === null) break;
         connection.send(call, request);
       }
@@ -119,44 +113,24 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     }
     this.#waiting.splice(0, done);
     if (this.#dropped > this.#waitingCount) this.#tidy();
-    // An upstream that closes the connection after an answer has time to do so.
-    this.#idle.push(...this.#resting.splice(0));
-    if (this.#waitingCount > 0 && this.#idle.length > 0) this.#serveSoon();
   }
 
-  #takeIdle(now: number): Connection | null {
-    for (;;) {
-      const connection = this.#idle.pop();
-      if (connection === undefined) return null;
-      if (connection.isFresh(now)) return connection;
-      connection.close(unwanted());
-    }
-  }
-
-  /** Null where there are enough, or some are free in a moment. */
-  #open(waiting: number): Connection | null {
+  /** Null where there are enough. */
+  #open(credential: string): Connection | null {
     const isFull = this.#connections.size >= this.#limits.upstreamConnectionsMax;
-    if (isFull || this.#resting.length >= waiting) return null;
-    const connection = new Connection(this.#dialler, this, this.#limits);
+    if (isFull && !this.#idle.closeOther(credential)) return null;
+    const connection = new Connection({
+      dialler: this.#dialler,
+      owner: this,
+      limits: this.#limits,
+      credential,
+    });
     this.#connections.add(connection);
     return connection;
   }
-
-  #sweep(): void {
-    this.#sweeping = undefined;
-    const now = performance.now();
-    for (const connection of this.#idle.slice()) {
-      if (!connection.isFresh(now)) connection.close(unwanted());
-    }
-    if (this.#idle.length > 0) this.#sweepLater();
-  }
-
-  #sweepLater(): void {
-    this.#sweeping ??= setTimeout(() => this.#sweep(), sweepIntervalMs).unref();
-  }
 }
 
-type WaitingCall = { call: NetworkCall; request: UpstreamRequest };
+type WaitingCall = { call: NetworkCall; credential: string; request: UpstreamRequest };
 
 function queueFull(): GatewayError {
   return new GatewayError(
@@ -168,5 +142,3 @@ function queueFull(): GatewayError {
 function unwanted(): Error {
   return new Error("The connection is not wanted any more.");
 }
-
-const sweepIntervalMs = 1_000;

@@ -14,21 +14,32 @@ export type ConnectionOwner = {
   onGone(connection: Connection): void;
 };
 
+type ConnectionOptions = {
+  dialler: Dialler;
+  owner: ConnectionOwner;
+  limits: HttpLimits;
+  credential: string;
+};
+
 /** One connection to an upstream, for one call after the other. */
 export class Connection implements CallHolder {
+  /** Identifies the credential of its calls without being one. */
+  readonly credential: string;
   readonly #owner: ConnectionOwner;
   readonly #limits: HttpLimits;
   readonly #socket: Socket;
   #isOpen = false;
   #isGone = false;
   #isPaused = false;
+  #isRetired = false;
   #idleUntil = 0;
   #call: NetworkCall | null = null;
   #answer: AnswerReader | null = null;
   /** What is sent as soon as the connection is open. */
   #request: UpstreamRequest | null = null;
 
-  constructor(dialler: Dialler, owner: ConnectionOwner, limits: HttpLimits) {
+  constructor({ dialler, owner, limits, credential }: ConnectionOptions) {
+    this.credential = credential;
     this.#owner = owner;
     this.#limits = limits;
     this.#socket = dialler
@@ -72,6 +83,12 @@ export class Connection implements CallHolder {
   drop(): void {
     this.#call = null;
     this.close(brokenOff());
+  }
+
+  /** Closes it as soon as it has no call. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.#call === null) this.close(brokenOff());
   }
 
   /** @param reason what its call is told, if it has one */
@@ -137,7 +154,8 @@ export class Connection implements CallHolder {
     if (!isComplete) return;
     this.#call = null;
     // An upstream that answers before it has been asked to the end does not read the rest.
-    if (keepAliveMs === 0 || this.#socket.writableLength > 0) this.close(brokenOff());
+    const isLast = keepAliveMs === 0 || this.#socket.writableLength > 0 || this.#isRetired;
+    if (isLast) this.close(brokenOff());
     else this.#release(keepAliveMs);
     call.onEnd();
   }

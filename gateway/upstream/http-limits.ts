@@ -7,5 +7,6 @@ export type HttpLimits = Pick<
   | "upstreamQueuedCallsMax"
   | "upstreamKeepAliveTimeoutMs"
   | "upstreamHeadBytesMax"
+  | "upstreamAnswerBytesMax"
   | "upstreamHeadFieldsMax"
 >;

@@ -19,8 +19,11 @@ class LocalCall implements UpstreamCall {
   readonly #timeouts: UpstreamTimeouts;
   readonly #events: UpstreamEvents;
   readonly #parts: Iterator<{ delayMs: number; text: string }>;
+  readonly #startedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
+  #turn: NodeJS.Immediate | undefined;
   #next: { delayMs: number; text: string } | null = null;
+  #isWaiting = false;
   #isPaused = false;
   #isOver = false;
 
@@ -46,58 +49,77 @@ class LocalCall implements UpstreamCall {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (this.#next?.delayMs === 0) this.#play();
+    if (!this.#isWaiting) this.#schedule();
   }
 
   abort(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearImmediate(this.#turn);
   }
 
+  /** Gives control back after some pieces, so that a long answer does not hold up other requests. */
   #advance(): void {
-    while (!this.#isOver) {
-      const { value, done } = this.#parts.next();
-      if (done) return this.#finish();
-      this.#next = value;
-      if (value.delayMs > 0) {
-        this.#timer = setTimeout(() => this.#play(), value.delayMs);
-        return;
+    for (let pieces = 0; pieces < piecesPerTurn; pieces++) {
+      if (this.#isOver || this.#isPaused) return;
+      if (this.#next === null) {
+        const { value, done } = this.#parts.next();
+        if (done) return this.#finish();
+        this.#next = value;
       }
-      if (this.#isPaused) return;
-      this.#emit();
+      const { delayMs, text } = this.#next;
+      if (delayMs > 0) {
+        this.#next = { delayMs: 0, text };
+        return this.#wait(delayMs);
+      }
+      this.#next = null;
+      this.#events.onData(Buffer.from(text));
     }
+    if (!this.#isOver && performance.now() >= this.#endsAt) this.#fail("total_timeout");
+    else this.#schedule();
   }
 
-  #play(): void {
-    if (this.#isOver || this.#isPaused) {
-      // Its time has come; `resume` plays it.
-      if (this.#next) this.#next = { ...this.#next, delayMs: 0 };
-      return;
-    }
-    this.#emit();
-    this.#advance();
+  #schedule(): void {
+    if (this.#isOver) return;
+    clearImmediate(this.#turn);
+    this.#turn = setImmediate(() => this.#advance());
   }
 
-  #emit(): void {
-    const part = this.#next;
-    this.#next = null;
-    if (part) this.#events.onData(Buffer.from(part.text));
+  /** As long as it was told to, or as the provider's timeouts let it. */
+  #wait(delayMs: number): void {
+    const { idleTimeoutMs } = this.#timeouts;
+    const leftMs = this.#endsAt - performance.now();
+    this.#isWaiting = true;
+    this.#timer = setTimeout(
+      () => {
+        this.#isWaiting = false;
+        if (delayMs > leftMs && leftMs <= idleTimeoutMs) this.#fail("total_timeout");
+        else if (delayMs > idleTimeoutMs) this.#fail("idle_timeout");
+        else this.#advance();
+      },
+      Math.min(delayMs, idleTimeoutMs, leftMs),
+    );
   }
 
   #finish(): void {
     const { ending } = this.#answer;
-    if (ending === "silent") {
-      this.#timer = setTimeout(() => {
-        this.#isOver = true;
-        const message = "The demo provider fell silent, as it was told to.";
-        const error = new GatewayError("upstream_timeout", message, { reason: "idle_timeout" });
-        this.#events.onError(error, true);
-      }, this.#timeouts.idleTimeoutMs);
-      return;
-    }
+    // No delay is longer than this.
+    if (ending === "silent") return this.#wait(Infinity);
     this.#isOver = true;
     if (ending === "complete") return this.#events.onEnd();
     const message = "The demo provider broke off, as it was told to.";
     this.#events.onError(new GatewayError("upstream_error", message, { reason: "connection_lost" }), true);
   }
+
+  #fail(reason: "idle_timeout" | "total_timeout"): void {
+    this.abort();
+    const message = `The demo provider exceeded its ${reason === "idle_timeout" ? "idle" : "total"} timeout.`;
+    this.#events.onError(new GatewayError("upstream_timeout", message, { reason }), true);
+  }
+
+  get #endsAt(): number {
+    return this.#startedAt + this.#timeouts.totalTimeoutMs;
+  }
 }
+
+const piecesPerTurn = 64;

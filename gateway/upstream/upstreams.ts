@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
 import type { Endpoint } from "../providers/provider.ts";
 import type { AddressGuard } from "./address-guard.ts";
@@ -21,9 +22,7 @@ export class Upstreams {
   readonly #limits: HttpLimits;
   readonly #now: () => number;
   readonly #pools = new Map<string, ConnectionPool>();
-  /** Not asked for new calls any more, but not empty. */
-  readonly #retired = new Set<ConnectionPool>();
-  readonly #sharedHeads = new WeakMap<Endpoint, string>();
+  readonly #sharedHeads = new WeakMap<Endpoint, SharedHead>();
   #isClosed = false;
 
   constructor({ guard, limits, now }: UpstreamsOptions) {
@@ -75,39 +74,42 @@ export class Upstreams {
     if (call.isOver) return;
     try {
       if (this.#isClosed) throw new Error("The gateway is stopping.");
-      const request = formatRequest(this.#sharedHeadOf(endpoint), signature, body);
-      this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).begin(call, request);
+      const { head, credential } = this.#sharedHeadOf(endpoint);
+      const request = formatRequest(head, signature, body);
+      this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).begin(call, credential, request);
     } catch (cause) {
       // Not at once: whoever starts a call must hold it before the first event.
       queueMicrotask(() => call.onFailure(cause as Error));
     }
   }
 
-  /** Lets go of the connections to every origin that is not listed, once the calls under way have ended. */
-  keepOnly(origins: ReadonlySet<string>): void {
-    for (const pool of this.#retired) if (pool.isEmpty) this.#retired.delete(pool);
+  /** Closes the connections to every other origin or with another credential, once their calls have ended. */
+  keepOnly(endpoints: Iterable<Endpoint>): void {
+    const credentials = new Map<string, Set<string>>();
+    for (const { origin, secret } of endpoints) {
+      const kept = credentials.get(origin) ?? new Set();
+      credentials.set(origin, kept.add(identify(secret)));
+    }
     for (const [name, pool] of this.#pools) {
-      if (origins.has(name.slice(name.indexOf(" ") + 1))) continue;
-      this.#pools.delete(name);
-      pool.retire();
-      this.#retired.add(pool);
+      const kept = credentials.get(name.slice(name.indexOf(" ") + 1));
+      pool.keepOnly(kept ?? new Set());
+      if (!kept && pool.isEmpty) this.#pools.delete(name);
     }
   }
 
   /** Ends every connection, and with it every call under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const pool of [...this.#pools.values(), ...this.#retired]) pool.close();
+    for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
-    this.#retired.clear();
   }
 
-  #sharedHeadOf(endpoint: Endpoint): string {
+  #sharedHeadOf(endpoint: Endpoint): SharedHead {
     const existing = this.#sharedHeads.get(endpoint);
-    if (existing !== undefined) return existing;
-    const head = formatSharedHead(endpoint);
-    this.#sharedHeads.set(endpoint, head);
-    return head;
+    if (existing) return existing;
+    const shared = { head: formatSharedHead(endpoint), credential: identify(endpoint.secret) };
+    this.#sharedHeads.set(endpoint, shared);
+    return shared;
   }
 
   #poolOf(origin: string, connectTimeoutMs: number): ConnectionPool {
@@ -119,4 +121,16 @@ export class Upstreams {
     this.#pools.set(name, pool);
     return pool;
   }
+}
+
+/** What all requests to an endpoint share. */
+type SharedHead = {
+  head: string;
+  /** Calls of different credentials never share a connection. */
+  credential: string;
+};
+
+/** Stands for a secret where the secret itself must not be kept. */
+function identify(secret: string | null): string {
+  return secret === null ? "" : hash("sha256", secret);
 }

@@ -22,6 +22,7 @@ export function answerMalformed(runtime: Runtime) {
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       "content-type: application/json; charset=utf-8",
+      "x-content-type-options: nosniff",
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${requestId}`,
       "connection: close",

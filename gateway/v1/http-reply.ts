@@ -76,6 +76,8 @@ export class HttpReply implements Reply {
     const head = [
       "content-type",
       "application/json; charset=utf-8",
+      "x-content-type-options",
+      "nosniff",
       "content-length",
       String(bytes.length),
       ...this.#idHeaders(),

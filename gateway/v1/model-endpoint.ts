@@ -6,14 +6,16 @@ import type { Operation } from "../completions/operation.ts";
 import { findClientTool } from "../dialects/client-tool.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
+import type { BodyBudget } from "../http/body-budget.ts";
+import { ClientGoneError, readBody } from "../http/read-body.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } from "./endpoint.ts";
-import { ClientGoneError, readBody } from "./read-body.ts";
 
 export type ModelEndpointOptions = KeyOptions &
   AnswerContext & {
     recorder: UsageRecorder;
     openExchanges: OpenExchanges;
+    bodyBudget: BodyBudget;
   };
 
 /**
@@ -24,7 +26,7 @@ export function modelEndpoint(
   operation: Operation,
   dialect: Dialect,
 ): RequestHandler {
-  const { runtime, recorder, observer, openExchanges, limits } = options;
+  const { runtime, recorder, observer, openExchanges, bodyBudget, limits } = options;
   return endpoint(
     options,
     async ({ request, response, id, reply, observed }) => {
@@ -32,6 +34,7 @@ export function modelEndpoint(
       const key = known instanceof Promise ? await known : known;
       if (recorder.isFull) throw usageCannotBeRecorded();
 
+      const heldBody = bodyBudget.hold(key.id);
       const exchange = new Exchange({
         id,
         key,
@@ -43,13 +46,14 @@ export function modelEndpoint(
         observer,
         observed,
         openExchanges,
+        heldBody,
       });
       response.on("close", () => {
         if (!response.writableFinished) exchange.cancel();
       });
       try {
         checkAddress(options, key, request);
-        const bytes = await readBody(request, limits.requestBodyBytesMax);
+        const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.received(bytes.length);
         if (exchange.isOver) return;
         answerRequest(options, exchange, operation, { bytes, headers: request.headers });

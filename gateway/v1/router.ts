@@ -44,6 +44,10 @@ const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
     return next(new GatewayError("invalid_body", "The request has no Host header."));
   }
+  // Node keeps the first of several, and a proxy may have looked at another.
+  if (countHosts(request.rawHeaders) > 1) {
+    return next(new GatewayError("invalid_body", "The request has more than one Host header. Send one."));
+  }
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
   else if (
     /^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url) &&
@@ -53,6 +57,15 @@ const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
     request.url = `/v1${url}`;
   next();
 };
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === "host".length && name.toLowerCase() === "host") count++;
+  }
+  return count;
+}
 
 /** What no route has taken. */
 export function unknownUrl(options: EndpointOptions): RequestHandler {

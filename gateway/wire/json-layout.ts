@@ -9,6 +9,7 @@ export function scanMembers(
   end: number,
   depthMax: number,
   visit: VisitMember,
+  count: ValueCount = countValues(Infinity),
 ): ScanResult {
   let at = skipSpace(bytes, start, end);
   if (bytes[at] !== openBrace) return "not an object";
@@ -20,8 +21,10 @@ export function scanMembers(
     at = skipSpace(bytes, keyEnd + 1, end);
     if (bytes[at] !== colon) return "not an object";
     const valueStart = skipSpace(bytes, at + 1, end);
-    const valueEnd = skipValue(bytes, valueStart, end, depthMax);
+    count.tenths += 10;
+    const valueEnd = skipValue(bytes, valueStart, end, depthMax, count);
     if (valueEnd === tooDeep) return "too deep";
+    if (count.tenths > count.tenthsMax) return "too many values";
     if (visit(keyStart, keyEnd, valueStart, valueEnd) === false) return "stopped";
     at = skipSpace(bytes, valueEnd, end);
     if (bytes[at] === comma) at = skipSpace(bytes, at + 1, end);
@@ -38,7 +41,17 @@ export type VisitMember = (
   valueEnd: number,
 ) => boolean | void;
 
-export type ScanResult = "complete" | "stopped" | "not an object" | "too deep";
+export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" | "too many values";
+
+/**
+ * Counts the values of one text, or of several. Names, strings, objects and arrays count as one each, as all of them cost
+ * about the same time. Of numbers, `true`, `false` and `null` ten count as one.
+ */
+export type ValueCount = { tenths: number; readonly tenthsMax: number };
+
+export function countValues(valuesMax: number): ValueCount {
+  return { tenths: 0, tenthsMax: valuesMax * 10 };
+}
 
 /** Whether the key at these positions is `name`, also when it is written with escapes. */
 export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: string): boolean {
@@ -50,6 +63,7 @@ export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: str
   }
   return (
     keyEnd - keyStart >= name.length + shortestEscape &&
+    keyEnd - keyStart <= name.length * longestCharacter &&
     hasEscape(bytes, keyStart, keyEnd) &&
     unescapeKey(bytes, keyStart, keyEnd) === name
   );
@@ -68,54 +82,120 @@ function unescapeKey(bytes: Buffer, keyStart: number, keyEnd: number): string | 
   }
 }
 
-/** Returns the position after the value, or `tooDeep`. */
-function skipValue(bytes: Uint8Array, start: number, end: number, depthMax: number): number {
+/** Returns the position after the value, or `tooDeep`; where the count ends, that position. */
+function skipValue(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  depthMax: number,
+  count: ValueCount,
+): number {
+  const { tenthsMax } = count;
+  let { tenths } = count;
   let depth = 0;
   let at = start;
-  while (at < end) {
+  while (at < end && tenths <= tenthsMax) {
     const byte = bytes[at];
     if (byte === quote) {
+      tenths += 10;
       at = skipString(bytes, at + 1, end);
-      if (depth === 0) return at;
+      if (depth === 0) break;
       continue;
     }
     if (byte === openBrace || byte === openBracket) {
+      tenths += 10;
       depth++;
       // The object whose member this is counts too.
       if (depth >= depthMax) return tooDeep;
     } else if (byte === closeBrace || byte === closeBracket) {
       // At depth 0 this closes the object around a number or a word.
-      if (depth === 0) return at;
+      if (depth === 0) break;
       depth--;
-      if (depth === 0) return at + 1;
-    } else if (depth === 0 && (byte === comma || isSpace(byte))) {
-      return at;
+      if (depth === 0) {
+        at++;
+        break;
+      }
+    } else if (byte === comma) {
+      if (depth === 0) break;
+      tenths++;
+    } else if (depth === 0 && isSpace(byte)) {
+      break;
     }
     at++;
   }
+  count.tenths = tenths;
   return at;
 }
 
-/** Returns the position after the closing quote. Long strings are left to `indexOf`, which compares many bytes at once. */
+/**
+ * Returns the position after the closing quote. Long strings are left to `indexOf`, which compares many bytes at once. Its
+ * calls would cost more than they save where quotes are near each other, so there the bytes are walked.
+ */
 function skipString(bytes: Uint8Array, start: number, end: number): number {
-  const near = Math.min(end, start + 32);
   let at = start;
-  while (at < near) {
-    const byte = bytes[at];
-    if (byte === quote) return at + 1;
-    at += byte === backslash ? 2 : 1;
-  }
-  let from = at;
-  while (from < end) {
-    const found = bytes.indexOf(quote, from);
+  let near = Math.min(end, start + nearBytes);
+  while (at < end) {
+    while (at < near) {
+      const byte = bytes[at];
+      if (byte === quote) return at + 1;
+      at += byte === backslash ? 2 : 1;
+    }
+    const found = bytes.indexOf(quote, at);
     if (found === -1 || found >= end) return end;
     let backslashes = 0;
     while (found - 1 - backslashes >= at && bytes[found - 1 - backslashes] === backslash) backslashes++;
     if (backslashes % 2 === 0) return found + 1;
-    from = found + 1;
+    near = found - at < nearBytes ? Math.min(end, found + nearBytes) : 0;
+    at = found + 1;
   }
   return end;
 }
+
+const nearBytes = 32;
+
+/**
+ * The size of a JSON text in bytes, as far as it costs time: without long strings of base64 or data URLs of it, which cost
+ * next to nothing, and with four for an escape, which costs in every step. Beyond `sizeMax` it is not exact.
+ */
+export function measureText(bytes: Buffer, sizeMax: number): number {
+  let size = 0;
+  let end = 0;
+  for (let at = bytes.indexOf(quote); at !== -1 && size <= sizeMax; at = bytes.indexOf(quote, end)) {
+    const start = at + 1;
+    size += start - end;
+    end = skipString(bytes, start, bytes.length);
+    if (end - start >= mediaBytesMin && isBase64(bytes, start + dataUrlHeadBytes, end - 1)) continue;
+    size += end - start;
+    if (size <= sizeMax) size += 3 * countEscapes(bytes, start, end);
+  }
+  return size + bytes.length - end;
+}
+
+/** How many times the bytes of a text its size can be. */
+export const textSizeRatioMax = 2.5;
+
+function countEscapes(bytes: Uint8Array, start: number, end: number): number {
+  let escapes = 0;
+  for (let at = start; at < end; at++) {
+    if (bytes[at] !== backslash) continue;
+    escapes++;
+    at++;
+  }
+  return escapes;
+}
+
+function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (base64[bytes[at] ?? 0] === 0) return false;
+  return true;
+}
+
+const base64 = new Uint8Array(256);
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_") {
+  base64[character.charCodeAt(0)] = 1;
+}
+const mediaBytesMin = 4_096;
+/** Room for what a data URL begins with. */
+const dataUrlHeadBytes = 256;
 
 function skipSpace(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
@@ -129,6 +209,8 @@ function isSpace(byte: number | undefined): boolean {
 
 /** How much longer a key is with one character written as `\\u0061`. */
 const shortestEscape = 5;
+/** The bytes of one such character. */
+const longestCharacter = 6;
 const tooDeep = -1;
 const quote = 0x22;
 const backslash = 0x5c;

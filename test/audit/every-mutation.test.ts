@@ -3,6 +3,7 @@ import { auditActions } from "../../gateway/audit/audit-actions.ts";
 import { auditEntries } from "../helpers/audit-entries.ts";
 import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
+import { linkToken } from "../helpers/link-token.ts";
 import { makeEntity } from "../helpers/make-entity.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
@@ -28,7 +29,7 @@ const preparations: Record<string, (gateway: TestGateway, browser: Browser) => P
     "auth.join": async ({ admin }) => {
       const invitation = { name: "Joining", email: `joining${Date.now()}@example.com` };
       const { link } = await admin.users.invite.mutate(invitation);
-      return { token: new URL(link).searchParams.get("token"), name: "Joined", password: "long enough" };
+      return { token: linkToken(link), name: "Joined", password: "long enough" };
     },
     "models.create": async ({ admin }) => {
       const { id } = await makeEntity(admin, "providers.create");

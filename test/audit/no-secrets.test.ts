@@ -2,6 +2,7 @@ import test from "ava";
 import { auditEntries } from "../helpers/audit-entries.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { findLeaks } from "../helpers/find-leaks.ts";
+import { linkToken } from "../helpers/link-token.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
@@ -50,8 +51,8 @@ for (const kind of databaseKinds) {
       newPassword,
       wrongPassword,
       accessToken: member.accessToken,
-      invitation: new URL(invited.link).searchParams.get("token") ?? "",
-      reset: new URL(reset.link).searchParams.get("token") ?? "",
+      invitation: linkToken(invited.link),
+      reset: linkToken(reset.link),
     };
     for (const [name, secret] of Object.entries(secrets)) t.true(secret.length > 10, name);
     const dump = await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "");

@@ -1,12 +1,11 @@
 import test from "ava";
 import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
+import { linkToken } from "../helpers/link-token.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, createConsoleClient, startTestGateway } from "../helpers/test-gateway.ts";
-
-const tokenIn = (link: string) => new URL(link).searchParams.get("token") ?? "";
 
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
@@ -19,11 +18,11 @@ for (const kind of databaseKinds) {
     const { user, link, expiresAt } = await users.invite.mutate(invitation);
     t.like(user, { name: "Eve", email: "eve@example.com", role: "admin", status: "invited" });
     t.like(user, { lastSignInAt: null, keyCount: 0 });
-    t.true(link.startsWith(`${shared().url}/join?token=`));
+    t.true(link.startsWith(`${shared().url}/join#token=`));
     const days = (Date.parse(expiresAt) - Date.now()) / 86_400_000;
     t.true(days > 6.9 && days <= 7);
 
-    const token = tokenIn(link);
+    const token = linkToken(link);
     const { auth } = createConsoleClient(shared().url);
     t.deepEqual(await auth.invitation.query({ token }), {
       name: "Eve",
@@ -52,7 +51,7 @@ for (const kind of databaseKinds) {
 
   test(`${kind}: of ten who use one link at once exactly one comes in`, async (t) => {
     const { link } = await shared().admin.users.invite.mutate({ name: "Ten", email: "ten@example.com" });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => join(tokenIn(link))));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => join(linkToken(link))));
     t.is(answers.filter(({ status }) => status === 200).length, 1);
     t.is(answers.filter(({ code }) => code === "NOT_FOUND").length, 9);
   });
@@ -63,8 +62,8 @@ for (const kind of databaseKinds) {
     const second = await users.invite.mutate({ name: "Again!", email: "AGAIN@example.com", role: "admin" });
     t.is(second.user.id, first.user.id);
     t.like(second.user, { name: "Again!", role: "admin", status: "invited" });
-    t.is((await join(tokenIn(first.link))).code, "NOT_FOUND");
-    t.is((await join(tokenIn(second.link))).status, 200);
+    t.is((await join(linkToken(first.link))).code, "NOT_FOUND");
+    t.is((await join(linkToken(second.link))).status, 200);
 
     const third = users.invite.mutate({ name: "Again", email: "again@example.com" });
     t.like(await t.throwsAsync(third), { data: { code: "CONFLICT", param: "email" } });
@@ -91,9 +90,9 @@ for (const kind of databaseKinds) {
     t.is(user.status, "active");
     t.is(await before.whatIsSaid(), "OK", "until the link is used, whoever has lost it has lost nothing");
     const { auth } = createConsoleClient(shared().url);
-    t.like(await auth.invitation.query({ token: tokenIn(link) }), { kind: "passwordReset" });
+    t.like(await auth.invitation.query({ token: linkToken(link) }), { kind: "passwordReset" });
 
-    t.is((await join(tokenIn(link), "a new password", "Forgetful")).status, 200);
+    t.is((await join(linkToken(link), "a new password", "Forgetful")).status, 200);
     t.is(await before.whatIsSaid(), "UNAUTHORIZED");
     t.is((await before.signIn(person.email, person.password)).code, "UNAUTHORIZED");
     t.is((await before.signIn(person.email, "a new password")).status, 200);
@@ -115,7 +114,7 @@ for (const kind of databaseKinds) {
     t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
     t.is((await browser.signIn(person.email, person.password)).code, "UNAUTHORIZED");
-    t.is((await join(tokenIn(link))).code, "NOT_FOUND", "a link that was on its way ends too");
+    t.is((await join(linkToken(link))).code, "NOT_FOUND", "a link that was on its way ends too");
     t.is((await postChat(shared(), made.value, chatBody("demo/echo"))).status, 200);
     t.is((await keys.list.query({ ownerId: person.id })).items.length, 2, "an administrator sees them");
     const reset = users.resetPassword.mutate({ id: person.id });
@@ -139,10 +138,10 @@ for (const kind of databaseKinds) {
     const { users } = shared().admin;
     const { user, link } = await users.invite.mutate({ name: "Late", email: "late@example.com" });
     await users.disable.mutate({ id: user.id });
-    t.is((await join(tokenIn(link))).code, "NOT_FOUND");
+    t.is((await join(linkToken(link))).code, "NOT_FOUND");
     t.is((await users.enable.mutate({ id: user.id })).status, "invited");
     const again = await users.resetPassword.mutate({ id: user.id });
-    t.is((await join(tokenIn(again.link))).status, 200);
+    t.is((await join(linkToken(again.link))).status, 200);
   });
 
   test(`${kind}: the last active administrator stays one, even if two demote each other at once`, async (t) => {
@@ -219,7 +218,7 @@ test("a link's time is a week", async (t) => {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { runtime: { now: () => clock.now } });
   const { link } = await gateway.admin.users.invite.mutate({ name: "Slow", email: "slow@example.com" });
-  const input = { token: tokenIn(link) };
+  const input = { token: linkToken(link) };
   clock.now += 7 * 86_400_000 - 1;
   t.is((await callProcedure(gateway, "auth.invitation", { type: "query", input })).status, 200);
   clock.now += 1;
@@ -232,7 +231,7 @@ test("a link is below PUBLIC_URL, or else where the page was reached", async (t)
   const invite = async (gateway: typeof configured, headers: Record<string, string>) => {
     const { accessToken } = gateway;
     const answer = await callProcedure(gateway, "users.invite", { input: invitation, accessToken, headers });
-    return (answer.data as { link: string }).link.split("?")[0];
+    return (answer.data as { link: string }).link.split("#")[0];
   };
   t.is(await invite(configured, { origin: "https://evil.example.com" }), "https://ai.example.com/join");
   const plain = await startTestGateway(t);

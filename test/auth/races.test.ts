@@ -1,6 +1,7 @@
 import serialTest from "ava";
 import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
+import { linkToken } from "../helpers/link-token.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
@@ -121,6 +122,6 @@ for (const kind of databaseKinds) {
 async function createLink(gateway: TestGateway) {
   const person = await addPerson(gateway, `p${(personCount += 1)}@example.com`);
   const { link } = await gateway.admin.users.resetPassword.mutate({ id: person.id });
-  return { gateway, person, token: new URL(link).searchParams.get("token") ?? "" };
+  return { gateway, person, token: linkToken(link) };
 }
 let personCount = 0;

@@ -7,36 +7,27 @@ import { administrator } from "../helpers/test-gateway.ts";
 // Every test calls from loopback addresses of its own, which the limits tell apart. One after the other, because each
 // guess costs 20 ms of CPU time.
 const shared = shareGateway();
+const behindProxy = shareGateway({ environment: { TRUSTED_PROXIES: "1" } });
 
-test.serial(
-  "an account takes ten wrong passwords, wherever they come from, and then not even the right one",
-  async (t) => {
-    const { email, password } = await addPerson(shared(), "bob@example.com");
-    const attempt = (text: string, from: string) => new Browser(shared()).signIn(email, text, from);
+test.serial("ten wrong passwords lock their address out of the account, not its owner", async (t) => {
+  const { email, password } = await addPerson(shared(), "bob@example.com");
+  const attempt = (text: string, from: string) => new Browser(shared()).signIn(email, text, from);
 
-    const attempts = await Promise.all(
-      Array.from({ length: 12 }, (_, index) => attempt("wrong password", `127.0.1.${index + 1}`)),
-    );
+  const attempts = await Promise.all(
+    Array.from({ length: 12 }, () => attempt("wrong password", "127.0.1.1")),
+  );
 
-    t.is(
-      attempts.filter(({ code }) => code === "UNAUTHORIZED").length,
-      10,
-      "guesses at the same time count too",
-    );
-    const refused = await attempt(password, "127.0.1.100");
-    t.is(refused.code, "TOO_MANY_REQUESTS");
-    t.is(refused.status, 429);
-    const { retryAfterSeconds = 0 } = refused.error?.data ?? {};
-    t.true(Number(retryAfterSeconds) > 0 && Number(retryAfterSeconds) <= 900);
-    t.regex(refused.error?.message ?? "", /minutes/);
-    const other = await new Browser(shared()).signIn(
-      administrator.email,
-      administrator.password,
-      "127.0.1.101",
-    );
-    t.is(other.status, 200, "another account is not concerned");
-  },
-);
+  t.is(attempts.filter(({ code }) => code === "UNAUTHORIZED").length, 10, "parallel guesses count too");
+  const refused = await attempt(password, "127.0.1.1");
+  t.is(refused.code, "TOO_MANY_REQUESTS");
+  t.is(refused.status, 429);
+  const { retryAfterSeconds = 0 } = refused.error?.data ?? {};
+  t.true(Number(retryAfterSeconds) > 0 && Number(retryAfterSeconds) <= 900);
+  t.regex(refused.error?.message ?? "", /minutes/);
+  t.is((await attempt(password, "127.0.1.100")).status, 200, "the owner, from another address");
+  const other = await new Browser(shared()).signIn(administrator.email, administrator.password, "127.0.1.1");
+  t.is(other.status, 200, "another account is not concerned");
+});
 
 test.serial("an account's name in another spelling is the same account", async (t) => {
   const { email, password } = await addPerson(shared(), "carl@example.com");
@@ -44,7 +35,7 @@ test.serial("an account's name in another spelling is the same account", async (
   for (let index = 0; index < 10; index++) {
     await new Browser(shared()).signIn(spellings[index % 4] ?? "", "wrong password", "127.0.2.1");
   }
-  const answer = await new Browser(shared()).signIn(email, password, "127.0.2.2");
+  const answer = await new Browser(shared()).signIn(email, password, "127.0.2.1");
   t.is(answer.code, "TOO_MANY_REQUESTS");
 });
 
@@ -107,4 +98,59 @@ test.serial("an unknown account and a wrong password get the same answer", async
     answers.map(({ status, code, error }) => [status, code, error?.message]),
     Array.from({ length: 2 }, () => [401, "UNAUTHORIZED", "The e-mail address or the password is wrong."]),
   );
+});
+
+/** One attempt from any address, which the proxy on the loopback address reports. */
+const signInFrom = (address: string, email: string, password: string) =>
+  callProcedure(behindProxy(), "auth.signIn", {
+    input: { email, password },
+    headers: { "x-forwarded-for": address },
+  });
+
+const guess = (email: string, addresses: string[]) =>
+  Promise.all(addresses.map((address) => signInFrom(address, email, "wrong password")));
+
+const addressesOf = (count: number, format: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => format(index + 1));
+
+const codesOf = (answers: { code: string | undefined }[]) => {
+  const count = (wanted: string) => answers.filter(({ code }) => code === wanted).length;
+  return { wrong: count("UNAUTHORIZED"), refused: count("TOO_MANY_REQUESTS") };
+};
+
+test.serial("all addresses of an IPv6 /64 count as one", async (t) => {
+  const { email, password } = await addPerson(behindProxy(), "gina@example.com");
+  const guesses = await guess(
+    email,
+    addressesOf(14, (index) => `2001:db8:0:1:${index}::${index}`),
+  );
+  t.deepEqual(codesOf(guesses), { wrong: 10, refused: 4 });
+  t.is((await signInFrom("2001:db8:0:1::99", email, password)).code, "TOO_MANY_REQUESTS");
+  t.is((await signInFrom("2001:db8:0:2::99", email, password)).status, 200);
+
+  const everywhere = await Promise.all(
+    addressesOf(60, (index) => `2001:db8:0:3::${index}`).map((address, index) =>
+      signInFrom(address, `nobody${index}@example.com`, "wrong password"),
+    ),
+  );
+  t.deepEqual(codesOf(everywhere), { wrong: 50, refused: 10 });
+});
+
+test.serial("guesses from many addresses keep strangers out, and not a known address", async (t) => {
+  const { email, password } = await addPerson(behindProxy(), "hugo@example.com");
+  t.is((await signInFrom("192.0.2.1", email, password)).status, 200);
+
+  const guesses = await guess(
+    email,
+    addressesOf(60, (index) => `198.51.100.${index}`),
+  );
+  t.deepEqual(codesOf(guesses), { wrong: 50, refused: 10 });
+  t.is((await signInFrom("203.0.113.1", email, password)).code, "TOO_MANY_REQUESTS");
+  t.is((await signInFrom("::ffff:192.0.2.1", email, password)).status, 200, "the same in another form");
+
+  const known = await guess(
+    email,
+    addressesOf(12, () => "192.0.2.1"),
+  );
+  t.deepEqual(codesOf(known), { wrong: 10, refused: 2 }, "a known address may guess no more than others");
 });

@@ -3,6 +3,7 @@ import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { callProcedure } from "../helpers/call-procedure.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { linkToken } from "../helpers/link-token.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -20,7 +21,7 @@ browserTest(
     await gateway.admin.keys.setModels.mutate({ id: key.id, models: ["demo/echo"] });
     await gateway.admin.keys.create.mutate({ name: "Short", expiresAt: expiry });
     const { link } = await gateway.admin.users.invite.mutate({ name: "Eve", email: "eve@example.com" });
-    const token = new URL(link).searchParams.get("token") ?? "";
+    const token = linkToken(link);
     await callProcedure(gateway, "auth.join", { input: { token, name: "Eve", password: "long enough" } });
     await callProcedure(gateway, "auth.signIn", { input: { email: "eve@example.com", password: "wrong" } });
     const budgetsUsd = { day: 0.001, week: 5 };

@@ -4,6 +4,7 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { openConsole, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { hostileNames } from "../helpers/hostile-names.ts";
+import { linkToken } from "../helpers/link-token.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
@@ -31,9 +32,10 @@ browserTest("somebody is invited, joins by the link, and the link is used up", a
   const theirs = await openConsole(t, {
     browser: browser(),
     gateway,
-    path: new URL(link).pathname + new URL(link).search,
+    path: link.slice(gateway.url.length),
   });
   await theirs.getByLabel("Password").waitFor();
+  await theirs.waitForURL(`${gateway.url}/join`);
   await assertAccessible(t, theirs);
   t.is(await theirs.getByLabel("E-mail").inputValue(), "grace@example.com");
   await theirs.getByLabel("Password").fill("a password of Grace");
@@ -48,10 +50,35 @@ browserTest("somebody is invited, joins by the link, and the link is used up", a
   const late = await openConsole(t, {
     browser: browser(),
     gateway,
-    path: new URL(link).pathname + new URL(link).search,
+    path: link.slice(gateway.url.length),
   });
   await late.getByRole("heading", { name: "This link does not work" }).waitFor();
   await assertAccessible(t, late);
+});
+
+browserTest("a join link's token leaves the address bar and is in no URL that is sent", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { link } = await gateway.admin.users.invite.mutate({ name: "Grace", email: "grace@example.com" });
+  const token = linkToken(link);
+  // Links of earlier releases have the token in the query.
+  for (const path of [`/join#token=${token}`, `/join?token=${token}`]) {
+    const page = await openConsole(t, { browser: browser(), gateway, path: "/sign-in" });
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url()));
+    await page.goto(path);
+    await page.waitForURL(`${gateway.url}/join`);
+    await page.getByLabel("Password").waitFor();
+    t.is(sent.filter((url) => url.includes(token)).length, path.includes("?") ? 1 : 0, path);
+    await page.goBack();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.goForward();
+    await page.getByRole("heading", { name: "This link is not complete" }).waitFor();
+    await assertAccessible(t, page);
+    // Typed over the page that is open: the document stays.
+    await page.goto(`/join#token=${token}`);
+    await page.getByLabel("Password").waitFor();
+    await page.waitForURL(`${gateway.url}/join`);
+  }
 });
 
 browserTest(

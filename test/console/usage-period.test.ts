@@ -24,7 +24,8 @@ async function exportedTimes(page: ConsolePage): Promise<{ name: string; times: 
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export CSV" }).click();
   const download = await downloading;
-  const [, ...lines] = (await readFile(await download.path(), "utf8")).trim().split("\r\n");
+  const csv = await readFile(await download.path(), "utf8");
+  const [, ...lines] = csv.replaceAll('"', "").trim().split("\r\n");
   return { name: download.suggestedFilename(), times: lines.map((line) => line.split(",")[1] ?? "") };
 }
 

@@ -49,13 +49,13 @@ browserTest(
     const column = titles.split(",").indexOf("cost_usd");
     t.is(lines.length, 3);
     t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
-    t.is(lines.filter((line) => line.includes(",'=HYPERLINK(1),")).length, 3, "no formula");
+    t.is(lines.filter((line) => line.includes(`,"'=HYPERLINK(1)",`)).length, 3, "no formula");
     t.deepEqual(titles.split(",").slice(-5), [
       ...["attempts", "client_tool", "owner_name", "limited_by", "error_reason"],
     ]);
-    const ending = `,1,codex,${administrator.name},,`;
+    const ending = `,1,"codex","${administrator.name}",,`;
     t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
-      ...["", "", "http_500"],
+      ...["", "", '"http_500"'],
     ]);
 
     await page
@@ -203,7 +203,7 @@ browserTest(
     const [titles = [], ...lines] = csv
       .trim()
       .split("\r\n")
-      .map((line) => line.split(","));
+      .map((line) => line.replaceAll('"', "").split(","));
     const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-2).join()}`);
     t.deepEqual(titles.slice(-2), ["limited_by", "error_reason"]);
     t.deepEqual(refusals.toSorted(), [

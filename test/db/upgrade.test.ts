@@ -32,7 +32,10 @@ for (const kind of databaseKinds) {
       await dataSource.query("ALTER TABLE usage_records DROP COLUMN at_once");
     }
 
-    t.deepEqual(await migrate(dataSource), ["RefusalsAndFailures1764374400000"]);
+    t.deepEqual(await migrate(dataSource), [
+      "RefusalsAndFailures1764374400000",
+      "AdministratorsDecisions1764460800000",
+    ]);
 
     await writeAsBefore("req_2");
     const record = usageRow("req_3", { limitedBy: "person", errorReason: "budget_per_week" });
@@ -46,5 +49,35 @@ for (const kind of databaseKinds) {
         ["req_1", null, null],
       ],
     );
+  });
+
+  test(`${kind}: an upgrade keeps keys, and the older release goes on adding them`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const dataSource = await openDataSource(url, limits);
+    t.teardown(() => dataSource.destroy());
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await migrate(dataSource);
+    await undoMigrations(dataSource, "AdministratorsDecisions1764460800000");
+    const writeAsBefore = (id: string) =>
+      dataSource.query(`
+        INSERT INTO api_keys (id, name, status, revision, created_at)
+        VALUES ('${id}', 'A key', 'disabled', 1, '2026-11-21 10:00:00.000')`);
+    await writeAsBefore("key_1");
+
+    t.deepEqual(await migrate(dataSource), ["AdministratorsDecisions1764460800000"]);
+
+    await writeAsBefore("key_2");
+    await database.write(({ withheldModels }) => withheldModels.add("key_2", ["demo/Echo", "demo/echo"]));
+    const keys = await database.read(({ apiKeys }) => apiKeys.list({ owner: "everyone", limit: 10 }));
+    t.deepEqual(
+      keys.map(({ key, withheldModels }) => [key.id, key.status, key.disabledBy, withheldModels]),
+      [
+        ["key_2", "disabled", null, ["demo/Echo", "demo/echo"]],
+        ["key_1", "disabled", null, []],
+      ],
+    );
+    await dataSource.query("DELETE FROM api_keys");
+    t.deepEqual(await dataSource.query("SELECT * FROM api_key_withheld_models"), []);
   });
 }

@@ -16,6 +16,7 @@ import {
   responsesRequestSchema,
 } from "../../gateway/dialects/responses/read-responses-request.ts";
 import { GatewayError } from "../../gateway/errors.ts";
+import { bodyLimits } from "../helpers/body-limits.ts";
 
 // The checks are written by hand and the schemas stand beside them: what one lets through the other must, value by value.
 
@@ -51,7 +52,7 @@ for (const [name, schema, read, whole] of endpoints) {
         const body = JSON.stringify({ ...whole, [parameter]: value });
         t.is(
           validate(JSON.parse(body)),
-          isTaken(() => read(Buffer.from(body), 16)),
+          isTaken(() => read(Buffer.from(body), bodyLimits)),
           body,
         );
       }
@@ -72,7 +73,7 @@ test("responses: what OpenAI keeps can stand for the input, in the schema too", 
     const whole = { model: "a/b", ...body };
     t.is(
       validate(whole),
-      isTaken(() => readResponsesRequest(Buffer.from(JSON.stringify(whole)), 16)),
+      isTaken(() => readResponsesRequest(Buffer.from(JSON.stringify(whole)), bodyLimits)),
       JSON.stringify(whole),
     );
   }

@@ -58,7 +58,7 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
 }
 
 function isLong(file: string): boolean {
-  return /\/test\/(workers|chaos|credentials|console)\//.test(file);
+  return /\/test\/(attack|workers|chaos|credentials|console)\//.test(file);
 }
 
 export type TestCounts = { passed: number; failed: number; skipped: number; slowest: FileTime[] };

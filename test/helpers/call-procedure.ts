@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Role } from "../../db/entities/user.ts";
+import { linkToken } from "./link-token.ts";
 import { createConsoleClient, type TestGateway } from "./test-gateway.ts";
 
 /** Calls one procedure over plain HTTP. */
@@ -83,7 +84,7 @@ export async function addPerson(
 ): Promise<Someone & { console: ReturnType<typeof createConsoleClient> }> {
   const password = `password of ${email}`;
   const { link } = await admin.users.invite.mutate({ name: email, email, role });
-  const token = new URL(link).searchParams.get("token") ?? "";
+  const token = linkToken(link);
   const { auth } = createConsoleClient(url);
   const { accessToken, user } = await auth.join.mutate({ token, name: email, password });
   return { id: user.id, email, password, accessToken, console: createConsoleClient(url, accessToken) };

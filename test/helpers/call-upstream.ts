@@ -24,6 +24,7 @@ export const defaultHttpLimits: HttpLimits = {
   upstreamConnectionsMax: 100,
   upstreamQueuedCallsMax: limitVariables.upstreamQueuedCallsMax.value,
   upstreamKeepAliveTimeoutMs: limitVariables.upstreamKeepAliveTimeoutMs.value,
+  upstreamAnswerBytesMax: limitVariables.upstreamAnswerBytesMax.value,
   upstreamHeadBytesMax: limitVariables.upstreamHeadBytesMax.value,
   upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
 };
@@ -60,7 +61,7 @@ export function callUpstream(
   return { call, outcome };
 }
 
-type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "sign">> & {
+type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "secret" | "sign">> & {
   body?: string | null;
   timeouts?: Partial<UpstreamTimeouts>;
   onData?: (bytes: Buffer, call: UpstreamCall) => void;

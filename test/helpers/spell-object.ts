@@ -1,8 +1,15 @@
 import fc from "fast-check";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** One of the many texts that stand for the object: with space anywhere, and characters escaped or not. */
-export function spellObject(members: JsonMembers, random: SeededRandom): string {
+/**
+ * One of the many texts that stand for the object: with space anywhere, and characters escaped or not.
+ * @param plainKeys keys that are never escaped
+ */
+export function spellObject(
+  members: JsonMembers,
+  random: SeededRandom,
+  plainKeys: readonly string[] = [],
+): string {
   const space = () => (random.chance(0.3) ? random.pick([" ", "\n", "\r\n", "\t", "  "]) : "");
   const text = (value: string) =>
     `"${[
@@ -21,7 +28,10 @@ export function spellObject(members: JsonMembers, random: SeededRandom): string 
   };
   const object = (entries: JsonMembers): string =>
     `{${space()}${entries
-      .map(([key, value]) => `${text(key)}${space()}:${space()}${spell(value)}`)
+      .map(
+        ([key, value]) =>
+          `${plainKeys.includes(key) ? JSON.stringify(key) : text(key)}${space()}:${space()}${spell(value)}`,
+      )
       .join(`${space()},${space()}`)}${space()}}`;
   return `${space()}${object(members)}${space()}`;
 }

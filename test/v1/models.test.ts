@@ -181,6 +181,7 @@ test("no header of the upstream's but those that belong to the answer reaches th
     "content-type",
     "date",
     "keep-alive",
+    "x-content-type-options",
     "x-gateway-overhead-ms",
     "x-request-id",
   ]);

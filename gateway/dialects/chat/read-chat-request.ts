@@ -1,6 +1,7 @@
 import { type ChatRequestBody, chatRoles, isObject } from "../../wire/chat-completion.ts";
 import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
+import { refuseOtherModels } from "../other-models.ts";
 import {
   aModel,
   anArray,
@@ -13,7 +14,8 @@ import {
   parameterCheck,
 } from "../parameter-checks.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { doublesAny, parseBody } from "../parse-body.ts";
+import { type BodyLimits, parseBody } from "../parse-body.ts";
+import { RequestMembers, requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /** A chat completion request: what it says, and the bytes that said it, which are what a like-minded upstream gets. */
@@ -37,25 +39,30 @@ type ChatRequestLayout = {
  * Reads and checks a client's chat completion request. Strict about what the gateway reads, silent about the rest.
  * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  */
-export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatRequest {
+export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
   const layout: ChatRequestLayout = {
     model: { start: 0, end: 0 },
     streamOptions: null,
     maxCompletionTokensKey: null,
   };
-  let memberCount = 0;
-  const body = parseBody(bytes, jsonDepthMax, (keyStart, keyEnd, start, end) => {
-    memberCount++;
+  const walked = { count: 0, bytes: 0 };
+  const body = parseBody(bytes, limits, (keyStart, keyEnd, start, end) => {
+    walked.count++;
+    walked.bytes += keyEnd - keyStart;
     if (isKey(bytes, keyStart, keyEnd, "model")) layout.model = { start, end };
     else if (isKey(bytes, keyStart, keyEnd, "stream_options")) layout.streamOptions = { start, end };
     else if (isKey(bytes, keyStart, keyEnd, "max_completion_tokens"))
       layout.maxCompletionTokensKey = { start: keyStart, end: keyEnd };
   });
+  const isDoubled = chatMembers.check(bytes, body, walked);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
+  refuseOtherModels(body);
   const request = body as ChatRequestBody;
+  const { stream_options: options } = request;
+  // Another spelling would win over the request for usage, and costs would be estimates.
+  if (options) streamOptions.checkKeys(options, Object.keys(options));
   const stream = request.stream === true;
-  const isDoubled = memberCount !== Object.keys(body).length && doublesAny(bytes, namesRead);
   return {
     body: request,
     bytes,
@@ -63,7 +70,7 @@ export function readChatRequest(bytes: Buffer, jsonDepthMax: number): ChatReques
     modelRange: isDoubled ? null : layout.model,
     layout: isDoubled ? null : layout,
     stream,
-    includeUsage: stream && request.stream_options?.include_usage === true,
+    includeUsage: stream && options?.include_usage === true,
   };
 }
 
@@ -113,6 +120,7 @@ const optionalParameters = [
   ["tools", anArray],
 ] as const;
 
-const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+const chatMembers = requestMembers(requiredParameters, optionalParameters);
+const streamOptions = new RequestMembers(["include_usage"], []);
 
 export const chatRequestSchema = requestSchema(requiredParameters, optionalParameters);

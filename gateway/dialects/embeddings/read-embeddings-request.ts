@@ -1,7 +1,8 @@
 import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 import { aModel, checkOptional, checkRequired, integerFrom, parameterCheck } from "../parameter-checks.ts";
-import { parseModelBody } from "../parse-body.ts";
+import { type BodyLimits, parseModelBody } from "../parse-body.ts";
+import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /** An embeddings request: what it says, and the bytes that said it. */
@@ -20,8 +21,8 @@ export type EmbeddingsRequest = {
  * https://platform.openai.com/docs/api-reference/embeddings/create
  * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  */
-export function readEmbeddingsRequest(bytes: Buffer, jsonDepthMax: number): EmbeddingsRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
+export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {
+  const { body, modelRange } = parseModelBody(bytes, limits, embeddingsMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
   const request = body as EmbeddingsRequestBody;
@@ -68,6 +69,6 @@ const optionalParameters = [
   ["dimensions", integerFrom(1)],
 ] as const;
 
-const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+const embeddingsMembers = requestMembers(requiredParameters, optionalParameters);
 
 export const embeddingsRequestSchema = requestSchema(requiredParameters, optionalParameters);

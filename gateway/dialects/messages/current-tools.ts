@@ -6,7 +6,9 @@ import { isObject } from "../../wire/chat-completion.ts";
  * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
  */
 export function currentTools(body: Record<string, unknown>): CurrentTool[] {
-  let tools = listOf(body["tools"]).map((tool, index): CurrentTool => ({ tool, param: `tools[${index}]` }));
+  const tools = listOf(body["tools"]).map((tool, index): CurrentTool => ({ tool, param: `tools[${index}]` }));
+  /** Where a name is defined last: it replaces the tools of that name before it. */
+  const definedAt = new Map<unknown, number>();
   const withdrawn = new Set<unknown>();
   for (const { type, tool, param } of findChanges(body["messages"])) {
     const { type: kind, definition } = tool;
@@ -16,11 +18,14 @@ export function currentTools(body: Record<string, unknown>): CurrentTool[] {
     if (type === "tool_removal") withdrawn.add(name);
     else withdrawn.delete(name);
     if (isDefined) {
-      tools = tools.filter((other) => nameOf(other.tool) !== name);
+      definedAt.set(name, tools.length);
       tools.push({ tool: definition, param: `${param}.definition` });
     }
   }
-  return tools.filter(({ tool }) => !withdrawn.has(nameOf(tool)));
+  return tools.filter(({ tool }, index) => {
+    const name = nameOf(tool);
+    return index >= (definedAt.get(name) ?? 0) && !withdrawn.has(name);
+  });
 }
 
 export type CurrentTool = { tool: unknown; param: string };

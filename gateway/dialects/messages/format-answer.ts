@@ -24,8 +24,8 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const texts = [said.text, said.refusal].filter((text) => text !== "");
   // As in a stream: no seal stands after the last text.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(said) : [];
-  const content = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
-  if (showsThoughts(body)) putThoughts(content, said);
+  const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
+  const content = showsThoughts(body) ? withThoughts(shown, said) : shown;
   const hasCalls = calls.length > 0;
   return formatMessage(envelope, {
     content,
@@ -38,7 +38,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
  * Anthropic's thoughts say where they were; all others come first. Where details say the same as the text, they say whose
  * it is besides.
  */
-function putThoughts(content: object[], { reasoning, details }: SaidPiece): void {
+function withThoughts(content: object[], { reasoning, details }: SaidPiece): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
   const others = details.filter(
     (each) => each.format !== anthropicFormat && each.type !== "reasoning.encrypted",
@@ -52,15 +52,19 @@ function putThoughts(content: object[], { reasoning, details }: SaidPiece): void
   if (!isTold && reasoning !== "") {
     first.unshift({ type: "thinking", thinking: reasoning, signature: toSignature(null, "") });
   }
-  content.unshift(...first);
-  for (const detail of own.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))) {
-    const { text: thinking = "", signature } = detail;
-    const block =
+  const shown = [...first, ...content];
+  const blocks: object[] = [];
+  for (const [count, detail] of own.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)).entries()) {
+    const { text: thinking = "", signature, index = 0 } = detail;
+    const place = Math.max(0, index - count);
+    for (const before of shown.slice(blocks.length - count, place)) blocks.push(before);
+    blocks.push(
       detail.type === "reasoning.encrypted"
         ? { type: "redacted_thinking", data: toRedactedData(detail) }
-        : { type: "thinking", thinking, signature: toSignature(detail, signature ?? "") };
-    content.splice(Math.min(detail.index ?? 0, content.length), 0, block);
+        : { type: "thinking", thinking, signature: toSignature(detail, signature ?? "") },
+    );
   }
+  return [...blocks, ...shown.slice(blocks.length - own.length)];
 }
 
 /** What another upstream than Anthropic has encrypted is no thought to the client: it stands by the calls, as signatures do. */

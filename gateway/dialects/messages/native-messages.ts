@@ -58,11 +58,11 @@ export class MessageEvents implements EventForm {
   }
 
   #readStart(bytes: Buffer): string {
-    let edits: Edit[] = [];
+    const edits: Edit[] = [];
     const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
       if (!isKey(bytes, keyStart, keyEnd, "message")) return;
       const message = scanMessage(bytes, { start, end }, this.#slug);
-      edits = edits.concat(message.edits);
+      for (const edit of message.edits) edits.push(edit);
       this.#usageAtStart = message.usage;
       this.usage = readNativeUsage(message.usage);
     });

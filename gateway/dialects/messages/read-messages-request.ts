@@ -1,6 +1,7 @@
 import { isObject } from "../../wire/chat-completion.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
+import { refuseModelOfTool, refuseOtherModels } from "../other-models.ts";
 import {
   aModel,
   anArray,
@@ -12,15 +13,17 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
-import { parseModelBody } from "../parse-body.ts";
+import { type BodyLimits, parseModelBody } from "../parse-body.ts";
+import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
+import { currentTools } from "./current-tools.ts";
 
 /**
  * Reads and checks a request for a message. Strict about what the gateway reads, silent about the rest, of which there is
  * always something new. Throws as `readChatRequest` does.
  */
-export function readMessagesRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const request = readRequest(bytes, jsonDepthMax);
+export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  const request = readRequest(bytes, limits);
   const { max_tokens: given } = request.body;
   // Anthropic demands it as well; 0 asks it to fill its cache.
   if (given === undefined || given === null) throw missing("max_tokens");
@@ -28,14 +31,16 @@ export function readMessagesRequest(bytes: Buffer, jsonDepthMax: number): Dialec
 }
 
 /** The same for `count_tokens`, which answers nothing and so needs no limit. */
-export function readCountRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  return { ...readRequest(bytes, jsonDepthMax), stream: false };
+export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  return { ...readRequest(bytes, limits), stream: false };
 }
 
-function readRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
+function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  const { body, modelRange } = parseModelBody(bytes, limits, messagesMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
+  refuseOtherModels(body);
+  for (const { tool, param } of currentTools(body)) refuseModelOfTool(tool, param);
   return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
 }
 
@@ -97,7 +102,7 @@ const optionalParameters = [
   ["metadata", anObject],
 ] as const;
 
-const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+const messagesMembers = requestMembers(requiredParameters, optionalParameters);
 
 export const countRequestSchema = requestSchema(requiredParameters, optionalParameters);
 

@@ -1,4 +1,6 @@
 import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import { countValues } from "../../wire/json-layout.ts";
+import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 
 /**
  * What has no place in Anthropic's thoughts (whose thought it is, the signature that its upstream wants back), in the
@@ -14,7 +16,9 @@ export function sealDetail({ text: _text, summary: _summary, ...detail }: Partia
 /** What was sealed here, member by member; null for what is another's. */
 export function openDetail(sealed: string): Partial<ReasoningDetail> | null {
   if (!sealed.startsWith(sealPrefix)) return null;
-  const detail = parse(Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8"));
+  const text = Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8");
+  const detail = parseShallowJson(text, countValues(detailValuesMax));
+  if (!isObject(detail)) return {};
   const { type, index } = detail;
   const texts = (["format", "id", "signature", "data"] as const).flatMap((name) => {
     const text = detail[name];
@@ -30,15 +34,9 @@ export function openDetail(sealed: string): Partial<ReasoningDetail> | null {
 /** No signature of Anthropic's begins like this: they are base64, which has no hyphen. */
 export const sealPrefix = "gateway-thought-v1.";
 
-function parse(json: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
 function isType(type: unknown): type is ReasoningDetail["type"] {
   return type === "reasoning.text" || type === "reasoning.encrypted" || type === "reasoning.summary";
 }
+
+/** A detail has seven members at most. */
+const detailValuesMax = 20;

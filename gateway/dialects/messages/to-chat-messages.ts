@@ -14,7 +14,7 @@ import { plainText } from "./plain-content.ts";
  * @param unavailable tools that were all that the client had, and which nobody here can run
  */
 export function toChatMessages(body: Record<string, unknown>, unavailable: readonly string[]): ChatMessage[] {
-  let system = toSystemParts(toBlocks(body["system"] ?? [], "system"));
+  const system = toSystemParts(toBlocks(body["system"] ?? [], "system"));
   const turns: Turn[] = [];
   const given = (body["messages"] as unknown[]).filter(isObject);
   const lastOfUser = given.findLastIndex(({ role }) => role === "user");
@@ -24,7 +24,7 @@ export function toChatMessages(body: Record<string, unknown>, unavailable: reado
     if (role !== "system") addTurn(turns, role === "assistant" ? "assistant" : "user", blocks);
     // It is for the turn that it follows only.
     else if (clearAt === "next_user_message" && index < lastOfUser) continue;
-    else if (turns.length === 0) system = system.concat(toSystemParts(blocks));
+    else if (turns.length === 0) for (const part of toSystemParts(blocks)) system.push(part);
     else addTurn(turns, "user", blocks.flatMap(toNote));
   }
   if (unavailable.length > 0) system.push({ type: "text", text: sayUnavailable(unavailable) });

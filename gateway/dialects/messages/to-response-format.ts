@@ -30,7 +30,8 @@ function isStrict(schema: unknown): boolean {
   if (schema["type"] === "object" || isObject(properties)) {
     const names = isObject(properties) ? Object.keys(properties) : [];
     if (additionalProperties !== false || !Array.isArray(required)) return false;
-    if (!names.every((name) => required.includes(name))) return false;
+    const requiredNames = new Set<unknown>(required);
+    if (!names.every((name) => requiredNames.has(name))) return false;
     if (isObject(properties) && !Object.values(properties).every(isStrict)) return false;
   }
   return Object.entries(schema).every(([keyword, value]) => keyword === "properties" || isStrict(value));

@@ -23,5 +23,7 @@ function markError(parts: ContentPart[]): ContentPart[] {
   const [first, ...rest] = parts;
   if (first?.type !== "text") return [{ type: "text", text: "The tool failed." }, ...parts];
   const text = String(first["text"]);
-  return /^\W*(tool_use_)?error\b/i.test(text) ? parts : [{ ...first, text: `Error: ${text}` }, ...rest];
+  return /^\W*(tool_use_)?error\b/i.test(text.slice(0, 64))
+    ? parts
+    : [{ ...first, text: `Error: ${text}` }, ...rest];
 }

@@ -1,14 +1,18 @@
 import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
+import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { openReasoning } from "./sealed-reasoning.ts";
 import { joinTexts, toSaid } from "./to-chat-content.ts";
 
 /** Collects what a model said, thought and called, item by item, for one message of the assistant. */
 export class AssistantTurn {
+  readonly #jsonTexts = countJsonTexts();
   #texts: string[] = [];
   #refusals: string[] = [];
   #thoughts: string[] = [];
   #details: ReasoningDetail[] = [];
+  /** The places of those details. */
+  #places = new Set<number>();
   #calls: ToolCall[] = [];
 
   say(content: unknown, param: string): void {
@@ -27,10 +31,12 @@ export class AssistantTurn {
    */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);
-    const details = sealed === undefined ? [] : openReasoning(sealed);
-    const taken = new Set(this.#details.map(({ index }) => index));
-    if (details.some(({ index }) => index !== undefined && taken.has(index))) this.#details = [];
-    for (const detail of details) this.#details.push(detail);
+    const details = sealed === undefined ? [] : openReasoning(sealed, this.#jsonTexts);
+    if (details.some(({ index }) => index !== undefined && this.#places.has(index))) this.#forgetDetails();
+    for (const detail of details) {
+      this.#details.push(detail);
+      if (detail.index !== undefined) this.#places.add(detail.index);
+    }
     const summary = readTexts(item["summary"], `${param}.summary`);
     this.#thoughts.push(summary === "" ? readTexts(item["content"], `${param}.content`) : summary);
   }
@@ -55,8 +61,13 @@ export class AssistantTurn {
     this.#texts = [];
     this.#refusals = [];
     this.#thoughts = [];
-    this.#details = [];
     this.#calls = [];
+    this.#forgetDetails();
+  }
+
+  #forgetDetails(): void {
+    this.#details = [];
+    this.#places.clear();
   }
 }
 

@@ -54,7 +54,7 @@ export class ResponseEvents implements EventForm {
     const result = scanMembers(bytes, 0, bytes.length, Infinity, (keyStart, keyEnd, start, end) => {
       if (!isKey(bytes, keyStart, keyEnd, "response")) return;
       const response = scanResponse(bytes, { start, end }, this.#slug);
-      edits.push(...response.edits);
+      for (const edit of response.edits) edits.push(edit);
       this.usage = response.usage ?? this.usage;
     });
     if (result !== "complete" || edits.length === 0) throw badForm();

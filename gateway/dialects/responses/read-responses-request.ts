@@ -1,6 +1,7 @@
 import { isObject } from "../../wire/chat-completion.ts";
 import { invalidType, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
+import { refuseOtherModels } from "../other-models.ts";
 import {
   aModel,
   anArray,
@@ -13,7 +14,8 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
-import { parseModelBody } from "../parse-body.ts";
+import { type BodyLimits, parseModelBody } from "../parse-body.ts";
+import { requestMembers } from "../request-members.ts";
 import { type RequestSchema, requestSchema } from "../request-schema.ts";
 
 /**
@@ -21,11 +23,12 @@ import { type RequestSchema, requestSchema } from "../request-schema.ts";
  * there. Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  * https://platform.openai.com/docs/api-reference/responses/create
  */
-export function readResponsesRequest(bytes: Buffer, jsonDepthMax: number): DialectRequest {
-  const { body, modelRange } = parseModelBody(bytes, jsonDepthMax, namesRead);
+export function readResponsesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
+  const { body, modelRange } = parseModelBody(bytes, limits, responsesMembers);
   checkRequired(body, requiredParameters);
   checkInputIsGiven(body);
   checkOptional(body, optionalParameters);
+  refuseOtherModels(body);
   return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
 }
 
@@ -90,7 +93,7 @@ const optionalParameters = [
   ["service_tier", aString],
 ] as const;
 
-const namesRead = [...requiredParameters, ...optionalParameters].map(([name]) => name);
+const responsesMembers = requestMembers(requiredParameters, optionalParameters);
 
 const schema = requestSchema(requiredParameters, optionalParameters);
 

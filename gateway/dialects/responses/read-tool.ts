@@ -110,7 +110,10 @@ function readFormat(value: unknown, param: string): Record<string, unknown> {
 /** Said once, with the first of its tools: with every one it could be many kilobytes. */
 function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
   const namespace = expectString(tool["name"], `${param}.name`);
-  if (namespace === "") throw invalidValue(`${param}.name`, "must not be empty");
+  // Each of its tools repeats it.
+  if (namespace === "" || namespace.length > namespaceLengthMax) {
+    throw invalidValue(`${param}.name`, `must have 1 to ${namespaceLengthMax} characters`);
+  }
   const about = ifGiven(tool["description"], `${param}.description`, expectString) ?? "";
   const members = expectArray(tool["tools"], `${param}.tools`).map((value, index) => {
     const at = `${param}.tools[${index}]`;
@@ -150,6 +153,9 @@ function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<str
   if (type === "tool_search") return execution !== "client";
   return type === "shell" && isObject(environment) && environment["type"] !== "local";
 }
+
+/** Longer than any vendor takes. */
+const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {
   const name = expectString(value, param);

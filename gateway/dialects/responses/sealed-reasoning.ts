@@ -1,4 +1,6 @@
 import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ValueCount } from "../../wire/json-layout.ts";
+import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 
 /**
  * Thoughts as a client that keeps nothing else brings them back: in `encrypted_content`, which OpenAI fills for its own
@@ -8,16 +10,14 @@ export function sealReasoning(details: readonly ReasoningDetail[]): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;
 }
 
-/** What was sealed here; nothing for what another has encrypted, which nobody else can read. */
-export function openReasoning(sealed: string): ReasoningDetail[] {
+/**
+ * What was sealed here; nothing for what another has encrypted, which nobody else can read.
+ * @param count of all texts of the request; what goes beyond it was not sealed here
+ */
+export function openReasoning(sealed: string, count: ValueCount): ReasoningDetail[] {
   if (!sealed.startsWith(sealPrefix)) return [];
-  try {
-    return readReasoningDetails(
-      JSON.parse(Buffer.from(sealed.slice(sealPrefix.length), "base64").toString("utf8")),
-    );
-  } catch {
-    return [];
-  }
+  const text = Buffer.from(sealed.slice(sealPrefix.length), "base64").toString("utf8");
+  return readReasoningDetails(parseShallowJson(text, count));
 }
 
 /** Member by member: upstreams and clients may have put anything there, nested as deeply as they like. */

@@ -1,4 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
+import type { ValueCount } from "../../wire/json-layout.ts";
+import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { expectString } from "../../wire/expect-type.ts";
 import type { AnthropicMessage, TextBlock, ToolResultBlock } from "./messages-request.ts";
@@ -18,13 +20,14 @@ export function toAnthropicMessages(chat: ChatMessage[]): {
 } {
   const system: TextBlock[] = [];
   const messages: AnthropicMessage[] = [];
+  const jsonTexts = countJsonTexts();
   for (const [index, message] of chat.entries()) {
     const param = `messages[${index}]`;
     if (message.role === "system" || message.role === "developer") {
       append(system, withCacheControl(toTextBlocks(message.content, `${param}.content`), message, param));
       continue;
     }
-    const turn = toTurn(message, param);
+    const turn = toTurn(message, param, jsonTexts);
     const last = messages.at(-1);
     if (last?.role === turn.role) append(last.content, turn.content);
     else if (turn.content.length > 0) messages.push(turn);
@@ -33,12 +36,12 @@ export function toAnthropicMessages(chat: ChatMessage[]): {
   return { system, messages };
 }
 
-function toTurn(message: ChatMessage, param: string): AnthropicMessage {
+function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): AnthropicMessage {
   switch (message.role) {
     case "assistant":
       return {
         role: "assistant",
-        content: withCacheControl(toAssistantBlocks(message, param), message, param),
+        content: withCacheControl(toAssistantBlocks(message, param, jsonTexts), message, param),
       };
     case "tool":
       return { role: "user", content: [toToolResult(message, param)] };

@@ -32,11 +32,18 @@ export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
       "user-agent",
       "model-gateway",
     ],
-    secret: credential && (credential.kind === "bearer" ? credential.apiKey : credential.secretAccessKey),
+    secret: credential && secretOf(credential),
   };
   return credential?.kind === "signature"
     ? { ...endpoint, sign: signatureFor({ host, path: endpoint.path, region, credential }) }
     : endpoint;
+}
+
+/** All of it, as it was entered: errors must not show the id or the token either. */
+function secretOf(credential: BedrockCredential): string {
+  if (credential.kind === "bearer") return credential.apiKey;
+  const { accessKeyId, secretAccessKey, sessionToken } = credential;
+  return [accessKeyId, secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])].join(":");
 }
 
 type SignatureOptions = {

@@ -23,11 +23,15 @@ export class DocumentNames {
 
 function toWords(filename: string): string {
   const words = filename
+    .slice(-filenameLengthMax)
     .replace(/\.\w{1,5}$/, "")
     .replaceAll(/[^a-zA-Z0-9()[\]-]+/g, " ")
     .trim();
   return words.slice(0, wordsLengthMax).trimEnd() || "document";
 }
+
+/** More than a file system takes. */
+const filenameLengthMax = 1_024;
 
 /** A name may have 200 characters; this leaves room for a number. */
 const wordsLengthMax = 190;

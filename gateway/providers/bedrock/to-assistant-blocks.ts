@@ -1,4 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
+import type { ValueCount } from "../../wire/json-layout.ts";
 import { jsonTextDepthMax, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import type { ContentBlock } from "./converse-request.ts";
@@ -28,7 +29,7 @@ export function toAssistantBlocks(
     : [...toReasoningBlocks(message["reasoning_details"], conversation.family), ...said];
 }
 
-function toToolUses(calls: unknown, param: string, { family }: Conversation): ContentBlock[] {
+function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conversation): ContentBlock[] {
   return (ifGiven(calls, param, expectArray) ?? []).map((value, index) => {
     const callParam = `${param}[${index}]`;
     const call = expectObject(value, callParam);
@@ -40,16 +41,16 @@ function toToolUses(calls: unknown, param: string, { family }: Conversation): Co
       toolUse: {
         toolUseId: toToolUseId(call["id"], `${callParam}.id`, family),
         name: expectString(called["name"], `${callParam}.function.name`),
-        input: parseInput(called["arguments"], `${callParam}.function.arguments`),
+        input: parseInput(called["arguments"], `${callParam}.function.arguments`, jsonTexts),
       },
     };
   });
 }
 
-function parseInput(text: unknown, param: string): Record<string, unknown> {
+function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
   const json = expectString(text, param);
   if (json.trim() === "") return {};
-  const input = parseShallowObject(json);
+  const input = parseShallowObject(json, jsonTexts);
   if (input === null)
     throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels`);
   return input;

@@ -1,5 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { unsupported } from "../../wire/unsupported.ts";
+import type { ValueCount } from "../../wire/json-layout.ts";
 import { cachePointAfter } from "./cache-point.ts";
 import type { CachePointBlock, MediaBlock, TextBlock } from "./converse-request.ts";
 import type { DocumentNames } from "./document-names.ts";
@@ -8,7 +9,7 @@ import type { ModelFamily } from "./model-family.ts";
 import { toAudioBlock, toFileBlock, toPictureBlock } from "./to-media-block.ts";
 
 /** What is the same for all messages of a request. */
-export type Conversation = { family: ModelFamily; documentNames: DocumentNames };
+export type Conversation = { family: ModelFamily; documentNames: DocumentNames; jsonTexts: ValueCount };
 
 type Part = Record<string, unknown>;
 

@@ -1,4 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import type { ContentBlock, ConverseMessage, SystemBlock } from "./converse-request.ts";
 import { DocumentNames } from "./document-names.ts";
@@ -15,7 +16,7 @@ export function toConverseMessages(
   messages: ChatMessage[],
   family: ModelFamily,
 ): { system: SystemBlock[]; messages: ConverseMessage[] } {
-  const conversation = { family, documentNames: new DocumentNames() };
+  const conversation = { family, documentNames: new DocumentNames(), jsonTexts: countJsonTexts() };
   const system: SystemBlock[] = [];
   const turns: ConverseMessage[] = [];
   for (const [index, message] of messages.entries()) {

@@ -11,6 +11,8 @@ export const demo: LocalProvider = {
   reach: "local",
   modelNames: ["echo"],
   answerChat(body, identity) {
+    const characters = body.messages.reduce((sum, message) => sum + textOf(message).length, 0);
+    if (characters > promptCharactersMax) return refusal();
     const orders = readDemoOrders(body.messages);
     if (orders.failStatus !== null) return failure(orders.failStatus, orders.delayMs);
     const answer = composeAnswer(body, orders);
@@ -162,6 +164,16 @@ function failure(status: number, delayMs: number): ScriptedAnswer {
   const headers = { "content-type": "application/json", ...(status === 429 && { "retry-after": "1" }) };
   return { status, headers, parts: [{ delayMs, text: JSON.stringify({ error }) }], ending: "complete" };
 }
+
+function refusal(): ScriptedAnswer {
+  const message = `The demo provider accepts prompts of up to ${promptCharactersMax} characters. Send a shorter prompt, or use another provider's model.`;
+  const error = { message, type: "invalid_request_error", param: "messages", code: "prompt_too_long" };
+  const headers = { "content-type": "application/json" };
+  const parts = [{ delayMs: 0, text: JSON.stringify({ error }) }];
+  return { status: 400, headers, parts, ending: "complete" };
+}
+
+const promptCharactersMax = 262_144;
 
 function toolCall(name: string, args: string) {
   return { id: `call_demo_${name}`, type: "function", function: { name, arguments: args } };

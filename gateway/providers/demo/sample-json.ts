@@ -1,36 +1,68 @@
 import { isObject } from "../../wire/chat-completion.ts";
 
-/** The simplest value that a JSON schema describes: the first of an enumeration, only what is required, empty text. */
-export function sampleJson(schema: unknown, depth = 0): unknown {
-  if (!isObject(schema) || depth > depthMax) return null;
-  if ("const" in schema) return schema["const"];
-  if ("default" in schema) return schema["default"];
+/**
+ * The simplest value that a JSON schema describes: the first of an enumeration, only what is required, empty text. Nested
+ * arrays multiply, so the whole sample has a budget of values and characters; `null` stands for what is beyond it.
+ */
+export function sampleJson(schema: unknown): unknown {
+  return sampleValue(schema, { depth: 0, budget: { valuesLeft: valuesMax, charactersLeft: charactersMax } });
+}
+
+/** The budget is one for the whole sample. */
+type Position = { depth: number; budget: { valuesLeft: number; charactersLeft: number } };
+
+const valuesMax = 1_000;
+const charactersMax = 100_000;
+const depthMax = 16;
+
+function sampleValue(schema: unknown, position: Position): unknown {
+  if (position.budget.valuesLeft-- <= 0 || position.depth > depthMax || !isObject(schema)) return null;
+  if ("const" in schema) return copyOf(schema["const"], position);
+  if ("default" in schema) return copyOf(schema["default"], position);
   for (const choice of [schema["enum"], schema["examples"]]) {
-    if (Array.isArray(choice) && choice.length > 0) return choice[0];
+    if (Array.isArray(choice) && choice.length > 0) return copyOf(choice[0], position);
   }
+  const below = { ...position, depth: position.depth + 1 };
   for (const choice of [schema["anyOf"], schema["oneOf"], schema["allOf"]]) {
-    if (Array.isArray(choice) && choice.length > 0) return sampleJson(choice[0], depth + 1);
+    if (Array.isArray(choice) && choice.length > 0) return sampleValue(choice[0], below);
   }
   const type = Array.isArray(schema["type"]) ? schema["type"][0] : schema["type"];
-  if (type === "object" || isObject(schema["properties"])) return sampleObject(schema, depth);
-  if (type === "array") return sampleArray(schema, depth);
+  if (type === "object" || isObject(schema["properties"])) return sampleObject(schema, below);
+  if (type === "array") return sampleArray(schema, below);
   if (type === "number" || type === "integer")
     return typeof schema["minimum"] === "number" ? schema["minimum"] : 0;
   if (type === "boolean") return true;
   return type === "string" ? "demo" : null;
 }
 
-const depthMax = 16;
+/** A value that the schema spells out; it can be as large as the request. */
+function copyOf(value: unknown, { budget }: Position): unknown {
+  budget.charactersLeft -= JSON.stringify(value).length;
+  if (budget.charactersLeft >= 0) return value;
+  budget.valuesLeft = 0;
+  return null;
+}
 
-function sampleObject(schema: Record<string, unknown>, depth: number): Record<string, unknown> {
+function sampleObject(schema: Record<string, unknown>, position: Position): Record<string, unknown> {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
-  const required = Array.isArray(schema["required"])
-    ? schema["required"].filter((name) => typeof name === "string")
-    : [];
-  return Object.fromEntries(required.map((name) => [name, sampleJson(properties[name], depth + 1)]));
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const sample = new Map<string, unknown>();
+  for (const name of required) {
+    if (position.budget.valuesLeft <= 0) break;
+    if (typeof name === "string" && !sample.has(name)) {
+      sample.set(name, sampleValue(properties[name], position));
+    }
+  }
+  return Object.fromEntries(sample);
 }
 
-function sampleArray(schema: Record<string, unknown>, depth: number): unknown[] {
-  const wanted = typeof schema["minItems"] === "number" ? Math.min(schema["minItems"], 8) : 0;
-  return Array.from({ length: wanted }, () => sampleJson(schema["items"], depth + 1));
+function sampleArray(schema: Record<string, unknown>, position: Position): unknown[] {
+  const minItems = typeof schema["minItems"] === "number" ? Math.min(schema["minItems"], itemsMax) : 0;
+  const sample: unknown[] = [];
+  while (sample.length < minItems && position.budget.valuesLeft > 0) {
+    sample.push(sampleValue(schema["items"], position));
+  }
+  return sample;
 }
+
+const itemsMax = 8;

@@ -10,7 +10,8 @@ export class CalledFunctions {
     for (const call of calls as unknown[]) {
       if (!isObject(call) || !isObject(call["function"])) continue;
       const { id, function: called } = call;
-      if (typeof id === "string" && typeof called["name"] === "string") this.#names.set(id, called["name"]);
+      if (typeof id !== "string" || typeof called["name"] !== "string") continue;
+      this.#names.set(id, called["name"].slice(0, nameLengthMax));
     }
   }
 
@@ -18,3 +19,6 @@ export class CalledFunctions {
     return this.#names.get(callId) ?? null;
   }
 }
+
+/** Every result repeats the name. Gemini takes none that is as long. */
+const nameLengthMax = 1_024;

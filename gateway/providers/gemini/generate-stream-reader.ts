@@ -11,6 +11,7 @@ import { readResponse } from "./read-response.ts";
  */
 export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
+  #finishedCount = 0;
   #usage: ChatUsage | null = null;
   #isRefused = false;
 
@@ -20,8 +21,8 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 
   get state(): "unfinished" | "finished" {
-    const candidates = [...this.#candidates.values()];
-    const areFinished = candidates.length > 0 && candidates.every(({ isFinished }) => isFinished);
+    const { size } = this.#candidates;
+    const areFinished = size > 0 && this.#finishedCount === size;
     return this.#isRefused || areFinished ? "finished" : "unfinished";
   }
 
@@ -32,8 +33,10 @@ export class GenerateStreamReader implements ChatStreamReader {
     const answer = { responseId, usage: this.#usage };
     return candidates.flatMap(({ index, candidate }) => {
       const reader = this.#readerOf(index);
-      const callCount = reader.callCount;
-      return toChunkChoices(index, callCount, reader.read(candidate, answer));
+      const { callCount, isFinished } = reader;
+      const piece = reader.read(candidate, answer);
+      if (!isFinished && reader.isFinished) this.#finishedCount++;
+      return toChunkChoices(index, callCount, piece);
     });
   }
 

@@ -1,4 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 import { CalledFunctions } from "./called-functions.ts";
 import type { ModelTraits } from "./model-traits.ts";
 import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
@@ -10,6 +11,7 @@ export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): 
   const instructions: GeminiPart[][] = [];
   const turns: Turn[] = [];
   const calledFunctions = new CalledFunctions();
+  const jsonTexts = countJsonTexts();
   for (const [index, message] of messages.entries()) {
     const param = `messages[${index}]`;
     switch (message.role) {
@@ -22,11 +24,14 @@ export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): 
         break;
       case "assistant":
         calledFunctions.note(message);
-        turns.push({ by: "model", parts: toModelParts(message, param, traits) });
+        turns.push({ by: "model", parts: toModelParts(message, param, traits, jsonTexts) });
         break;
       case "tool":
       case "function":
-        turns.push({ by: "functions", parts: toResultParts(message, param, calledFunctions, traits) });
+        turns.push({
+          by: "functions",
+          parts: toResultParts(message, param, { calledFunctions, traits, jsonTexts }),
+        });
     }
   }
   const instruction = instructions.flat();

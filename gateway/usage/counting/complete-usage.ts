@@ -10,8 +10,8 @@ export type Told = {
   reported: TokenUsage | null;
   /** What has come back; null where the upstream has not answered, or refused. */
   said: { readonly tokens: number } | null;
-  /** The request's body, if an upstream was called with it. */
-  asked: Record<string, unknown> | null;
+  /** Reads the request's body, if an upstream was called with it. */
+  asked: (() => Record<string, unknown>) | null;
 };
 
 /**
@@ -20,7 +20,7 @@ export type Told = {
  */
 export function completeUsage({ status, reported, said, asked }: Told): CompletedUsage | null {
   if (asked === null || (status === "FAILED" && said === null)) return null;
-  const inputTokens = reported?.inputTokens ?? estimateInputTokens(asked);
+  const inputTokens = reported?.inputTokens ?? estimateInputTokens(asked());
   const outputTokens =
     status === "SUCCEEDED"
       ? (reported?.outputTokens ?? said?.tokens ?? 0)

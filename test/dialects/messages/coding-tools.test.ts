@@ -10,6 +10,7 @@ import {
 } from "../../../gateway/dialects/messages/read-messages-request.ts";
 import { readEvents, viaJson } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
+import { bodyLimits } from "../../helpers/body-limits.ts";
 
 /** What coding tools really sent, in November 2026, and answers that they took. It is not part of the project. */
 const folder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
@@ -32,13 +33,13 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
 
   if (sent.url.includes("/count_tokens")) {
     test(`${path.basename(file, ".json")}: is counted`, async (t) => {
-      const { input_tokens: tokens } = await countTokens(readCountRequest(bytes, 128));
+      const { input_tokens: tokens } = await countTokens(readCountRequest(bytes, bodyLimits));
       t.true(tokens > 0 && tokens < bytes.length + 1000);
     });
     continue;
   }
   test(`${path.basename(file, ".json")}: is translated`, (t) => {
-    const request = readMessagesRequest(bytes, 128);
+    const request = readMessagesRequest(bytes, bodyLimits);
     const chat = viaJson(messages.toChatRequest(request)) as Record<string, unknown>;
     const text = JSON.stringify(chat);
     for (const word of [

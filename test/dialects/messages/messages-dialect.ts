@@ -1,6 +1,7 @@
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import type { AnswerEnvelope, DialectRequest } from "../../../gateway/dialects/dialect.ts";
 import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
+import { anySize } from "../../helpers/body-limits.ts";
 
 export const envelope: AnswerEnvelope = {
   id: "req_01kahs6zxm8qv2c9d4r7tn5wbe",
@@ -16,7 +17,7 @@ export function requestFrom(body: object): DialectRequest {
     messages: [{ role: "user", content: "Hi" }],
     ...body,
   };
-  return messages.readRequest(Buffer.from(JSON.stringify(whole)), 128);
+  return messages.readRequest(Buffer.from(JSON.stringify(whole)), anySize);
 }
 
 /** The chat completion request for a body, as it would travel. */

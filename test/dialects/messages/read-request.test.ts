@@ -4,6 +4,7 @@ import {
   readCountRequest,
   readMessagesRequest,
 } from "../../../gateway/dialects/messages/read-messages-request.ts";
+import { bodyLimits } from "../../helpers/body-limits.ts";
 
 const whole = { model: "a/b", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] };
 
@@ -11,7 +12,7 @@ test("reads what the gateway needs to know, and lets the rest be", (t) => {
   const bytes = Buffer.from(
     '{"new_field":{"a":[1]},"messages":[{"role":"user","content":"\\"model\\":"}], "model" : "anthropic/claude","max_tokens":5,"stream":true}',
   );
-  const request = readMessagesRequest(bytes, 16);
+  const request = readMessagesRequest(bytes, bodyLimits);
   t.is(request.model, "anthropic/claude");
   t.true(request.stream);
   t.is(request.bytes, bytes);
@@ -23,9 +24,9 @@ test("reads what the gateway needs to know, and lets the rest be", (t) => {
 
 test("does not trust bytes that say something twice", (t) => {
   const bytes = Buffer.from(
-    '{"model":"a/b","max_tokens":1,"messages":[{"role":"user","content":"Hi"}],"mod\\u0065l":"c/d"}',
+    '{"model":"a/b","max_tokens":1,"messages":[{"role":"user","content":"Hi"}],"model":"c/d"}',
   );
-  const request = readMessagesRequest(bytes, 16);
+  const request = readMessagesRequest(bytes, bodyLimits);
   t.is(request.model, "c/d");
   t.is(request.modelRange, null);
 });
@@ -66,7 +67,7 @@ for (const [title, body, code, param] of [
   ["thinking that is none", { ...whole, thinking: true }, "invalid_type", "thinking"],
 ] as const) {
   test(`refuses ${title}`, (t) => {
-    const error = t.throws(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), 16), {
+    const error = t.throws(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), bodyLimits), {
       instanceOf: GatewayError,
     });
     t.is(error?.code, code);
@@ -76,13 +77,15 @@ for (const [title, body, code, param] of [
 
 test("null is as good as nothing, except for what has to be there", (t) => {
   const body = { ...whole, system: null, tools: null, thinking: null, temperature: null, stream: null };
-  t.notThrows(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), 16));
-  t.throws(() => readMessagesRequest(Buffer.from(JSON.stringify({ ...whole, max_tokens: null })), 16));
+  t.notThrows(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), bodyLimits));
+  t.throws(() =>
+    readMessagesRequest(Buffer.from(JSON.stringify({ ...whole, max_tokens: null })), bodyLimits),
+  );
 });
 
 test("what is only to be counted needs no limit, and is no stream", (t) => {
   const { max_tokens: _limit, ...body } = { ...whole, stream: true };
-  const request = readCountRequest(Buffer.from(JSON.stringify(body)), 16);
+  const request = readCountRequest(Buffer.from(JSON.stringify(body)), bodyLimits);
   t.false(request.stream);
   t.is(request.model, "a/b");
 });

@@ -2,6 +2,7 @@ import type { AnswerEnvelope } from "../../../gateway/dialects/dialect.ts";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import type { DialectRequest } from "../../../gateway/dialects/dialect.ts";
 import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
+import { anySize } from "../../helpers/body-limits.ts";
 
 export type WrittenEvent = { type: string; sequence_number: number; [member: string]: unknown };
 
@@ -21,7 +22,7 @@ export function readEvents(text: string): WrittenEvent[] {
 }
 
 export function requestFrom(request: object): DialectRequest {
-  return responses.readRequest(Buffer.from(JSON.stringify(request)), 64);
+  return responses.readRequest(Buffer.from(JSON.stringify(request)), anySize);
 }
 
 export function envelopeFor({ model }: { model: string }): AnswerEnvelope {

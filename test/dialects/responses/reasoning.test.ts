@@ -7,6 +7,7 @@ import {
 } from "../../../gateway/dialects/responses/sealed-reasoning.ts";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import type { ChunkChoice, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
+import { countJsonTexts } from "../../../gateway/wire/parse-shallow-object.ts";
 import { readEvents, requestFrom, writeStream } from "./read-events.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 20 });
@@ -28,12 +29,14 @@ const detail = fc.record(
   { requiredKeys: ["type", "format"] },
 );
 
+const open = (sealed: string) => openReasoning(sealed, countJsonTexts());
+
 test("what is sealed opens again", (t) => {
   fc.assert(
     fc.property(fc.array(detail), (details) => {
       // A lone half of a character has no bytes.
       const sendable = JSON.parse(Buffer.from(JSON.stringify(details).toWellFormed()).toString("utf8"));
-      t.deepEqual(openReasoning(sealReasoning(sendable)), sendable);
+      t.deepEqual(open(sealReasoning(sendable)), sendable);
     }),
   );
 });
@@ -42,11 +45,11 @@ test("what others have sealed, and what was spoiled on the way, counts as nothin
   const sealed = sealReasoning([{ type: "reasoning.text", format: "f", text: "a" }]);
   const prefix = sealed.slice(0, sealed.indexOf(":") + 1);
   for (const foreign of ["", "gAAAAABpH0pQ", sealed.slice(1), prefix, `${prefix}%%%`, sealed.slice(0, -9)]) {
-    t.deepEqual(openReasoning(foreign), []);
+    t.deepEqual(open(foreign), []);
   }
   const deep = "[".repeat(200_000) + "]".repeat(200_000);
   for (const json of ["{}", "null", "[1,null,[]]", '[{"type":"x","format":"f"}]', deep, `[{"a":${deep}}]`]) {
-    t.deepEqual(openReasoning(prefix + Buffer.from(json).toString("base64")), []);
+    t.deepEqual(open(prefix + Buffer.from(json).toString("base64")), []);
   }
 });
 
@@ -54,7 +57,7 @@ test("only what belongs to a thought comes back with it", (t) => {
   const json =
     '[{"type":"reasoning.text","format":"f","index":1,"text":"a","signature":2,"evil":{"deep":[]}}]';
   const prefix = sealReasoning([]).split(":")[0];
-  t.deepEqual(openReasoning(`${prefix}:${Buffer.from(json).toString("base64")}`), [
+  t.deepEqual(open(`${prefix}:${Buffer.from(json).toString("base64")}`), [
     { type: "reasoning.text", format: "f", index: 1, text: "a" },
   ]);
 });

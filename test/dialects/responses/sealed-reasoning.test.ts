@@ -2,9 +2,10 @@ import test from "ava";
 import { readResponsesRequest } from "../../../gateway/dialects/responses/read-responses-request.ts";
 import { sealReasoning } from "../../../gateway/dialects/responses/sealed-reasoning.ts";
 import { withoutSealedReasoning } from "../../../gateway/dialects/responses/without-sealed-reasoning.ts";
+import { bodyLimits } from "../../helpers/body-limits.ts";
 
 const read = (input: unknown) =>
-  readResponsesRequest(Buffer.from(JSON.stringify({ model: "openai/gpt", input })), 128);
+  readResponsesRequest(Buffer.from(JSON.stringify({ model: "openai/gpt", input })), bodyLimits);
 
 test("OpenAI does not get thoughts that were sealed here, and everything else as it was", (t) => {
   const own = { type: "reasoning", summary: [], encrypted_content: "gAAAAABo" };

@@ -3,7 +3,10 @@ import fc from "fast-check";
 import { MessageStreamReader } from "../../../gateway/providers/anthropic/message-stream-reader.ts";
 import { readMessage } from "../../../gateway/providers/anthropic/read-message.ts";
 import { toAssistantBlocks } from "../../../gateway/providers/anthropic/to-assistant-blocks.ts";
-import type { ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
+import type { ChatMessage, ReasoningDetail } from "../../../gateway/wire/chat-completion.ts";
+import { countJsonTexts } from "../../../gateway/wire/parse-shallow-object.ts";
+
+const toBlocks = (message: ChatMessage, param: string) => toAssistantBlocks(message, param, countJsonTexts());
 
 type Block = { type: string; [field: string]: unknown };
 
@@ -38,7 +41,7 @@ test("an answer that comes back is what it was, thoughts in their places", (t) =
       const { choices } = readMessage({ content: blocks, stop_reason: "end_turn" });
       const message = choices[0]?.message;
       if (!message) throw new Error("no choice");
-      t.deepEqual(viaJson(toAssistantBlocks({ ...message }, "messages[0]")), viaJson(blocks));
+      t.deepEqual(viaJson(toBlocks({ ...message }, "messages[0]")), viaJson(blocks));
     }),
   );
   t.pass();
@@ -48,7 +51,7 @@ test("so does a streamed one, whether its client puts the pieces of thoughts tog
   fc.assert(
     fc.property(content, (blocks) => {
       const message = assemble(blocks);
-      t.deepEqual(viaJson(toAssistantBlocks(message, "messages[0]")), viaJson(blocks));
+      t.deepEqual(viaJson(toBlocks(message, "messages[0]")), viaJson(blocks));
     }),
   );
   t.pass();
@@ -72,7 +75,7 @@ test("what is not ours, not signed or no detail at all is left out", (t) => {
     ["x", []],
     [null, []],
   ] as const) {
-    const blocks = toAssistantBlocks({ role: "assistant", content: "Hi", reasoning_details }, "messages[0]");
+    const blocks = toBlocks({ role: "assistant", content: "Hi", reasoning_details }, "messages[0]");
     t.deepEqual(viaJson(blocks), [...expected, { type: "text", text: "Hi" }]);
   }
 });
@@ -82,8 +85,8 @@ test("a turn never ends with a thought, and thoughts alone are no turn", (t) => 
     { type: "reasoning.text", format: "anthropic-claude-v1", index: 7, text: "a", signature: "s" },
   ];
   const role = "assistant" as const;
-  t.deepEqual(toAssistantBlocks({ role, content: "", reasoning_details }, ""), []);
-  const types = toAssistantBlocks({ role, content: "Hi", reasoning_details }, "").map(({ type }) => type);
+  t.deepEqual(toBlocks({ role, content: "", reasoning_details }, ""), []);
+  const types = toBlocks({ role, content: "Hi", reasoning_details }, "").map(({ type }) => type);
   t.deepEqual(types, ["thinking", "text"]);
 });
 

@@ -1,0 +1,55 @@
+import { GatewayError } from "../errors.ts";
+import type { Runtime } from "../runtime.ts";
+import { hashPassword, verifyPassword } from "./passwords.ts";
+
+/**
+ * Hashes and verifies passwords, one at a time. A hash takes 19 MiB and a thread of the pool that also serves the disk, so
+ * a flood of sign-ins must not take them all. Throws `service_unavailable` where too many wait.
+ */
+export class PasswordHasher {
+  readonly #runtime: Pick<Runtime, "randomBytes">;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(runtime: Pick<Runtime, "randomBytes">) {
+    this.#runtime = runtime;
+  }
+
+  hash(password: string): Promise<string> {
+    return this.#run(() => hashPassword(password, this.#runtime));
+  }
+
+  /** Whether the password is the one that was hashed. Without a hash it takes as long and returns false. */
+  verify(password: string, passwordHash: string | null): Promise<boolean> {
+    return this.#run(() => verifyPassword(password, passwordHash));
+  }
+
+  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running < concurrentHashesMax) this.#running++;
+    else await this.#wait();
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running--;
+    }
+  }
+
+  /** Ends when a hash that is done hands its place over. */
+  #wait(): Promise<void> {
+    if (this.#waiting.length >= waitingHashesMax) {
+      throw new GatewayError(
+        "service_unavailable",
+        "Too many passwords are being checked. Try again in a few seconds.",
+        { retryAfterSeconds },
+      );
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+const concurrentHashesMax = 1;
+const waitingHashesMax = 100;
+/** A full queue takes about this long. */
+const retryAfterSeconds = 3;

@@ -1,0 +1,2 @@
+/** Google's own limit for arguments and results is near. */
+export const jsonDepthMax = 64;

@@ -1,0 +1,23 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { Database } from "../../db/database.ts";
+import type { Config } from "../config/config.ts";
+
+/** Opens the database, with a data folder that nobody else can read. */
+export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<Database> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // A folder that exists may be open to others. One that belongs to another user stays as it is.
+  ignoreNotPermitted(() => chmodSync(dataDir, 0o700));
+  return Database.open(databaseUrl, {
+    connectionsMax: limits.databaseConnectionsMax,
+    connectTimeoutMs: limits.databaseConnectTimeoutMs,
+    operationTimeoutMs: limits.databaseTimeoutMs,
+  });
+}
+
+function ignoreNotPermitted(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+  }
+}

@@ -1,0 +1,43 @@
+/** Joins chunks in one buffer: kept apart, a body of one-byte chunks would take a hundred times its size. */
+export class GrowingBody {
+  readonly #lengthMax: number;
+  #buffer = noBytes;
+  #length = 0;
+
+  /** @param lengthMax as the sender declares it, or as it is limited; it is not allocated before the bytes arrive */
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  append(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    // A body of one chunk, as most are, is not copied.
+    if (this.#length === 0) this.#buffer = chunk;
+    else {
+      if (length > this.#buffer.length) this.#grow(length);
+      chunk.copy(this.#buffer, this.#length);
+    }
+    this.#length = length;
+  }
+
+  clear(): void {
+    this.#buffer = noBytes;
+    this.#length = 0;
+  }
+
+  #grow(length: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(length, Math.min(length * 4, this.#lengthMax)));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}
+
+const noBytes: Buffer = Buffer.alloc(0);

@@ -1,0 +1,145 @@
+import test, { type ExecutionContext } from "ava";
+import { limitVariables } from "../../gateway/config/limit-variables.ts";
+import { countValues, measureText, scanMembers } from "../../gateway/wire/json-layout.ts";
+import { cannedUpstreams } from "../bench/canned-upstreams.ts";
+import { type MeasuredProcess, startProcess } from "../bench/measured-process.ts";
+import { setUpGateway } from "../bench/set-up-gateway.ts";
+import { bodyLimits } from "../helpers/body-limits.ts";
+import { figures, isFull } from "../helpers/scale.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { startQuietUpstream } from "./quiet-upstream.ts";
+import type { DialectName } from "./request-pipelines.ts";
+import { chatShapes } from "./shapes/chat-shapes.ts";
+import { embeddingsShapes } from "./shapes/embeddings-shapes.ts";
+import { longTextShapes } from "./shapes/long-text-shapes.ts";
+import { messagesShapes } from "./shapes/messages-shapes.ts";
+import { responsesShapes } from "./shapes/responses-shapes.ts";
+import { countFor, type Shape, toBytes } from "./shapes/shape.ts";
+import { structureShapes } from "./shapes/structure-shapes.ts";
+import type { WatchedGateway } from "./watched-gateway.ts";
+
+const paths: Record<DialectName, string> = {
+  chat: "/v1/chat/completions",
+  messages: "/v1/messages",
+  count_tokens: "/v1/messages/count_tokens",
+  responses: "/v1/responses",
+  embeddings: "/v1/embeddings",
+};
+
+const worstShapes = [...structureShapes, ...longTextShapes];
+const otherShapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
+const slugs = cannedUpstreams.flatMap(({ kind, slug }) => (kind === "azure-openai" ? [] : [slug]));
+
+/** In the short form one pair of each sort. */
+const pairs = isFull
+  ? [...worstShapes, ...otherShapes.filter((_, place) => place % 3 === 0)].map((shape) => ({ shape, slugs }))
+  : [...structureShapes, ...otherShapes]
+      .filter((_, place) => place % 17 === 6)
+      .map((shape, place) => ({ shape, slugs: slugs.slice(place % 4, (place % 4) + 1) }));
+
+/** A machine that others use too makes a try slow, but not all. */
+const triesMax = 10;
+
+const shared = sharedByFile();
+let gateway: MeasuredProcess<WatchedGateway>;
+let target: { url: string; key: string };
+
+test.before(async () => {
+  gateway = startProcess<WatchedGateway>("../attack/watched-gateway.ts", nodeFlags);
+  shared.teardown(() => gateway.stop());
+  const upstreamPort = await startQuietUpstream(shared);
+  const { url, setUpToken } = await gateway.ask("start", upstreamPort);
+  const { free: key } = await setUpGateway(url, setUpToken ?? "", upstreamPort);
+  target = { url, key };
+  // The first requests wait for code that is loaded then.
+  for (const shape of otherShapes.filter(({ name }) => name === "tools")) {
+    for (const slug of slugs) await measureBlock(shape, slug, toBytes(shape.body(10)), 0);
+  }
+});
+
+test.serial("no body that is accepted blocks others for 200 ms", (t) =>
+  checkBlocks(t, { blockMsMax: 200, count: largestCount }),
+);
+
+test.serial("no body that is too large blocks others for 200 ms", (t) =>
+  checkBlocks(t, { blockMsMax: 200, count: (shape) => countFor(shape, 31 * 1024 * 1024) }),
+);
+
+test.serial("no body of 1,000 bytes blocks others for 20 ms", (t) =>
+  checkBlocks(t, { blockMsMax: 20, count: (shape) => countFor(shape, 1_000) }),
+);
+
+/** How many items a body has that is just within all limits. */
+function largestCount(shape: Shape): number {
+  const { requestTextBytesMax, requestJsonValuesMax } = limits;
+  const counts = [
+    countFor(shape, 0.99 * limits.requestBodyBytesMax),
+    countFor(shape, 0.97 * requestTextBytesMax, (bytes) => measureText(bytes, Infinity)),
+    countFor(shape, 0.97 * requestJsonValuesMax, countValuesIn),
+  ];
+  return Math.min(...counts);
+}
+
+function countValuesIn(bytes: Buffer): number {
+  const count = countValues(Infinity);
+  scanMembers(bytes, 0, bytes.length, Infinity, () => {}, count);
+  return count.tenths / 10;
+}
+
+async function checkBlocks(
+  t: ExecutionContext,
+  { blockMsMax, count }: { blockMsMax: number; count: (shape: Shape) => number },
+): Promise<void> {
+  t.timeout(900_000);
+  const slow: string[] = [];
+  const statuses = new Map<number, number>();
+  let worstMs = 0;
+  for (const { shape, slugs } of pairs) {
+    const bytes = toBytes(shape.body(count(shape)));
+    for (const slug of slugs) {
+      const { blockMs, status } = await measureBlock(shape, slug, bytes, blockMsMax);
+      worstMs = Math.max(worstMs, blockMs);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (blockMs >= blockMsMax) {
+        slow.push(`${shape.name}, ${slug}: ${blockMs.toFixed()} ms for ${bytes.length} bytes, ${status}`);
+      }
+    }
+  }
+  t.log(figures("event loop", { worstMs: worstMs.toFixed(), ...Object.fromEntries(statuses) }));
+  t.deepEqual(slow, []);
+  t.deepEqual(
+    [...statuses.keys()].filter((status) => status >= 500),
+    [],
+  );
+}
+
+/** The block while one request is answered, of the best try. */
+async function measureBlock(
+  { dialects: [dialect = "chat"] }: Shape,
+  slug: string,
+  bytes: Buffer,
+  enoughMs: number,
+): Promise<{ blockMs: number; status: number }> {
+  const body = withModel(bytes, slug);
+  const headers = { authorization: `Bearer ${target.key}` };
+  let blockMs = Infinity;
+  let status = 0;
+  for (let tries = 0; tries < triesMax && blockMs >= enoughMs; tries++) {
+    await gateway.ask("startWatch");
+    ({ status } = await postTo(target, paths[dialect], headers, body));
+    blockMs = Math.min(blockMs, await gateway.ask("stopWatch"));
+  }
+  return { blockMs, status };
+}
+
+/** The shapes name one model; each kind of provider has its own. */
+function withModel(bytes: Buffer, slug: string): Buffer {
+  const at = bytes.indexOf(modelInShapes);
+  const model = Buffer.from(JSON.stringify(slug));
+  return Buffer.concat([bytes.subarray(0, at), model, bytes.subarray(at + modelInShapes.length)]);
+}
+
+const modelInShapes = '"test/model"';
+const nodeFlags = ["--max-semi-space-size=16", "--no-allocation-site-pretenuring"];
+const limits = { ...bodyLimits, requestBodyBytesMax: limitVariables.requestBodyBytesMax.value };

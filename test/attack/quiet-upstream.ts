@@ -1,0 +1,21 @@
+import { createServer } from "node:http";
+import type { ExecutionContext } from "ava";
+import { cannedUpstreams } from "../bench/canned-upstreams.ts";
+import { listenOnLoopback } from "../bench/listen.ts";
+
+/** Plays every kind of provider: answers each request with the same, without keeping any of it. Returns its port. */
+export async function startQuietUpstream(t: Pick<ExecutionContext, "teardown">): Promise<number> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => {
+      const upstream = cannedUpstreams.find(({ path }) => request.url === path);
+      response.writeHead(upstream ? 200 : 404, { "content-type": "application/json" });
+      response.end(upstream?.answer);
+    });
+  });
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return listenOnLoopback(server);
+}

@@ -1,0 +1,126 @@
+import { setImmediate } from "node:timers/promises";
+import { chat } from "../../gateway/dialects/chat/chat.ts";
+import type { Dialect } from "../../gateway/dialects/dialect.ts";
+import { readEmbeddingsRequest } from "../../gateway/dialects/embeddings/read-embeddings-request.ts";
+import { countTokens } from "../../gateway/dialects/messages/count-tokens.ts";
+import { messages } from "../../gateway/dialects/messages/messages.ts";
+import { readCountRequest } from "../../gateway/dialects/messages/read-messages-request.ts";
+import { responses } from "../../gateway/dialects/responses/responses.ts";
+import { GatewayError } from "../../gateway/errors.ts";
+import type { Provider, UpstreamApi } from "../../gateway/providers/provider.ts";
+import { type ProviderKindName, providerKindNames, providerKinds } from "../../gateway/providers/registry.ts";
+import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
+import { spliceModel } from "../../gateway/wire/splice-model.ts";
+import { anySize } from "../helpers/body-limits.ts";
+
+export type DialectName = "chat" | "messages" | "count_tokens" | "responses" | "embeddings";
+
+/** What the gateway does with a body on its way to a provider of one kind, without the network. */
+export type RequestPipeline = {
+  dialect: DialectName;
+  kind: ProviderKindName;
+  /** Returns whether the request can be sent; false where the provider's kind cannot express it. */
+  run(bytes: Buffer): Promise<boolean>;
+};
+
+export const requestPipelines: RequestPipeline[] = providerKindNames.flatMap((kind) =>
+  (["chat", "messages", "count_tokens", "responses", "embeddings"] as const).map((dialect) => ({
+    dialect,
+    kind,
+    async run(bytes: Buffer) {
+      try {
+        await steps[dialect](bytes, connect(kind));
+        return true;
+      } catch (error) {
+        if (error instanceof GatewayError) return false;
+        throw error;
+      }
+    },
+  })),
+);
+
+type Target = { provider: Provider; api: UpstreamApi | null; model: typeof upstreamModel };
+
+const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promise<void>> = {
+  chat: (bytes, target) => converse(chat, bytes, target),
+  messages: (bytes, target) => converse(messages, bytes, target),
+  async count_tokens(bytes, { api }) {
+    const request = readCountRequest(bytes, anySize);
+    if (api?.dialects?.["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
+    await countTokens(request);
+    await setImmediate();
+  },
+  responses: (bytes, target) => converse(responses, bytes, target),
+  embeddings(bytes, { api, model }) {
+    const { body } = readEmbeddingsRequest(bytes, anySize);
+    const embeddings = api?.embeddings(model);
+    if (embeddings?.form === "translated") toBytes(embeddings.buildRequest(body, model));
+    estimateInputTokens(body);
+  },
+};
+
+/** As `completions/conversation.ts` goes on, and the answer, which repeats some of the request. */
+function converse(dialect: Dialect, bytes: Buffer, { provider, api, model }: Target): void {
+  const request = dialect.readRequest(bytes, anySize);
+  const chatApi = api?.chat(model);
+  const { endpointName } = dialect;
+  const isNative =
+    endpointName === "chat/completions" ? chatApi?.quirks : api?.dialects?.[endpointName] !== undefined;
+  if (isNative) dialect.native.buildRequest(request, model, chatApi?.quirks ?? null);
+  else {
+    const body = { ...dialect.toChatRequest(request), stream: request.stream };
+    if (chatApi) toBytes(chatApi.buildRequest(body, model));
+    if (provider.reach === "local") {
+      for (const { text } of provider.answerChat(body, { id: "chatcmpl-1", createdSeconds: 1 }).parts) {
+        Buffer.from(text);
+      }
+    }
+    toBytes(dialect.formatAnswer(answer, envelope, request));
+    dialect.createStreamWriter(envelope, request).finish(null);
+  }
+  estimateInputTokens(request.body);
+}
+
+function connect(kind: ProviderKindName): Target {
+  const provider: Provider = providerKinds[kind];
+  const api =
+    provider.reach === "network"
+      ? provider.connect({ baseUrl: baseUrls[kind], secret: "secret-0123456789", preset: null })
+      : null;
+  return { provider, api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
+}
+
+function toBytes(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+const upstreamModel = { name: "upstream-model", outputTokensMax: null, canReason: true };
+
+const modelNames: Partial<Record<ProviderKindName, string>> = {
+  anthropic: "claude-opus-4-5",
+  gemini: "gemini-3-pro-preview",
+  bedrock: "anthropic.claude-sonnet-4-5-20250929-v1:0",
+};
+
+const baseUrls: Record<ProviderKindName, string> = {
+  "openai-compatible": "https://upstream.example/v1",
+  anthropic: "https://upstream.example/v1",
+  gemini: "https://upstream.example/v1beta",
+  "azure-openai": "https://upstream.openai.azure.com",
+  bedrock: "https://bedrock-runtime.us-east-1.amazonaws.com",
+  demo: "",
+};
+
+const envelope = { id: "req_1", createdSeconds: 1, slug: "test/model" };
+
+const answer = {
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant" as const, content: "Hi!", refusal: null },
+      logprobs: null,
+      finish_reason: "stop" as const,
+    },
+  ],
+  usage: null,
+};

@@ -1,0 +1,44 @@
+import test from "ava";
+import { providerKindNames } from "../../gateway/providers/registry.ts";
+import { figures, isFull } from "../helpers/scale.ts";
+import { measureGrowth } from "./measure-growth.ts";
+import { type RequestPipeline, requestPipelines } from "./request-pipelines.ts";
+import { chatShapes } from "./shapes/chat-shapes.ts";
+import { embeddingsShapes } from "./shapes/embeddings-shapes.ts";
+import { messagesShapes } from "./shapes/messages-shapes.ts";
+import { responsesShapes } from "./shapes/responses-shapes.ts";
+import { countFor, toBytes } from "./shapes/shape.ts";
+
+const shapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
+
+/** What a body of the larger size has; the smaller one has a quarter. */
+const largeBytes = isFull ? 2 * 1024 * 1024 : 384 * 1024;
+
+test.serial("every kind of body takes linear time with every kind of provider", async (t) => {
+  t.timeout(900_000);
+  const slow: string[] = [];
+  let pairs = 0;
+  for (const [place, shape] of shapes.entries()) {
+    const count = countFor(shape, largeBytes);
+    const bodies = { small: toBytes(shape.body(Math.floor(count / 4))), large: toBytes(shape.body(count)) };
+    for (const pipeline of requestPipelines) {
+      if (!shape.dialects.includes(pipeline.dialect) || !isTried(pipeline, place)) continue;
+      const { run } = pipeline;
+      const ratio = await measureGrowth(
+        () => run(bodies.small),
+        () => run(bodies.large),
+      );
+      pairs++;
+      if (ratio > 0)
+        slow.push(`${pipeline.dialect}, ${shape.name}, ${pipeline.kind}: ${ratio.toFixed(1)} times`);
+    }
+  }
+  t.log(figures("scaling", { pairs, slow: slow.length }));
+  t.deepEqual(slow, []);
+  t.true(pairs >= 150);
+});
+
+/** In the short form two kinds of provider get each shape, and at least one of them needs a translation. */
+function isTried({ kind }: RequestPipeline, place: number): boolean {
+  return isFull || (providerKindNames.indexOf(kind) - place) % 3 === 0;
+}

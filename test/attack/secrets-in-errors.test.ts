@@ -1,0 +1,226 @@
+import type { ServerResponse } from "node:http";
+import test from "ava";
+import { dumpDatabase } from "../helpers/dump-database.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import { isFull } from "../helpers/scale.ts";
+import { chunkEvent, createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+import { findKeyPieces } from "./find-key-pieces.ts";
+import { keyQuotes } from "./key-quotes.ts";
+
+// An upstream has our credential, and its errors go to clients, to the log and to records: whatever it quotes of the
+// credential must not.
+const shared = sharedByFile();
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+let key: { id: string; value: string };
+/** What the upstream answers next. */
+let answer: (response: ServerResponse) => void;
+
+const canary = "pvk/CANARY+9xQz7/abKm04Rt+Ew==";
+const awsCredential = "AKIACANARY0EXAMPLE01:wJalrXUtnFEMI/K7MDENG+bPxRfiCY:IQoJb3JpZ2luX2VjEO3/Vw+Cg==";
+
+const providers = [
+  { name: "chat", kind: "openai-compatible", path: "/v1" },
+  { name: "openai", kind: "openai-compatible", preset: "openai", path: "/v1" },
+  { name: "claude", kind: "anthropic", path: "/v1" },
+  { name: "gemini", kind: "gemini", path: "/v1beta" },
+  { name: "azure", kind: "azure-openai", path: "" },
+  { name: "aws", kind: "bedrock", path: "", secret: awsCredential },
+] as const;
+const providerIds: string[] = [];
+
+test.before(async () => {
+  upstream = await createUpstream(shared, (_request, response) => answer(response));
+  gateway = await startTestGateway(shared);
+  for (const { name, path, ...provider } of providers) {
+    const { secret = canary, ...settings } = { secret: undefined, ...provider };
+    const { id: providerId } = await gateway.admin.providers.create.mutate({
+      name,
+      baseUrl: upstream.url + path,
+      apiKey: secret,
+      ...settings,
+    });
+    providerIds.push(providerId);
+    const upstreamModel = name === "aws" ? "amazon.titan-embed-text-v2:0" : "upstream-model";
+    await gateway.admin.models.create.mutate({ slug: `${name}/model`, providerId, upstreamModel });
+  }
+  key = await createKey(
+    gateway,
+    providers.map(({ name }) => `${name}/model`),
+  );
+});
+
+const messages = [{ role: "user", content: "Hello" }];
+const endpoints: Record<string, object> = {
+  "chat/completions": { messages, max_tokens: 5 },
+  messages: { messages, max_tokens: 5 },
+  responses: { input: "Hello" },
+  embeddings: { input: "Hello" },
+};
+
+/** Every form of client to every kind of provider. */
+const ways = Object.entries(endpoints).flatMap(([path, body]) =>
+  providers
+    .filter(({ name }) => path !== "embeddings" || name !== "claude")
+    .map(({ name }) => ({ path, name, body: { model: `${name}/model`, ...body } })),
+);
+
+async function send(path: string, body: object): Promise<string> {
+  const { headers, text } = await postTo(
+    gateway,
+    `/v1/${path}`,
+    { authorization: `Bearer ${key.value}` },
+    body,
+  );
+  return `${JSON.stringify([...headers])}\n${text}`;
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json", "x-debug": canary });
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+const secretOf = (name: string) => (name === "aws" ? awsCredential : canary);
+
+for (const { path, name, body } of ways) {
+  test.serial(`${path} at ${name}: a status 400 shows no piece of the key`, async (t) => {
+    const secret = secretOf(name);
+    for (const [how, quote] of Object.entries(keyQuotes)) {
+      const quoted = quote(secret);
+      for (const error of [
+        { message: `Bad key: ${quoted} (is it yours?)`, type: quoted, param: quoted, code: quoted },
+        quoted,
+      ]) {
+        answer = (response) => sendJson(response, 400, { error });
+        const text = await send(path, body);
+        t.regex(text, /error/);
+        t.deepEqual(findKeyPieces(text, secret), [], `${how}: ${text}`);
+      }
+    }
+  });
+}
+
+const wireForms: Record<string, (secret: string) => string> = {
+  slashes: (secret) => secret.replaceAll("/", "\\/"),
+  signs: (secret) => secret.replaceAll(/\W/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`),
+  "every character": (secret) =>
+    [...secret].map((sign) => `\\u00${sign.charCodeAt(0).toString(16).toUpperCase()}`).join(""),
+};
+
+for (const [how, escape] of Object.entries(wireForms)) {
+  test.serial(`a status 400 with ${how} of the key escaped in its JSON shows no piece`, async (t) => {
+    for (const { path, name, body } of ways) {
+      const secret = secretOf(name);
+      for (const text of [
+        `{"error":{"message":"Bad key ${escape(secret)}","code":"${escape(secret)}"}}`,
+        `{"error":{"message":"Bad key","details":[{"x":"${escape(secret)}"}],"${escape(secret)}":1}}`,
+        `{"message":"Bad key ${escape(secret)}"}`,
+        `Bad key: ${escape(secret)}`,
+        `<html>${escape(secret)}</html>`,
+        `{"error":{"message":"Bad key ${escape(secret)}`,
+        `[{"error":{"message":"${escape(secret).slice(0, 40)}","type":"${escape(secret).slice(40)}"}}]`,
+      ]) {
+        answer = (response) => sendJson(response, 400, text);
+        const shown = await send(path, body);
+        t.deepEqual(findKeyPieces(shown, secret), [], `${path} at ${name}: ${shown}`);
+      }
+    }
+  });
+}
+
+/** Errors in the middle of a stream, in the upstream's form. */
+const events: Record<string, (message: string) => string> = {
+  chat: (message) => `${chunkEvent("Hel")}data: ${JSON.stringify({ error: { message, code: message } })}\n\n`,
+  openai: (message) =>
+    `event: error\ndata: ${JSON.stringify({ type: "error", code: message.slice(0, 60), message })}\n\n`,
+  claude: (message) =>
+    `event: error\ndata: ${JSON.stringify({ type: "error", error: { type: message, message } })}\n\n`,
+  gemini: (message) => `data: ${JSON.stringify({ error: { code: 500, message, status: message } })}\n\n`,
+};
+
+for (const { path, name, body } of ways.filter((way) => way.path !== "embeddings")) {
+  const event = events[name === "openai" && path !== "responses" ? "chat" : name];
+  if (event === undefined) continue;
+  test.serial(`${path} at ${name}: an error event shows no piece of the key`, async (t) => {
+    for (const [how, quote] of Object.entries(keyQuotes)) {
+      answer = (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const text = event(`No memory for ${quote(canary)}.`);
+        response.write(text.slice(0, -9));
+        response.end(text.slice(-9));
+      };
+      const text = await send(path, { ...body, stream: true });
+      t.regex(text, /error/);
+      t.deepEqual(findKeyPieces(text, canary), [], `${how}: ${text}`);
+    }
+  });
+}
+
+test.serial("a test of a provider in the console shows no piece of the key", async (t) => {
+  for (const [at, { name }] of providers.entries()) {
+    const id = providerIds[at] ?? "";
+    for (const [how, quote] of Object.entries(keyQuotes)) {
+      for (const status of isFull ? [400, 402, 429, 500] : [429]) {
+        answer = (response) =>
+          sendJson(response, status, { error: { message: `Bad: ${quote(secretOf(name))}` } });
+        const { message, credentials } = await gateway.admin.providers.test.mutate({ id });
+        const text = [message, ...credentials.map((each) => each.message)].join("\n");
+        t.deepEqual(findKeyPieces(text, secretOf(name)), [], `${how}: ${text}`);
+      }
+      const error = await t.throwsAsync(gateway.admin.providers.discoverModels.query({ id }));
+      t.deepEqual(findKeyPieces(String(error?.message), secretOf(name)), [], how);
+    }
+  }
+});
+
+test.serial("a message without the key stays as it is", async (t) => {
+  for (const message of [
+    "The model `gpt-4o` does not exist: see https://example.com/v1?x=%20&amp;y=1 \\ 100 %.",
+    "messages.1.content: Input should be a valid list, 'Zm9vYmFy' is none.",
+  ]) {
+    answer = (response) => sendJson(response, 400, { error: { message, code: "context_length_exceeded" } });
+    const text = await send("chat/completions", { model: "chat/model", messages });
+    t.true(text.includes(JSON.stringify(message)), text);
+    t.true(text.includes('"context_length_exceeded"'));
+  }
+});
+
+test.serial("an error of 60 KB made of escapes blocks for less than 200 ms", async (t) => {
+  for (const piece of [
+    "\\",
+    "%25",
+    "&amp;",
+    "&#0000",
+    "a",
+    " ",
+    "a ",
+    "eHB2",
+    "7a",
+    canary,
+    canary.slice(0, 7),
+  ]) {
+    const message = piece.repeat(60_000 / piece.length);
+    answer = (response) => sendJson(response, 400, { error: { message } });
+    const durations: number[] = [];
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const startedAt = performance.now();
+      t.deepEqual(
+        findKeyPieces(await send("chat/completions", { model: "chat/model", messages }), canary),
+        [],
+      );
+      durations.push(performance.now() - startedAt);
+    }
+    t.true(Math.min(...durations) < 200, `${piece}: ${durations.join(" ")} ms`);
+  }
+});
+
+test.after.always("neither the log nor a record holds a piece of a key", async (t) => {
+  const records = await usageOf(gateway, key.id);
+  t.true(records.length > 0);
+  const texts = [gateway.log.join("\n"), await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "")];
+  for (const secret of [canary, awsCredential]) {
+    for (const text of texts) t.deepEqual(findKeyPieces(text, secret), []);
+  }
+});

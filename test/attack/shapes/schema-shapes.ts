@@ -1,0 +1,32 @@
+import { members, times } from "./shape.ts";
+
+/** JSON schemas that are large in one way each. */
+export const schemaShapes: Record<string, (count: number) => Record<string, unknown>> = {
+  properties: (count) => closed(members(count, () => ({ type: "string" }))),
+  "required names": (count) => {
+    const properties = members(count, () => ({ type: "string", minLength: 1 }));
+    return { ...closed(properties), required: Object.keys(properties) };
+  },
+  "required names in reverse": (count) => {
+    const properties = members(count, () => true);
+    return { ...closed(properties), required: Object.keys(properties).reverse() };
+  },
+  "values of an enum": (count) => closed({ a: { enum: times(count, (index) => `value ${index}`) } }),
+  "schemas in anyOf": (count) =>
+    closed({ a: { anyOf: times(count, (index) => ({ type: "string", maxLength: index })) } }),
+  definitions: (count) => ({
+    ...closed({ a: { $ref: "#/$defs/name_0" } }),
+    $defs: members(count, (index) => closed({ next: { $ref: `#/$defs/name_${index}` } })),
+  }),
+  "levels of objects": (count) =>
+    closed(members(count / 20, () => times(20, () => 0).reduce((inner) => closed({ a: inner }), {}))),
+};
+
+function closed(properties: Record<string, unknown>): Record<string, unknown> {
+  return {
+    type: "object",
+    properties,
+    required: Object.keys(properties).slice(0, 1),
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,34 @@
+import type { DialectName } from "../request-pipelines.ts";
+
+/** A body that grows with a count, in one of the ways in which a request can be large. */
+export type Shape = {
+  name: string;
+  dialects: readonly DialectName[];
+  /** A value, or the text of the body itself. */
+  body(count: number): object | string;
+};
+
+export function times<Item>(count: number, item: (index: number) => Item): Item[] {
+  return Array.from({ length: count }, (_, index) => item(index));
+}
+
+export function members(count: number, value: (index: number) => unknown): Record<string, unknown> {
+  return Object.fromEntries(times(count, (index) => [`name_${index}`, value(index)]));
+}
+
+export function toBytes(body: object | string): Buffer {
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+/** How many items make a body of about so many bytes, or of so much else that grows with its items. */
+export function countFor(
+  { body }: Shape,
+  most: number,
+  measure: (bytes: Buffer) => number = (bytes) => bytes.length,
+): number {
+  const few = measure(toBytes(body(fewItems)));
+  const perItem = (measure(toBytes(body(2 * fewItems))) - few) / fewItems;
+  return perItem <= 0 ? Infinity : Math.max(1, Math.floor((most - few) / perItem) + fewItems);
+}
+
+const fewItems = 1_200;

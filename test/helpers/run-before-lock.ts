@@ -1,0 +1,18 @@
+import type { TestGateway } from "./test-gateway.ts";
+
+/** Runs something in the next change of a key: after the key was read, and before its row is locked. MySQL only. */
+export function runBeforeLock({ services: { database } }: TestGateway, run: () => Promise<void>): void {
+  const write = database.write.bind(database);
+  database.write = (work) => {
+    database.write = write;
+    return write((repositories) => {
+      const { apiKeys } = repositories;
+      const nextRevision = apiKeys.nextRevision.bind(apiKeys);
+      apiKeys.nextRevision = async (...change) => {
+        await run();
+        return nextRevision(...change);
+      };
+      return work(repositories);
+    });
+  };
+}

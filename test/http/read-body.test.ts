@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+import test, { type ExecutionContext } from "ava";
+import { GatewayError } from "../../gateway/errors.ts";
+import { BodyBudget } from "../../gateway/http/body-budget.ts";
+import { ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
+
+const bytesMax = 200_000;
+
+/** Reads one request that the client writes piece by piece. */
+async function readPieces(
+  t: ExecutionContext,
+  pieces: readonly Buffer[],
+  { headers = {}, budgetBytes = 1_000_000, leaves = false }: ReadOptions = {},
+) {
+  const budget = new BodyBudget(budgetBytes);
+  const held = budget.hold("key_1");
+  const { promise, resolve } = Promise.withResolvers<{ read: Buffer | Error; request: IncomingMessage }>();
+  const server = createServer((request, response) => {
+    void readBody(request, bytesMax, held)
+      .catch((error: Error) => error)
+      .then((read) => {
+        resolve({ read, request });
+        response.end();
+      });
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  t.teardown(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = send({ port, method: "POST", headers, agent: false });
+  client.on("error", () => {});
+  client.on("response", (response) => response.resume());
+  for (const piece of pieces) await new Promise<void>((written) => client.write(piece, () => written()));
+  if (leaves) client.destroy();
+  else client.end();
+  const { read } = await promise;
+  client.destroy();
+  return { read, budget, held };
+}
+
+type ReadOptions = { headers?: Record<string, string | number>; budgetBytes?: number; leaves?: boolean };
+
+for (const [name, sizes] of Object.entries({
+  "no byte": [],
+  "one piece": [1_000],
+  "one-byte pieces": Array.from({ length: 300 }, () => 1),
+  "pieces that grow": [1, 10, 100, 1_000, 10_000, 100_000],
+  "as many bytes as allowed": [bytesMax - 1, 1],
+})) {
+  test(`a body of ${name} arrives as it was sent`, async (t) => {
+    const pieces = sizes.map((size, index) => Buffer.alloc(size, index));
+    const { read, budget, held } = await readPieces(t, pieces);
+    t.deepEqual(read, Buffer.concat(pieces));
+    t.is(budget.bytes, Buffer.concat(pieces).length);
+    held.release();
+    held.release();
+    t.is(budget.bytes, 0);
+  });
+}
+
+const refusals: Record<string, [pieces: Buffer[], options: ReadOptions, code: string]> = {
+  "a body that is too large": [[Buffer.alloc(bytesMax), Buffer.alloc(1)], {}, "request_too_large"],
+  "a body declared too large": [[], { headers: { "content-length": bytesMax + 1 } }, "request_too_large"],
+  "a compressed body": [[], { headers: { "content-encoding": "gzip" } }, "unsupported_encoding"],
+  "a body beyond the budget": [[Buffer.alloc(6_000)], { budgetBytes: 10_000 }, "service_unavailable"],
+};
+
+for (const [name, [pieces, options, code]] of Object.entries(refusals)) {
+  test(`${name} is refused and holds nothing`, async (t) => {
+    const { read, budget } = await readPieces(t, pieces, options);
+    t.true(read instanceof GatewayError && read.code === code, String(read));
+    t.is(budget.bytes, 0);
+  });
+}
+
+test("a client that leaves holds nothing", async (t) => {
+  const { read, budget } = await readPieces(t, [Buffer.alloc(10)], { leaves: true });
+  t.true(read instanceof ClientGoneError);
+  t.is(budget.bytes, 0);
+});
+
+test("one key may hold half of the budget, and the others the rest", (t) => {
+  const budget = new BodyBudget(100);
+  const [own, foreign] = [budget.hold("key_1"), budget.hold("key_2")];
+  own.add(50);
+  t.throws(() => budget.hold("key_1").add(1), { instanceOf: GatewayError });
+  foreign.add(50);
+  t.throws(() => budget.hold("key_3").add(1), { instanceOf: GatewayError });
+  own.release();
+  t.notThrows(() => budget.hold("key_3").add(50));
+});
+
+test("a body whose request has ended takes no more bytes", (t) => {
+  const budget = new BodyBudget(100);
+  const held = budget.hold("key_1");
+  held.add(10);
+  held.release();
+  t.throws(() => held.add(1), { instanceOf: GatewayError });
+  t.is(budget.bytes, 0);
+});
