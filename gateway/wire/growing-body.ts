@@ -14,7 +14,7 @@ export class GrowingBody {
   }
 
   get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
+    return this.#length === this.#buffer.length ? this.#buffer : this.#buffer.subarray(0, this.#length);
   }
 
   append(chunk: Buffer): void {
