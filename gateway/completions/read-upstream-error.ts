@@ -57,16 +57,6 @@ export type ErrorSpeaker = {
   meantStatus?: ((status: number, body: unknown) => number) | undefined;
 };
 
-/** An error event in the middle of an upstream's stream. */
-export function readUpstreamErrorEvent(payload: Buffer, secret: string | null): GatewayError {
-  const { message } = readErrorMembers(parseJson(payload), secret);
-  return new GatewayError(
-    "upstream_error",
-    message ?? "The model's provider reported an error in the middle of its answer.",
-    { reason: "reported_error" },
-  );
-}
-
 /** An error that was made of what an upstream said, without our credential. */
 export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
   const { code, reason, upstream } = error;
