@@ -6,11 +6,11 @@ import { isSameOrigin } from "../http/is-same-origin.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
-import { publicUrlOf } from "./public-url.ts";
 import { readAccessToken } from "./read-access-token.ts";
 import type { CallRequest } from "./read-call-body.ts";
 import { RefreshCookie } from "./refresh-cookie.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
+import type { IncomingMessage } from "node:http";
 
 export type Context = {
   services: Pick<
@@ -75,4 +75,17 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
       refreshCookie: new RefreshCookie(req, res, publicUrl?.startsWith("https:") === true),
     };
   };
+}
+
+/**
+ * Where people reach the gateway: as it was configured, else as the page that asks was reached, else as the request was.
+ * What is made of it is told to whoever sent the request and nobody else, so that a forged header deceives its sender.
+ */
+function publicUrlOf({ headers }: IncomingMessage, configured: string | null): string {
+  if (configured !== null) return configured.replace(/\/+$/, "");
+  const { origin, host } = headers;
+  const address = origin !== undefined && URL.canParse(origin) ? origin : `http://${host}`;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  // A sandboxed page's origin is the text "null".
+  return url === null || !url.protocol.startsWith("http") ? "" : url.origin;
 }

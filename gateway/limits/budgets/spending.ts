@@ -1,7 +1,7 @@
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { Ledger } from "./ledger.ts";
-import { UnshippedCosts } from "./unshipped-costs.ts";
+import { dayMs } from "./budget-time.ts";
 
 type SpendingOptions = {
   now: () => number;
@@ -112,3 +112,39 @@ export class Spending {
 const idsPerQuery = 200;
 /** One query more, however many rest; those in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
+
+/**
+ * What requests that are over have cost but is not in the database yet, by whose it is and day: what was read there plus this
+ * is what was spent. It is no larger than the spool.
+ */
+class UnshippedCosts {
+  readonly #costs = new Map<string, Map<number, number>>();
+
+  add(id: string, { createdAt, cost }: UsageRecord): void {
+    if (cost === null || cost === 0) return;
+    let days = this.#costs.get(id);
+    if (!days) this.#costs.set(id, (days = new Map()));
+    const day = startOfDay(createdAt);
+    days.set(day, (days.get(day) ?? 0) + cost);
+  }
+
+  /** The record is in the database. */
+  shipped(id: string, { createdAt, cost }: UsageRecord): void {
+    const days = this.#costs.get(id);
+    if (!days || cost === null) return;
+    const day = startOfDay(createdAt);
+    const left = (days.get(day) ?? 0) - cost;
+    if (left > 0) days.set(day, left);
+    else days.delete(day);
+    if (days.size === 0) this.#costs.delete(id);
+  }
+
+  /** The cost of each day, by the day's first moment. */
+  of(id: string): Iterable<[startsAt: number, cost: number]> {
+    return this.#costs.get(id) ?? [];
+  }
+}
+
+function startOfDay(moment: Date): number {
+  return Math.floor(moment.getTime() / dayMs) * dayMs;
+}

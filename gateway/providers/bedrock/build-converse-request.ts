@@ -3,12 +3,19 @@ import type { UpstreamModel } from "../provider.ts";
 import type { ConverseRequest } from "./converse-request.ts";
 import { expectNumber, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { findModelFamily } from "./model-family.ts";
-import { refuseInexpressible } from "./refuse-inexpressible.ts";
 import { toConverseMessages } from "./to-converse-messages.ts";
 import { toOutputFormat } from "./to-output-format.ts";
 import { toSampling } from "./to-sampling.ts";
 import { toThinking } from "./to-thinking.ts";
 import { toToolConfig } from "./to-tool-config.ts";
+import {
+  type Inexpressible,
+  is,
+  isEmpty,
+  isTextOnly,
+  never,
+  refuseParameters,
+} from "../refuse-parameters.ts";
 
 /** Says in Converse's form what a chat completion request says. */
 export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {
@@ -53,3 +60,22 @@ function toStopSequences(stop: unknown): string[] | undefined {
 function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.values(value).some((field) => field !== undefined) ? value : undefined;
 }
+
+/** Throws `unsupported_parameter` for what Converse has nothing like, and what would change the answer. */
+function refuseInexpressible(body: ChatRequestBody): void {
+  refuseParameters(body, inexpressible);
+}
+
+const inexpressible: Inexpressible[] = [
+  ["n", is(1), "Models on Bedrock give one answer to a request."],
+  ["logprobs", is(false), "Bedrock does not tell probabilities."],
+  ["top_logprobs", is(0), "Bedrock does not tell probabilities."],
+  ["logit_bias", isEmpty, "Bedrock has nothing like it."],
+  ["frequency_penalty", is(0), "Bedrock has nothing like it."],
+  ["presence_penalty", is(0), "Bedrock has nothing like it."],
+  ["modalities", isTextOnly, "Models on Bedrock answer with text."],
+  ["audio", never, "Models on Bedrock answer with text."],
+  ["web_search_options", never, "Models on Bedrock do not search the web."],
+  ["functions", isEmpty, "Use tools instead."],
+  ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
+];

@@ -1,10 +1,10 @@
-import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import type { ConverseMessage, ToolConfig } from "./converse-request.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { type ChosenTools, readToolChoice } from "./read-tool-choice.ts";
 import { toPastToolSpecs, toToolSpecs } from "./to-tool-specs.ts";
+import { expectArray, expectObject, expectString } from "../../wire/expect-type.ts";
 
 export type ToolRules = {
   toolConfig?: ToolConfig | undefined;
@@ -58,4 +58,30 @@ function forbidCalls(tools: ToolConfig["tools"], messages: ConverseMessage[]): T
 function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object {
   const type = name !== undefined ? "tool" : mode === "required" ? "any" : "auto";
   return { type, name, disable_parallel_tool_use: true };
+}
+
+/** Whether a tool may or must be called, and which of them; `names` is null for any. */
+type ChosenTools = { mode: "none" | "auto" | "required"; names: ReadonlySet<string> | null };
+
+/** https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice */
+function readToolChoice(choice: unknown): ChosenTools {
+  if (choice === undefined || choice === null || choice === "auto") return { mode: "auto", names: null };
+  if (choice === "none" || choice === "required") return { mode: choice, names: null };
+  if (isObject(choice) && choice["type"] === "function") {
+    return { mode: "required", names: new Set([nameIn(choice, "tool_choice")]) };
+  }
+  if (isObject(choice) && choice["type"] === "allowed_tools") {
+    const allowed = expectObject(choice["allowed_tools"], "tool_choice.allowed_tools");
+    const param = "tool_choice.allowed_tools.tools";
+    const names = expectArray(allowed["tools"], param).map((tool, index) =>
+      nameIn(tool, `${param}[${index}]`),
+    );
+    return { mode: allowed["mode"] === "required" ? "required" : "auto", names: new Set(names) };
+  }
+  throw invalidValue("tool_choice", "must be none, auto, required, or name functions");
+}
+
+function nameIn(tool: unknown, param: string): string {
+  const called = expectObject(expectObject(tool, param)["function"], `${param}.function`);
+  return expectString(called["name"], `${param}.function.name`);
 }

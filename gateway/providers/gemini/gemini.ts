@@ -4,10 +4,9 @@ import type { NetworkProvider } from "../provider.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader } from "./generate-stream-reader.ts";
 import { geminiEmbeddings } from "./gemini-embeddings.ts";
-import { meantStatus } from "./meant-status.ts";
-import { modelPath } from "./model-path.ts";
+import { modelPath, bareModelName } from "./model-path.ts";
 import { readGenerateAnswer } from "./read-generate-answer.ts";
-import { readModelNames } from "./read-model-names.ts";
+import { isObject } from "../../wire/chat-completion.ts";
 
 const baseUrl = "https://generativelanguage.googleapis.com/v1beta";
 
@@ -46,3 +45,33 @@ export const gemini: NetworkProvider = {
     };
   },
 };
+
+/** Google answers 400 to a key that it does not know, as to a request that is wrong. */
+function meantStatus(status: number, body: unknown): number {
+  return status === 400 && errorReasons(body).includes("API_KEY_INVALID") ? 401 : status;
+}
+
+/** The body is an object, or an array with that object in it. https://google.aip.dev/193 */
+function errorReasons(body: unknown): unknown[] {
+  const outer: unknown = Array.isArray(body) ? body[0] : body;
+  const error = isObject(outer) ? outer["error"] : null;
+  const details = isObject(error) ? error["details"] : null;
+  return Array.isArray(details)
+    ? details.map((detail: unknown) => (isObject(detail) ? detail["reason"] : null))
+    : [];
+}
+
+/** The models that chat or embed; others make pictures, films and speech. https://ai.google.dev/api/models */
+function readModelNames(list: unknown): string[] | null {
+  const models = isObject(list) ? list["models"] : null;
+  if (!Array.isArray(models)) return null;
+  return models.flatMap((model: unknown) =>
+    isObject(model) && typeof model["name"] === "string" && isOfUse(model["supportedGenerationMethods"])
+      ? bareModelName(model["name"])
+      : [],
+  );
+}
+
+function isOfUse(methods: unknown): boolean {
+  return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
+}
