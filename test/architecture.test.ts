@@ -2,6 +2,7 @@ import path from "node:path";
 import test from "ava";
 import { folderCycles, importCycles } from "./helpers/import-cycles.ts";
 import { folder, fromPackage, importRule, inside, libraryRule, type Rule } from "./helpers/import-rule.ts";
+import { sizeRules } from "./helpers/size-rules.ts";
 import { parseSources, readSourceTree } from "./helpers/source-tree.ts";
 
 const transports = ["gateway/v1/", "gateway/trpc/", "gateway/graphql/"];
@@ -184,15 +185,7 @@ const rules: Rule[] = [
       "gateway/providers/demo/demo.ts": 'import "../provider.ts";',
     },
   },
-  {
-    title: "no file is longer than 250 lines, but for migrations",
-    findings: (files) =>
-      files
-        .filter((file) => file.lineCount > 250 && !inside(file.path, ["db/migrations/"]))
-        .map((file) => `${file.path} has ${file.lineCount} lines`),
-    seeds: { "gateway/keys/key-service.ts": "\n".repeat(251) },
-    permitted: { "db/migrations/0001.ts": "\n".repeat(300), "gateway/app.ts": "\n".repeat(250) },
-  },
+  ...sizeRules,
 ];
 
 const files = readSourceTree(path.join(import.meta.dirname, ".."), ours);
