@@ -7,7 +7,9 @@ export function watchServices(registry: Registry, services: WatchedServices): vo
   const registers = [registry];
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
-      ...{ name, help, registers },
+      name,
+      help,
+      registers,
       collect() {
         this.set(value());
       },

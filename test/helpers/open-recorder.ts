@@ -24,7 +24,9 @@ export async function openRecorder(
   const dataDir = more.dataDir ?? (await createTestFolder(t));
   const log: string[] = [];
   const recorder = new UsageRecorder({
-    ...{ database, lockFile, dataDir },
+    database,
+    lockFile,
+    dataDir,
     log: createLog("debug", { write: (line) => log.push(line) }),
     createName: () => `process_${++names}`,
     isSynced: more.isSynced ?? false,

@@ -33,7 +33,8 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     t.timeout(120_000);
     const environment = {
       // Often enough to meet records that are on their way.
-      ...{ BUDGET_REFRESH_INTERVAL_MS: "20", DATABASE_TIMEOUT_MS: "20000" },
+      BUDGET_REFRESH_INTERVAL_MS: "20",
+      DATABASE_TIMEOUT_MS: "20000",
       ...(variable !== null && { [variable]: "1.5" }),
     };
     const gateway = await startTestGateway(t, { kind, environment });
@@ -130,7 +131,11 @@ function silentReply(): Reply {
     statusOf: () => 402,
     streamWriter: null,
     write: () => true,
-    ...{ beginStream: nothing, endStream: nothing, sendJson: nothing, fail: nothing },
-    ...{ abandon: nothing, onDrain: nothing },
+    beginStream: nothing,
+    endStream: nothing,
+    sendJson: nothing,
+    fail: nothing,
+    abandon: nothing,
+    onDrain: nothing,
   };
 }

@@ -103,7 +103,9 @@ if (valkeyProgram) {
     const limiter = new Limiter({ now: () => clock.now, limits, budgets: noBudgets, exact });
     const asking: Parameters<Limiter["admit"]>[0] = {
       key: limitedKey("key_waiting", { requestsPerMinute: 9, tokensPerMinute: 99 }),
-      ...{ bodyBytes: 40, admission: null, fail: (error) => t.fail(error.message) },
+      bodyBytes: 40,
+      admission: null,
+      fail: (error) => t.fail(error.message),
     };
     await new Promise<void>((resolve) => limiter.admit({ ...asking }, resolve));
     const waiting = { ...asking };
@@ -160,7 +162,10 @@ const steps = fc.array(
 
 async function connect(t: ExecutionContext): Promise<ValkeyLimits> {
   const limits = new ValkeyLimits({
-    ...{ url, timeoutMs: 20_000, log: createLog("silent", { write() {} }), meters: new Map() },
+    url,
+    timeoutMs: 20_000,
+    log: createLog("silent", { write() {} }),
+    meters: new Map(),
     createSessionName: () => `session_${++sessions}`,
     now: () => clock.now,
   });

@@ -87,8 +87,12 @@ async function use(
     return {
       ...record,
       ...price,
-      ...{ apiKeyId: key?.id ?? "", apiKeyName: key?.name ?? "", ownerId: owners[0]?.id ?? null },
-      ...{ model: slug, provider: slug.split("/")[0] ?? "", upstreamModel: model?.upstreamModel ?? null },
+      apiKeyId: key?.id ?? "",
+      apiKeyName: key?.name ?? "",
+      ownerId: owners[0]?.id ?? null,
+      model: slug,
+      provider: slug.split("/")[0] ?? "",
+      upstreamModel: model?.upstreamModel ?? null,
       cost: costOf(price, record),
     };
   });

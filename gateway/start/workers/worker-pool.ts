@@ -21,7 +21,11 @@ export class WorkerPool {
     this.#options = options;
     this.#places = Array.from({ length: options.count }, (_, index) => ({
       number: index + 1,
-      ...{ worker: null, isServing: false, startedAt: 0, deaths: 0, timer: undefined },
+      worker: null,
+      isServing: false,
+      startedAt: 0,
+      deaths: 0,
+      timer: undefined,
     }));
   }
 

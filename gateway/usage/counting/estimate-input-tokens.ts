@@ -53,8 +53,19 @@ const toolMembers = ["tools", "functions", "response_format"];
 
 /** Texts that are not shown to the model, or are one token at most. */
 const markNames = new Set([
-  ...["role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "item_id", "status", "signature"],
-  ...["encrypted_content", "detail", "media_type", "format"],
+  "role",
+  "type",
+  "id",
+  "call_id",
+  "tool_call_id",
+  "tool_use_id",
+  "item_id",
+  "status",
+  "signature",
+  "encrypted_content",
+  "detail",
+  "media_type",
+  "format",
 ]);
 
 /** What is no text has some hundred to some thousand tokens, which nobody knows who cannot see it. */
