@@ -24,15 +24,16 @@ export async function probeProvider(
   settings: ProviderSettings,
   upstreams: Upstreams,
 ): Promise<ProviderVerdict> {
-  if (provider.reach === "local") {
-    return { ok: true, message: "It answers by itself.", latencyMs: 0, models: provider.modelNames };
-  }
+  const api = provider.connect(settings);
   const startedAt = performance.now();
-  const finding = await ask(provider.connect(settings), upstreams);
+  const finding = await ask(api, upstreams);
   const latencyMs = Math.round(performance.now() - startedAt);
   if (typeof finding === "string") return { ok: false, message: finding, latencyMs, models: [] };
   const count = `${finding.length} ${finding.length === 1 ? "model" : "models"}`;
-  return { ok: true, message: `Answered in ${latencyMs} ms, ${count}.`, latencyMs, models: finding };
+  const message = api.modelsEndpoint.answer
+    ? "It answers by itself."
+    : `Answered in ${latencyMs} ms, ${count}.`;
+  return { ok: true, message, latencyMs, models: finding };
 }
 
 /** The names of the models, or what is wrong. */

@@ -25,7 +25,7 @@ export async function checkSettings(
     throw new GatewayError("invalid_value", message, { param: "preset" });
   }
   const provider = providerKinds[kind];
-  if (provider.reach === "network") {
+  if (provider.fields.baseUrl) {
     const address = baseUrl ?? known?.baseUrl ?? provider.defaultBaseUrl;
     return { kind, preset, baseUrl: await checkBaseUrl(address, guard) };
   }
@@ -40,8 +40,7 @@ export function checkConnection(
   { kind, preset, baseUrl }: { kind: string; preset: string | null; baseUrl: string | null },
   secret: string | null,
 ): void {
-  const provider = findProvider(kind);
-  if (provider.reach === "network") provider.connect({ baseUrl: baseUrl ?? "", secret, preset });
+  findProvider(kind).connect({ baseUrl: baseUrl ?? "", secret, preset });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Database } from "../../db/database.ts";
+import { GatewayError } from "../errors.ts";
 import type { Catalogue } from "../routing/catalogue.ts";
 import { findModelFacts } from "../known-models/model-facts.ts";
 import { fromPriceColumns } from "../known-models/prices.ts";
@@ -46,7 +47,7 @@ export async function readSetupModels(
 
 function dialectsOf(catalogue: Catalogue, slug: string): SetupModel["dialects"] {
   const target = catalogue.find(slug)?.candidates[0]?.[0]?.target;
-  if (target?.reach !== "network") return ["chat"];
+  if (!target || target instanceof GatewayError) return ["chat"];
   return [
     ...(target.chat.quirks ? (["chat"] as const) : []),
     ...(target.dialects.messages ? (["messages"] as const) : []),

@@ -12,8 +12,8 @@ export type PresetOfKind = Required<Omit<Preset, "hint">> & {
 /** The well-known upstreams of every kind, in the kinds' order: what a form for a new provider offers. */
 export function listPresets(): PresetOfKind[] {
   return providerKindNames.flatMap((kind) =>
-    presetsOf(kind).map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {
-      const baseUrl = own ?? defaultBaseUrl(kind);
+    providerKinds[kind].presets.map(({ name, label, baseUrl: own, keyPageUrl, keyVariable, hint = null }) => {
+      const baseUrl = own ?? providerKinds[kind].defaultBaseUrl;
       const fields = {
         apiKey: keyVariable === null ? "optional" : "required",
         baseUrl: baseUrl === null ? "required" : "optional",
@@ -26,14 +26,4 @@ export function listPresets(): PresetOfKind[] {
 /** Null for a name that the kind does not have, or does not have any more. */
 export function findPreset(kind: string, name: string | null): PresetOfKind | null {
   return listPresets().find((preset) => preset.kind === kind && preset.name === name) ?? null;
-}
-
-function presetsOf(kind: ProviderKindName): readonly Preset[] {
-  const provider = providerKinds[kind];
-  return provider.reach === "network" ? provider.presets : [];
-}
-
-function defaultBaseUrl(kind: ProviderKindName): string | null {
-  const provider = providerKinds[kind];
-  return provider.reach === "network" ? provider.defaultBaseUrl : null;
 }

@@ -9,11 +9,9 @@ import type { ChatQuirks } from "../wire/chat-quirks.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
 /** How one kind of upstream is spoken to: pure functions. What is called, and when, is decided elsewhere. */
-export type Provider = NetworkProvider | LocalProvider;
-
-/** An upstream that is reached over HTTP. */
-export type NetworkProvider = {
-  reach: "network";
+export type Provider = {
+  /** The settings that a provider of this kind has. A preset can require a key that its kind does not. */
+  fields: { baseUrl: boolean; apiKey: "required" | "optional" | "none" };
   /** Where it is unless somebody says otherwise; null where nobody can know. */
   defaultBaseUrl: string | null;
   /** The well-known upstreams of this kind. */
@@ -78,9 +76,6 @@ export type ChatApi = ChatTranslation & {
   quirks: ChatQuirks | null;
 };
 
-/** How an upstream's answers become chat completions. */
-export type AnswerTranslation = Omit<ChatTranslation, "buildRequest">;
-
 export type ChatTranslation = {
   /** The upstream's request, still as a value. Throws `unsupported_parameter` for what would change the answer if dropped. */
   buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
@@ -130,15 +125,6 @@ export type EmbeddingsAnswer = {
   inputTokens: number | null;
 };
 
-/** A provider that answers by itself, without any network. */
-export type LocalProvider = {
-  reach: "local";
-  modelNames: string[];
-  answerChat(body: ChatRequestBody, identity: AnswerIdentity): ScriptedAnswer;
-};
-
-export type AnswerIdentity = { id: string; createdSeconds: number };
-
 export type Endpoint = {
   /** Scheme, host and port. */
   origin: string;
@@ -149,12 +135,14 @@ export type Endpoint = {
   /** Our credential in those headers, which an upstream may quote and nobody else may see. */
   secret: string | null;
   /** Further headers, names and values in turn, where they depend on the request: a signature. */
-  sign?(request: SignedRequest): Promise<string[]>;
+  sign?(request: UpstreamRequest): Promise<string[]>;
+  /** An upstream inside this process: no connection is opened, and the answer is played as if it came over one. */
+  answer?(request: UpstreamRequest): ScriptedAnswer;
 };
 
-export type SignedRequest = { method: "GET" | "POST"; body: Buffer | null; date: Date };
+export type UpstreamRequest = { method: "GET" | "POST"; body: Buffer | null; date: Date };
 
-/** An answer as an upstream would give it, piece by piece. */
+/** The answer of an upstream inside this process, piece by piece. */
 export type ScriptedAnswer = {
   status: number;
   headers: Record<string, string>;

@@ -1,4 +1,5 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
+import { GatewayError } from "../errors.ts";
 import type { ObservedCall, ObservedUpstream } from "../usage/observed-request.ts";
 import type { EndedRequest } from "../usage/request-observer.ts";
 import { genAiOperationName, genAiProviderName } from "./gen-ai-names.ts";
@@ -17,7 +18,7 @@ export function describeCalls(ended: EndedRequest): DescribedCall[] {
     const firstTokenAt = isLast && ended.record.stream ? ended.firstTokenAt : null;
     return {
       name: `${operation} ${candidate.upstreamModel.name}`,
-      kind: candidate.target.reach === "local" ? SpanKind.INTERNAL : SpanKind.CLIENT,
+      kind: isLocal(candidate) ? SpanKind.INTERNAL : SpanKind.CLIENT,
       startedAt,
       endedAt,
       hasFailed: errorType !== null && errorType !== cancelled,
@@ -61,8 +62,13 @@ function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | n
   return ended?.record.status === "CANCELLED" ? cancelled : (ended?.errorCode ?? null);
 }
 
+/** Whether the upstream is inside this process. */
+function isLocal({ target }: ObservedUpstream): boolean {
+  return !(target instanceof GatewayError) && target.chat.endpoint.answer !== undefined;
+}
+
 function describeServer({ target }: ObservedUpstream): Attributes {
-  if (target.reach !== "network") return {};
+  if (target instanceof GatewayError || target.chat.endpoint.answer) return {};
   const { hostname, port, protocol } = new URL(target.chat.endpoint.origin);
   return { "server.address": hostname, "server.port": Number(port || (protocol === "https:" ? 443 : 80)) };
 }

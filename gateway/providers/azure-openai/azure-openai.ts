@@ -2,14 +2,14 @@ import { isObject } from "../../wire/chat-completion.ts";
 import { endpointAt } from "../endpoint-at.ts";
 import type { ChatQuirks } from "../../wire/chat-quirks.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
-import type { NetworkProvider } from "../provider.ts";
+import type { Provider } from "../provider.ts";
 
 /**
  * OpenAI's models in somebody's own Azure resource: chat completions as they are, at other addresses. The model's name is
  * the name of a deployment. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
  */
-export const azureOpenAi: NetworkProvider = {
-  reach: "network",
+export const azureOpenAi: Provider = {
+  fields: { baseUrl: true, apiKey: "required" },
   defaultBaseUrl: null,
   presets: [
     {

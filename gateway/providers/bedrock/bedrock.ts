@@ -1,4 +1,5 @@
-import type { ChatTranslation, NetworkProvider, UpstreamModel, EmbeddingsAnswer } from "../provider.ts";
+import type { ChatTranslation, Provider, UpstreamModel, EmbeddingsAnswer } from "../provider.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { AwsEventStreamDecoder } from "./aws-event-stream-decoder.ts";
 import { parseBedrockCredential } from "./bedrock-credential.ts";
 import { bedrockEndpoint } from "./bedrock-endpoint.ts";
@@ -16,8 +17,8 @@ import { unsupported } from "../../wire/unsupported.ts";
  * Amazon Bedrock, by its Converse API, which has one form for all models. A model's name is its id, or the id or ARN of an
  * inference profile. https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
  */
-export const bedrock: NetworkProvider = {
-  reach: "network",
+export const bedrock: Provider = {
+  fields: { baseUrl: true, apiKey: "required" },
   // Each region is a place of its own, and where data may go is not for us to say.
   defaultBaseUrl: null,
   presets: [
@@ -46,7 +47,7 @@ export const bedrock: NetworkProvider = {
         region,
         credential,
       }),
-      readModelNames,
+      readModelNames: (list) => readModelNames(list, "modelSummaries", "modelId", isUsable),
       chat: (model) => ({
         quirks: null,
         endpoint: endpointOf(model, "converse"),
@@ -156,17 +157,11 @@ function meantStatus(status: number, body: unknown): number {
  * only by the name of an inference profile, which is theirs with the name of a geography before it (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
-function readModelNames(list: unknown): string[] | null {
-  const summaries = isObject(list) ? list["modelSummaries"] : null;
-  if (!Array.isArray(summaries)) return null;
-  return summaries.flatMap((summary: unknown) => {
-    if (!isObject(summary) || typeof summary["modelId"] !== "string") return [];
-    const { modelId, outputModalities, inferenceTypesSupported } = summary;
-    const isOfUse =
-      hasOneOf(outputModalities, ["TEXT", "EMBEDDING"]) &&
-      hasOneOf(inferenceTypesSupported, ["ON_DEMAND", "INFERENCE_PROFILE"]);
-    return isOfUse ? modelId : [];
-  });
+function isUsable({ outputModalities, inferenceTypesSupported }: Record<string, unknown>): boolean {
+  return (
+    hasOneOf(outputModalities, ["TEXT", "EMBEDDING"]) &&
+    hasOneOf(inferenceTypesSupported, ["ON_DEMAND", "INFERENCE_PROFILE"])
+  );
 }
 
 function hasOneOf(list: unknown, names: string[]): boolean {

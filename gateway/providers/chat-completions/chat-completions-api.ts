@@ -7,7 +7,7 @@ import {
 import { applyQuirks, type ChatQuirks } from "../../wire/chat-quirks.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
-import type { AnswerTranslation, ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
+import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 import { readChatChoice } from "./read-chat-choice.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
@@ -22,22 +22,18 @@ export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): Chat
       const request = { ...applyQuirks(toPlainChat(body, model, quirks), quirks), model: model.name };
       return body.stream === true ? { ...request, stream_options: { include_usage: true } } : request;
     },
-    ...chatCompletionsTranslation,
+    readAnswer,
+    streamContentType: "text/event-stream",
+    createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
+    createStreamReader: () => new ChunkReader(),
   };
 }
 
-/** Reads the answers of an upstream that speaks chat completions, or imitates them. */
-export const chatCompletionsTranslation: AnswerTranslation = {
-  readAnswer(answer): ChatAnswer {
-    if (!isObject(answer) || !Array.isArray(answer["choices"]))
-      throw new Error("This is no chat completion.");
-    const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
-    return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
-  },
-  streamContentType: "text/event-stream",
-  createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
-  createStreamReader: () => new ChunkReader(),
-};
+function readAnswer(answer: unknown): ChatAnswer {
+  if (!isObject(answer) || !Array.isArray(answer["choices"])) throw new Error("This is no chat completion.");
+  const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
+  return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
+}
 
 class ChunkReader implements ChatStreamReader {
   usage: ChatUsage | null = null;

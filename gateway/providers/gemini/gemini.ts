@@ -1,6 +1,7 @@
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { NetworkProvider } from "../provider.ts";
+import type { Provider } from "../provider.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader } from "./generate-stream-reader.ts";
 import { geminiEmbeddings } from "./gemini-embeddings.ts";
@@ -11,8 +12,8 @@ import { isObject } from "../../wire/chat-completion.ts";
 const baseUrl = "https://generativelanguage.googleapis.com/v1beta";
 
 /** Google's own API for its Gemini models. https://ai.google.dev/api/generate-content */
-export const gemini: NetworkProvider = {
-  reach: "network",
+export const gemini: Provider = {
+  fields: { baseUrl: true, apiKey: "required" },
   defaultBaseUrl: baseUrl,
   presets: [
     {
@@ -29,7 +30,7 @@ export const gemini: NetworkProvider = {
     const endpoint = (path: string) => endpointAt(settings, path, headers);
     return {
       modelsEndpoint: endpoint("/models?pageSize=1000"),
-      readModelNames,
+      readModelNames: (list) => readModelNames(list, "models", "name", isUsable)?.map(bareModelName) ?? null,
       chat: ({ name }) => ({
         quirks: null,
         endpoint: endpoint(`${modelPath(name)}:generateContent`),
@@ -62,16 +63,6 @@ function errorReasons(body: unknown): unknown[] {
 }
 
 /** The models that chat or embed; others make pictures, films and speech. https://ai.google.dev/api/models */
-function readModelNames(list: unknown): string[] | null {
-  const models = isObject(list) ? list["models"] : null;
-  if (!Array.isArray(models)) return null;
-  return models.flatMap((model: unknown) =>
-    isObject(model) && typeof model["name"] === "string" && isOfUse(model["supportedGenerationMethods"])
-      ? bareModelName(model["name"])
-      : [],
-  );
-}
-
-function isOfUse(methods: unknown): boolean {
+function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }
