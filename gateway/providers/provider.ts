@@ -10,14 +10,33 @@ import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
 /** How one kind of upstream is spoken to: pure functions. What is called, and when, is decided elsewhere. */
 export type Provider = {
-  /** The settings that a provider of this kind has. A preset can require a key that its kind does not. */
-  fields: { baseUrl: boolean; apiKey: "required" | "optional" | "none" };
+  /** For people, unless a preset has a label of its own. */
+  label: string;
+  /** For a form. A preset can require other fields than its kind. */
+  fields: ProviderFields;
+  /** In OpenTelemetry's conventions, unless a preset has a name of its own. */
+  telemetryName?: string;
+  /** Under which name the AI SDK keeps what such models need back, as thought signatures. */
+  aiSdkName?: string;
+  /** Whether it only imitates models: everything else is preferred, and it is no step of the onboarding. */
+  isDemo?: true;
   /** Where it is unless somebody says otherwise; null where nobody can know. */
   defaultBaseUrl: string | null;
   /** The well-known upstreams of this kind. */
   presets: readonly Preset[];
   /** Made once, when the provider is read or changes. Throws `invalid_value` for settings that cannot be right. */
   connect(settings: ProviderSettings): UpstreamApi;
+};
+
+/** The settings of a provider, with the words of a form where the usual ones would not do. */
+export type ProviderFields = {
+  baseUrl: "required" | "optional" | "none";
+  baseUrlExample?: string;
+  baseUrlHint?: string;
+  apiKey: "required" | "optional" | "none";
+  apiKeyLabel?: string;
+  /** `aws` has a region in place of the base URL, and one key or a pair. */
+  form?: "aws";
 };
 
 /** What is known about an upstream, for whoever adds it. */
@@ -34,6 +53,18 @@ export type Preset = {
   hint?: string;
   /** The environment variable in which its own tools look for the key; null where there is none. */
   keyVariable: string | null;
+  /** What else its own tools read from the environment. */
+  readEnvironment?(environment: Environment): EnvironmentSettings;
+  /** In OpenTelemetry's conventions, if it is not the preset's name. */
+  telemetryName?: string;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The key is one under another name than the preset's `keyVariable`. */
+export type EnvironmentSettings = {
+  baseUrl: string | null;
+  key?: readonly [variable: string, value: string] | null;
 };
 
 export type ProviderSettings = { baseUrl: string; secret: string | null; preset: string | null };

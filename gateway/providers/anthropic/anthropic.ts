@@ -10,7 +10,9 @@ import { readMessage } from "./read-message.ts";
 
 /** Anthropic's Messages API. https://platform.claude.com/docs/en/api/messages/create */
 export const anthropic: Provider = {
-  fields: { baseUrl: true, apiKey: "required" },
+  label: "Anthropic",
+  fields: { baseUrl: "optional", apiKey: "required" },
+  telemetryName: "anthropic",
   defaultBaseUrl: "https://api.anthropic.com/v1",
   presets: [
     {

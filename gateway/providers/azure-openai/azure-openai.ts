@@ -9,7 +9,14 @@ import type { Provider } from "../provider.ts";
  * the name of a deployment. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
  */
 export const azureOpenAi: Provider = {
-  fields: { baseUrl: true, apiKey: "required" },
+  label: "Azure OpenAI",
+  fields: {
+    baseUrl: "required",
+    baseUrlExample: "https://<resource>.openai.azure.com",
+    baseUrlHint: "The endpoint of your resource, as Azure's portal shows it under Keys and Endpoint.",
+    apiKey: "required",
+  },
+  telemetryName: "azure.ai.openai",
   defaultBaseUrl: null,
   presets: [
     {
@@ -19,6 +26,7 @@ export const azureOpenAi: Provider = {
       keyPageUrl: "https://portal.azure.com/",
       hint: "The base URL is your resource's endpoint, such as https://my-resource.openai.azure.com. Its models are your deployments.",
       keyVariable: "AZURE_OPENAI_API_KEY",
+      readEnvironment: ({ AZURE_OPENAI_ENDPOINT: endpoint = null }) => ({ baseUrl: endpoint }),
     },
   ],
   connect({ baseUrl, secret }) {

@@ -1,4 +1,11 @@
-import type { ChatTranslation, Provider, UpstreamModel, EmbeddingsAnswer } from "../provider.ts";
+import type {
+  ChatTranslation,
+  EmbeddingsAnswer,
+  Environment,
+  EnvironmentSettings,
+  Provider,
+  UpstreamModel,
+} from "../provider.ts";
 import { readModelNames } from "../read-model-names.ts";
 import { AwsEventStreamDecoder } from "./aws-event-stream-decoder.ts";
 import { parseBedrockCredential } from "./bedrock-credential.ts";
@@ -18,7 +25,14 @@ import { unsupported } from "../../wire/unsupported.ts";
  * inference profile. https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
  */
 export const bedrock: Provider = {
-  fields: { baseUrl: true, apiKey: "required" },
+  label: "Amazon Bedrock",
+  fields: {
+    form: "aws",
+    baseUrl: "required",
+    apiKey: "required",
+    apiKeyLabel: "Bedrock API key, or accessKeyId:secretAccessKey",
+  },
+  telemetryName: "aws.bedrock",
   // Each region is a place of its own, and where data may go is not for us to say.
   defaultBaseUrl: null,
   presets: [
@@ -29,6 +43,7 @@ export const bedrock: Provider = {
       keyPageUrl: "https://console.aws.amazon.com/bedrock/home#/api-keys",
       hint: "The base URL names the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
       keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
+      readEnvironment,
     },
   ],
   connect({ baseUrl, secret }) {
@@ -62,6 +77,19 @@ export const bedrock: Provider = {
     };
   },
 };
+
+function readEnvironment(environment: Environment): EnvironmentSettings {
+  const region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: session } = environment;
+  return {
+    baseUrl:
+      region === undefined
+        ? null
+        : `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
+    // Credentials with a session token expire within hours.
+    key: id && secret && !session ? ["AWS_ACCESS_KEY_ID", `${id}:${secret}`] : null,
+  };
+}
 
 function converse({ name }: UpstreamModel): ChatTranslation {
   const family = findModelFamily(name);

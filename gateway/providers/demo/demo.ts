@@ -12,7 +12,9 @@ import { sampleJson } from "./sample-json.ts";
  * failing and broken answers. `demo-prompt.ts` has the commands that a prompt can contain.
  */
 export const demo: Provider = {
-  fields: { baseUrl: false, apiKey: "none" },
+  label: "Demo",
+  fields: { baseUrl: "none", apiKey: "none" },
+  isDemo: true,
   defaultBaseUrl: null,
   presets: [],
   connect: () => ({

@@ -13,7 +13,10 @@ const baseUrl = "https://generativelanguage.googleapis.com/v1beta";
 
 /** Google's own API for its Gemini models. https://ai.google.dev/api/generate-content */
 export const gemini: Provider = {
-  fields: { baseUrl: true, apiKey: "required" },
+  label: "Google Gemini",
+  fields: { baseUrl: "optional", apiKey: "required" },
+  telemetryName: "gcp.gemini",
+  aiSdkName: "google",
   defaultBaseUrl: baseUrl,
   presets: [
     {

@@ -7,7 +7,8 @@ import { findPreset, presets } from "./presets.ts";
 
 /** OpenAI and everyone who speaks its form: requests and answers go through as they are. */
 export const openAiCompatible: Provider = {
-  fields: { baseUrl: true, apiKey: "optional" },
+  label: "OpenAI-compatible",
+  fields: { baseUrl: "required", apiKey: "optional" },
   defaultBaseUrl: null,
   presets,
   connect(settings) {
