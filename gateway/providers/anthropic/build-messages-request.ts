@@ -11,7 +11,7 @@ import type {
 } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 import { toAnthropicMessages } from "./to-anthropic-messages.ts";
-import { toAnthropicTools } from "./to-anthropic-tools.ts";
+import { toAnthropicTools, toStrictSchema } from "./to-anthropic-tools.ts";
 import { toThinking } from "./to-thinking.ts";
 import {
   type Inexpressible,
@@ -22,7 +22,6 @@ import {
   refuseParameters,
 } from "../refuse-parameters.ts";
 import { unsupported } from "../../wire/unsupported.ts";
-import { toStrictSchema } from "./to-strict-schema.ts";
 
 /** Says in the Messages API's form what a chat completion request says. */
 export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel): MessagesRequest {

@@ -2,10 +2,16 @@ import { type ChatMessage, type ContentPart, isObject } from "../../wire/chat-co
 import { unsupported } from "../../wire/unsupported.ts";
 import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
-import type { ContentBlock, DocumentBlock, ImageBlock, TextBlock } from "./messages-request.ts";
+import type {
+  Base64Source,
+  ContentBlock,
+  DocumentBlock,
+  ImageBlock,
+  TextBlock,
+  UrlSource,
+} from "./messages-request.ts";
 import { toCacheControl } from "./to-cache-control.ts";
-import { toEmbeddedImage, toImageBlock } from "./to-image-block.ts";
-import { parseDataUrl } from "../parse-data-url.ts";
+import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
 
 /** What a person or a tool says: text, images, files. */
 export function toAnthropicContent(content: ChatMessage["content"], param: string): ContentBlock[] {
@@ -81,3 +87,25 @@ function toSource(fileData: string, param: string): DocumentBlock["source"] {
 }
 
 const pdf = "application/pdf";
+
+/** https://platform.claude.com/docs/en/build-with-claude/vision */
+function toImageBlock(part: ContentPart, at: string): ImageBlock {
+  const { url } = expectObject(part["image_url"], `${at}.image_url`);
+  const param = `${at}.image_url.url`;
+  return { type: "image", source: imageSource(expectString(url, param), param) };
+}
+
+function imageSource(url: string, param: string): UrlSource | Base64Source {
+  const data = parseDataUrl(url);
+  if (data) return toEmbeddedImage(data, param);
+  if (/^https:\/\//i.test(url)) return { type: "url", url };
+  throw invalidValue(param, "must be an https or a data URL");
+}
+
+function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64Source {
+  if (!imageTypes.has(mediaType)) throw unsupported(param, "Claude reads images as JPEG, PNG, GIF or WebP.");
+  if (base64 === null) throw invalidValue(param, "must hold an image in base64");
+  return { type: "base64", media_type: mediaType, data: base64 };
+}
+
+const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);

@@ -8,15 +8,14 @@ import type {
 } from "../provider.ts";
 import { readModelNames } from "../read-model-names.ts";
 import { AwsEventStreamDecoder } from "./aws-event-stream-decoder.ts";
-import { parseBedrockCredential } from "./bedrock-credential.ts";
-import { bedrockEndpoint } from "./bedrock-endpoint.ts";
+import { bedrockEndpoint, parseBedrockCredential } from "./bedrock-endpoint.ts";
 import { buildConverseRequest } from "./build-converse-request.ts";
 import { ConverseStreamReader } from "./converse-stream-reader.ts";
 import { findModelFamily } from "./model-family.ts";
 import { readConverseAnswer } from "./read-converse-answer.ts";
 import { GatewayError } from "../../errors.ts";
-import { isObject, type EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
-import { expectString, ifGiven, expectNumber } from "../../wire/expect-type.ts";
+import { type EmbeddingsRequestBody, isObject } from "../../wire/chat-completion.ts";
+import { expectNumber, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { countJsonTexts, jsonTextDepthMax, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import { unsupported } from "../../wire/unsupported.ts";
@@ -5,7 +6,6 @@ import type { ContentBlock, ConverseMessage, SystemBlock } from "./converse-requ
 import { DocumentNames } from "./document-names.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { type Conversation, toContentBlocks, toTextBlocks, unlessBlank } from "./to-content-blocks.ts";
-import { toToolUseId } from "./tool-use-id.ts";
 import type { ValueCount } from "../../wire/json-layout.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
@@ -116,3 +116,19 @@ function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record
     throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels`);
   return input;
 }
+
+/**
+ * The id of a tool call in a form that the model takes. Some do not take even those they give (Kimi's
+ * `functions.get_weather:0`), so others are replaced by a hash: the same for the call and for its result.
+ */
+function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {
+  const text = expectString(id, param);
+  const isTaken = (name === "mistral" ? mistralToolUseId : toolUseId).test(text);
+  return isTaken ? text : createHash("sha256").update(text).digest("hex").slice(0, 9);
+}
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html */
+const toolUseId = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Mistral's chat template refuses all others. */
+const mistralToolUseId = /^[a-zA-Z0-9]{9}$/;

@@ -1,9 +1,10 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
-import { type Effort, efforts, type Situation, type ThinkingRules } from "./thinking-rules.ts";
 import { claudeBudgetTokens, type ClaudeEffort } from "../claude-budget.ts";
 import type { ConverseMessage } from "./converse-request.ts";
+import type { UpstreamModel } from "../provider.ts";
+import type { ModelFamily } from "./model-family.ts";
 
 /** How much the model shall think, in its own words. It is a wish: where it cannot be had, the model does as it does. */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingRules {
@@ -119,3 +120,28 @@ function continuesWithoutThought(messages: ConverseMessage[]): boolean {
   const first = messages.slice(asked + 1).find(({ role }) => role === "assistant")?.content[0];
   return first !== undefined && !("reasoningContent" in first);
 }
+
+/** What comes of how much a model shall think. */
+export type ThinkingRules = {
+  /** For `additionalModelRequestFields`. */
+  fields: Record<string, unknown>;
+  /** The most tokens that the answer may have, where thinking cannot do without a limit. */
+  maxTokens?: number | undefined;
+  /** Whether Claude will think, which goes with fewer parameters. */
+  claudeThinks: boolean;
+};
+
+/** What decides on it, besides what the client asked. */
+export type Situation = {
+  family: ModelFamily;
+  model: UpstreamModel;
+  messages: ConverseMessage[];
+  isToolForced: boolean;
+  /** As the client asked. */
+  maxTokens: number | undefined;
+};
+
+/** OpenAI's names of how much that is. */
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+type Effort = (typeof efforts)[number];

@@ -1,8 +1,7 @@
 import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
 import { unsupported } from "../../wire/unsupported.ts";
-import { generationConfig } from "./generation-config.ts";
-import { googleOptions } from "./google-options.ts";
+import { generationConfig, googleOptions } from "./generation-config.ts";
 import { modelTraits } from "./model-traits.ts";
 import { toGeminiContents } from "./to-gemini-contents.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";

@@ -4,7 +4,7 @@ import type { EmbeddingsAnswer, EmbeddingsApi, Endpoint, Provider, UpstreamModel
 import { readModelNames } from "../read-model-names.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader } from "./generate-stream-reader.ts";
-import { bareModelName, modelPath } from "./model-path.ts";
+import { bareModelName, modelPath } from "./model-traits.ts";
 import { readGenerateAnswer } from "./read-generate-answer.ts";
 import { type EmbeddingsRequestBody, isObject } from "../../wire/chat-completion.ts";
 import { unsupported } from "../../wire/unsupported.ts";
