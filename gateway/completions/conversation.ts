@@ -1,9 +1,8 @@
 import type { AnswerEnvelope, Dialect, DialectRequest, NativeDialect } from "../dialects/dialect.ts";
-import { chatCompletionsTranslation } from "../providers/chat-completions/chat-completions-api.ts";
-import type { AnswerTranslation, ChatAnswer, Endpoint, LocalProvider } from "../providers/provider.ts";
+import { GatewayError } from "../errors.ts";
+import type { ChatAnswer, ChatTranslation, Endpoint } from "../providers/provider.ts";
 import type { Attempt } from "../routing/attempts.ts";
-import type { Candidate, NetworkTarget } from "../routing/candidate.ts";
-import { playAnswer } from "../upstream/local-call.ts";
+import type { Candidate, Target } from "../routing/candidate.ts";
 import type { UpstreamEvents } from "../upstream/upstream-call.ts";
 import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { AnswerRelay } from "./answer-relay.ts";
@@ -21,8 +20,7 @@ export function conversation(dialect: Dialect): Operation<DialectRequest> {
     read: dialect.readRequest,
     prepare(call, candidate) {
       const { target } = candidate;
-      if (target.reach === "none") throw target.reason;
-      if (target.reach === "local") return prepareLocal(call, dialect, candidate, target.provider);
+      if (target instanceof GatewayError) throw target;
       const endpoint = nativeEndpoint(target, dialect.endpointName);
       return endpoint
         ? prepareNative(call, dialect, candidate, target, endpoint)
@@ -33,7 +31,7 @@ export function conversation(dialect: Dialect): Operation<DialectRequest> {
 
 type Call = ModelCall<DialectRequest>;
 
-function nativeEndpoint(target: NetworkTarget, name: Dialect["endpointName"]): Endpoint | undefined {
+function nativeEndpoint(target: Target, name: Dialect["endpointName"]): Endpoint | undefined {
   if (name === "chat/completions") return target.chat.quirks ? target.chat.endpoint : undefined;
   return target.dialects[name];
 }
@@ -42,7 +40,7 @@ function prepareNative(
   call: Call,
   { native }: Dialect,
   { upstreamModel, timeouts }: Candidate,
-  { chat }: NetworkTarget,
+  { chat }: Target,
   endpoint: Endpoint,
 ): Attempt {
   const { request, context, headers } = call;
@@ -58,7 +56,7 @@ function prepareTranslated(
   call: Call,
   dialect: Dialect,
   { upstreamModel, timeouts }: Candidate,
-  { chat }: NetworkTarget,
+  { chat }: Target,
 ): Attempt {
   const { request, context } = call;
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
@@ -67,26 +65,6 @@ function prepareTranslated(
   return {
     events: relayTranslated(call, dialect, chat, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
-  };
-}
-
-/** The demo provider answers inside of the process, in chat completions. */
-function prepareLocal(
-  call: Call,
-  dialect: Dialect,
-  { upstreamModel, timeouts }: Candidate,
-  provider: LocalProvider,
-): Attempt {
-  const { id, createdSeconds } = envelopeOf(call);
-  const identity = { id: `chatcmpl-${id}`, createdSeconds };
-  const body = { ...toChatBody(dialect, call.request), model: upstreamModel.name };
-  const answer = provider.answerChat({ ...body, stream_options: { include_usage: true } }, identity);
-  const isNative = dialect.endpointName === "chat/completions";
-  return {
-    events: isNative
-      ? relayNative(call, dialect.native, null)
-      : relayTranslated(call, dialect, chatCompletionsTranslation, null),
-    begin: (events) => playAnswer(answer, timeouts, events),
   };
 }
 
@@ -102,7 +80,7 @@ function relayNative(call: Call, native: NativeDialect, secret: string | null): 
 function relayTranslated(
   call: Call,
   dialect: Dialect,
-  translation: AnswerTranslation,
+  translation: ChatTranslation,
   secret: string | null,
 ): UpstreamEvents {
   const { context, exchange, request } = call;

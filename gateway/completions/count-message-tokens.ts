@@ -1,6 +1,7 @@
 import { countTokens } from "../dialects/messages/count-tokens.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { readCountRequest } from "../dialects/messages/read-messages-request.ts";
+import { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { resolveRoute } from "../routing/resolve-route.ts";
 import type { Candidate } from "../routing/candidate.ts";
@@ -37,7 +38,7 @@ async function askUpstream(
   clientHeaders: ClientHeaders,
   signal: AbortSignal,
 ): Promise<Buffer | null> {
-  const endpoint = target.reach === "network" ? target.dialects["messages/count_tokens"] : undefined;
+  const endpoint = target instanceof GatewayError ? undefined : target.dialects["messages/count_tokens"];
   if (!endpoint) return null;
   const bytesMax = limits.upstreamEventBytesMax;
   const body = spliceModel(request, upstreamModel.name);

@@ -17,9 +17,9 @@ export const embeddings: Operation<EmbeddingsRequest> = {
   endpointName: "embeddings",
   read: readEmbeddingsRequest,
   prepare({ context, exchange, request }, { target, upstreamModel, timeouts }) {
-    if (target.reach === "none") throw target.reason;
+    if (target instanceof GatewayError) throw target;
     const { model: slug } = request;
-    const api = target.reach === "network" ? target.embeddings : null;
+    const api = target.embeddings;
     if (api === null) {
       const message = `The model \`${slug}\` makes no embeddings.`;
       throw new GatewayError("invalid_value", message, { param: "model" });

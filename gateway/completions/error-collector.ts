@@ -1,3 +1,4 @@
+import { GatewayError } from "../errors.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import type { Exchange } from "./exchange.ts";
@@ -33,8 +34,9 @@ export class ErrorCollector {
 }
 
 function speakerOf(candidate: Candidate | null): ErrorSpeaker {
-  if (candidate?.target.reach !== "network") return { form: "native", secret: null };
-  const { chat, meantStatus } = candidate.target;
+  const target = candidate?.target;
+  if (!target || target instanceof GatewayError) return { form: "native", secret: null };
+  const { chat, meantStatus } = target;
   return { form: chat.quirks ? "native" : "translated", secret: chat.endpoint.secret, meantStatus };
 }
 

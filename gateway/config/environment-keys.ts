@@ -1,5 +1,7 @@
 import { GatewayError } from "../errors.ts";
-import { listPresets, type PresetOfKind } from "../providers/presets.ts";
+import { presetsOf } from "../providers/presets.ts";
+import type { Environment, Preset } from "../providers/provider.ts";
+import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 
 /**
  * Keys of upstreams that were found in the environment, under the names in which the upstreams' own tools look for them.
@@ -20,7 +22,7 @@ export class EnvironmentKeys {
   /** What they could become, given the providers that there are; in the presets' order. */
   describe(providers: readonly { kind: string; preset: string | null }[]): EnvironmentKey[] {
     const keys = [...this.#keys.values()].toReversed();
-    return keys.map(({ variable, preset: { kind, name, label } }) => {
+    return keys.map(({ variable, kind, preset: { name, label } }) => {
       const hasProvider = providers.some((provider) => provider.kind === kind && provider.preset === name);
       return { variable, kind, preset: name, label, hasProvider };
     });
@@ -42,8 +44,8 @@ export class EnvironmentKeys {
         },
       );
     }
-    const { apiKey, baseUrl, preset } = key;
-    return { name: preset.name, kind: preset.kind, preset: preset.name, baseUrl, apiKey };
+    const { apiKey, baseUrl, kind, preset } = key;
+    return { name: preset.name, kind, preset: preset.name, baseUrl, apiKey };
   }
 }
 
@@ -57,34 +59,24 @@ export type EnvironmentKey = {
   hasProvider: boolean;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-type FoundKey = { variable: string; preset: PresetOfKind; baseUrl: string; apiKey: string };
+type FoundKey = {
+  variable: string;
+  kind: ProviderKindName;
+  preset: Pick<Preset, "name" | "label">;
+  baseUrl: string;
+  apiKey: string;
+};
 
 function findKeys(environment: Environment): FoundKey[] {
-  return listPresets().flatMap((preset) => {
-    const baseUrl = preset.baseUrl ?? addressIn(environment, preset.name);
-    const [variable, value] = keyIn(environment, preset) ?? [];
-    const apiKey = value?.trim();
-    return baseUrl && variable && apiKey ? { variable, preset, baseUrl, apiKey } : [];
-  });
-}
-
-function keyIn(
-  environment: Environment,
-  { name, keyVariable }: PresetOfKind,
-): [variable: string, value: string] | null {
-  const value = keyVariable === null ? undefined : environment[keyVariable];
-  if (keyVariable !== null && value) return [keyVariable, value];
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: session } = environment;
-  // With a session token they last for hours; a provider made of them would be broken tomorrow.
-  return name === "bedrock" && id && secret && !session ? ["AWS_ACCESS_KEY_ID", `${id}:${secret}`] : null;
-}
-
-/** Where the upstream is, for presets whose address is everyone's own. */
-function addressIn(environment: Environment, preset: string): string | null {
-  if (preset === "azure-openai") return environment["AZURE_OPENAI_ENDPOINT"] ?? null;
-  const region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
-  if (preset !== "bedrock" || region === undefined) return null;
-  return `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
+  return providerKindNames.flatMap((kind) =>
+    presetsOf(kind).flatMap((preset) => {
+      const { baseUrl: own, keyVariable } = preset;
+      const found = preset.readEnvironment?.(environment);
+      const baseUrl = own ?? providerKinds[kind].defaultBaseUrl ?? found?.baseUrl;
+      const value = keyVariable === null ? undefined : environment[keyVariable];
+      const [variable, key] = (value ? [keyVariable, value] : found?.key) ?? [];
+      const apiKey = key?.trim();
+      return baseUrl && variable && apiKey ? { variable, kind, preset, baseUrl, apiKey } : [];
+    }),
+  );
 }

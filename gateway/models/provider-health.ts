@@ -126,7 +126,6 @@ function codeOf({ errorCode, httpStatus }: RecentOutcome): string {
 }
 
 function needsCredential({ kind, preset }: ProviderRow): boolean {
-  if (findProvider(kind).reach === "local") return false;
-  const known = findPreset(kind, preset);
-  return known ? known.fields.apiKey === "required" : kind !== "openai-compatible";
+  const { apiKey } = findPreset(kind, preset)?.fields ?? findProvider(kind).fields;
+  return apiKey === "required";
 }

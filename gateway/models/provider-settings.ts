@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import { findProvider, type ProviderKindName, providerKinds } from "../providers/registry.ts";
+import { findProvider, type ProviderKindName } from "../providers/registry.ts";
 import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
 import { findPreset } from "../providers/presets.ts";
 import { howToAllow } from "../upstream/explain-failure.ts";
@@ -24,8 +24,8 @@ export async function checkSettings(
     const message = `Providers of the kind ${kind} have no preset ${preset}. providers.presets lists them.`;
     throw new GatewayError("invalid_value", message, { param: "preset" });
   }
-  const provider = providerKinds[kind];
-  if (provider.reach === "network") {
+  const provider = findProvider(kind);
+  if (provider.fields.baseUrl !== "none") {
     const address = baseUrl ?? known?.baseUrl ?? provider.defaultBaseUrl;
     return { kind, preset, baseUrl: await checkBaseUrl(address, guard) };
   }
@@ -40,8 +40,7 @@ export function checkConnection(
   { kind, preset, baseUrl }: { kind: string; preset: string | null; baseUrl: string | null },
   secret: string | null,
 ): void {
-  const provider = findProvider(kind);
-  if (provider.reach === "network") provider.connect({ baseUrl: baseUrl ?? "", secret, preset });
+  findProvider(kind).connect({ baseUrl: baseUrl ?? "", secret, preset });
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { Candidate } from "./candidate.ts";
 import type { CoolDownCause, CoolDowns } from "./cool-downs.ts";
-import { selectSoonest, selectCandidate } from "./select-candidate.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
@@ -189,3 +188,48 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
  * money left (402), too many requests (429), not available (503), overloaded (529, Anthropic's).
  */
 const refusals = new Set([401, 402, 403, 429, 503, 529]);
+
+/**
+ * The way to take next: the first group that has one left, and in it a credential by weight. Null when all have been tried
+ * or are cooling down.
+ * @param isLeft whether a way may still be tried for this request
+ * @param random a number from 0 to 1, without 1
+ */
+function selectCandidate(
+  groups: readonly (readonly Candidate[])[],
+  coolDowns: CoolDowns,
+  isLeft: (candidate: Candidate) => boolean,
+  random: () => number,
+): Candidate | null {
+  for (const group of groups) {
+    const only = group.length === 1 ? group[0] : undefined;
+    if (only) {
+      if (isLeft(only) && coolDowns.leftMs(only) === 0) return only;
+      continue;
+    }
+    const candidates = group.filter((candidate) => isLeft(candidate) && coolDowns.leftMs(candidate) === 0);
+    const candidate = selectByWeight(candidates, random);
+    if (candidate) return candidate;
+  }
+  return null;
+}
+
+/** When all are cooling down: of those that may still be tried, the one that is ready soonest. */
+function selectSoonest(
+  groups: readonly (readonly Candidate[])[],
+  coolDowns: CoolDowns,
+  isLeft: (candidate: Candidate) => boolean,
+): Candidate | null {
+  let soonest: Candidate | null = null;
+  for (const candidate of groups.flat()) {
+    if (!isLeft(candidate)) continue;
+    if (soonest === null || coolDowns.leftMs(candidate) < coolDowns.leftMs(soonest)) soonest = candidate;
+  }
+  return soonest;
+}
+
+function selectByWeight(candidates: readonly Candidate[], random: () => number): Candidate | undefined {
+  const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
+  let left = random() * total;
+  return candidates.find(({ weight }) => (left -= weight) < 0) ?? candidates.at(-1);
+}

@@ -1,12 +1,6 @@
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { GatewayError } from "../errors.ts";
-import type {
-  ChatApi,
-  EmbeddingsApi,
-  LocalProvider,
-  UpstreamApi,
-  UpstreamModel,
-} from "../providers/provider.ts";
+import type { ChatApi, EmbeddingsApi, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 
 /** One way to a model: a provider with one of our credentials for it, and everything that calling it takes. */
@@ -23,17 +17,12 @@ export type Candidate = Readonly<{
   upstreamModel: UpstreamModel;
   prices: Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
   timeouts: UpstreamTimeouts;
-  target: Target;
+  /** An error where the provider cannot be called, for a reason that is the gateway's and not the client's. */
+  target: Target | GatewayError;
 }>;
 
-/** Who answers: an upstream, the provider itself, or nobody, for a reason that is the gateway's and not the client's. */
-export type Target =
-  | NetworkTarget
-  | { reach: "local"; provider: LocalProvider }
-  | { reach: "none"; reason: GatewayError };
-
-export type NetworkTarget = {
-  reach: "network";
+/** The upstream's operations with this model. */
+export type Target = {
   chat: ChatApi;
   /** Null where the upstream has none. */
   embeddings: EmbeddingsApi | null;

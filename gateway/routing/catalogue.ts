@@ -3,6 +3,7 @@ import type { ModelFallbackRow, ModelRow } from "../../db/entities/model.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import type { Limits } from "../config/limit-variables.ts";
+import { GatewayError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Endpoint } from "../providers/provider.ts";
 import { ConnectedProvider } from "./connected-provider.ts";
@@ -48,7 +49,7 @@ export class Catalogue {
   *endpoints(): Generator<Endpoint> {
     for (const { candidates } of this.#models.values()) {
       for (const { target } of candidates.flat()) {
-        if (target.reach === "network") yield target.chat.endpoint;
+        if (!(target instanceof GatewayError)) yield target.chat.endpoint;
       }
     }
   }

@@ -1,10 +1,10 @@
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
-import { toGatewayError } from "../errors.ts";
+import { GatewayError, toGatewayError } from "../errors.ts";
 import type { Limits } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
-import type { LocalProvider, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
+import type { UpstreamApi, UpstreamModel } from "../providers/provider.ts";
 import { findProvider } from "../providers/registry.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 import { openCredential } from "../credentials/credential.ts";
@@ -29,10 +29,10 @@ export class ConnectedProvider {
     this.#connections = (credentials.length === 0 ? [null] : credentials).map((credential) => {
       const { id: credentialId, weight } = credential ?? { id: null, weight: 1 };
       try {
-        return { credentialId, weight, partner: connect(row, credential, secretBox) };
+        return { credentialId, weight, api: connect(row, credential, secretBox) };
       } catch (error) {
         log.error({ provider: row.name, credentialId, error }, "the provider cannot be called");
-        return { credentialId, weight, partner: { reach: "none", reason: toGatewayError(error) } };
+        return { credentialId, weight, api: toGatewayError(error) };
       }
     });
   }
@@ -45,7 +45,7 @@ export class ConnectedProvider {
       outputTokensMax: model.outputTokensMax,
       canReason: findModelFacts(model.upstreamModel)?.capabilities.includes("reasoning"),
     };
-    return this.#connections.map(({ credentialId, weight, partner }) => ({
+    return this.#connections.map(({ credentialId, weight, api }) => ({
       providerId: this.#row.id,
       providerName: this.#row.name,
       providerKind: this.#row.kind,
@@ -55,32 +55,21 @@ export class ConnectedProvider {
       upstreamModel,
       prices: { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice },
       timeouts: this.#timeouts,
-      target: toTarget(partner, upstreamModel),
+      target: api instanceof GatewayError ? api : toTarget(api, upstreamModel),
     }));
   }
 }
 
-type Connection = { credentialId: string | null; weight: number; partner: Partner };
+type Connection = { credentialId: string | null; weight: number; api: UpstreamApi | GatewayError };
 
-/** Whoever is at the other end, before it is known which model is wanted. */
-type Partner =
-  | { reach: "network"; api: UpstreamApi }
-  | { reach: "local"; provider: LocalProvider }
-  | (Target & { reach: "none" });
-
-function connect(row: ProviderRow, credential: CredentialRow | null, secretBox: SecretBox): Partner {
+function connect(row: ProviderRow, credential: CredentialRow | null, secretBox: SecretBox): UpstreamApi {
   const provider = findProvider(row.kind);
-  if (provider.reach === "local") return { reach: "local", provider };
   const secret = credential ? openCredential(secretBox, credential) : null;
-  const api = provider.connect({ baseUrl: row.baseUrl ?? "", secret, preset: row.preset });
-  return { reach: "network", api };
+  return provider.connect({ baseUrl: row.baseUrl ?? "", secret, preset: row.preset });
 }
 
-function toTarget(partner: Partner, model: UpstreamModel): Target {
-  if (partner.reach !== "network") return partner;
-  const { api } = partner;
+function toTarget(api: UpstreamApi, model: UpstreamModel): Target {
   return {
-    reach: "network",
     chat: api.chat(model),
     embeddings: api.embeddings(model),
     dialects: api.dialects ?? {},

@@ -1,3 +1,4 @@
+import { GatewayError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type AddressGuard, hostAndPortOf } from "../upstream/address-guard.ts";
 import type { CatalogueModel } from "./catalogue.ts";
@@ -23,16 +24,16 @@ export class PrivateAddressWarnings {
   warnAtStart(models: Iterable<CatalogueModel>): void {
     for (const { candidates } of models) {
       for (const candidate of candidates.flat()) {
-        if (candidate.target.reach !== "network") continue;
-        if (this.#options.guard.refusesAtSight(new URL(candidate.target.chat.endpoint.origin)))
-          this.warn(candidate);
+        const { target } = candidate;
+        if (target instanceof GatewayError) continue;
+        if (this.#options.guard.refusesAtSight(new URL(target.chat.endpoint.origin))) this.warn(candidate);
       }
     }
   }
 
   /** The way was refused for its address. */
   warn({ providerId, providerName, target }: Candidate): void {
-    if (target.reach !== "network") return;
+    if (target instanceof GatewayError) return;
     const { origin } = target.chat.endpoint;
     if (this.#told.get(providerId) === origin) return;
     this.#told.set(providerId, origin);

@@ -1,3 +1,6 @@
+import type { GatewayError } from "../errors.ts";
+import type { Endpoint } from "../providers/provider.ts";
+
 /** A request to `/v1`, as observers are told of it. Made only where there is one. Moments are those of `performance.now()`. */
 export class ObservedRequest {
   readonly id: string;
@@ -58,7 +61,7 @@ export type ObservedUpstream = Readonly<{
   providerKind: string;
   preset: string | null;
   upstreamModel: { readonly name: string };
-  target: { reach: "network"; chat: { endpoint: { origin: string } } } | { reach: "local" | "none" };
+  target: { chat: { endpoint: Pick<Endpoint, "origin" | "answer"> } } | GatewayError;
 }>;
 
 type ObservedRequestOptions = Pick<ObservedRequest, "id" | "method" | "route" | "traceparent">;

@@ -7,7 +7,7 @@ import { messages } from "../../gateway/dialects/messages/messages.ts";
 import { readCountRequest } from "../../gateway/dialects/messages/read-messages-request.ts";
 import { responses } from "../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../gateway/errors.ts";
-import type { Provider, UpstreamApi } from "../../gateway/providers/provider.ts";
+import type { Endpoint, UpstreamApi } from "../../gateway/providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../../gateway/providers/registry.ts";
 import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
 import { spliceModel } from "../../gateway/wire/splice-model.ts";
@@ -39,42 +39,37 @@ export const requestPipelines: RequestPipeline[] = providerKindNames.flatMap((ki
   })),
 );
 
-type Target = { provider: Provider; api: UpstreamApi | null; model: typeof upstreamModel };
+type Target = { api: UpstreamApi; model: typeof upstreamModel };
 
 const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promise<void>> = {
   chat: (bytes, target) => converse(chat, bytes, target),
   messages: (bytes, target) => converse(messages, bytes, target),
   async count_tokens(bytes, { api }) {
     const request = readCountRequest(bytes, anySize);
-    if (api?.dialects?.["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
+    if (api.dialects?.["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
     await countTokens(request);
     await setImmediate();
   },
   responses: (bytes, target) => converse(responses, bytes, target),
   embeddings(bytes, { api, model }) {
     const { body } = readEmbeddingsRequest(bytes, anySize);
-    const embeddings = api?.embeddings(model);
+    const embeddings = api.embeddings(model);
     if (embeddings?.form === "translated") toBytes(embeddings.buildRequest(body, model));
     estimateInputTokens(body);
   },
 };
 
 /** As `completions/conversation.ts` goes on, and the answer, which repeats some of the request. */
-function converse(dialect: Dialect, bytes: Buffer, { provider, api, model }: Target): void {
+function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void {
   const request = dialect.readRequest(bytes, anySize);
-  const chatApi = api?.chat(model);
+  const chatApi = api.chat(model);
   const { endpointName } = dialect;
   const isNative =
-    endpointName === "chat/completions" ? chatApi?.quirks : api?.dialects?.[endpointName] !== undefined;
-  if (isNative) dialect.native.buildRequest(request, model, chatApi?.quirks ?? null);
+    endpointName === "chat/completions" ? chatApi.quirks : api.dialects?.[endpointName] !== undefined;
+  if (isNative) play(chatApi.endpoint, dialect.native.buildRequest(request, model, chatApi.quirks));
   else {
     const body = { ...dialect.toChatRequest(request), stream: request.stream };
-    if (chatApi) toBytes(chatApi.buildRequest(body, model));
-    if (provider.reach === "local") {
-      for (const { text } of provider.answerChat(body, { id: "chatcmpl-1", createdSeconds: 1 }).parts) {
-        Buffer.from(text);
-      }
-    }
+    play(chatApi.endpoint, toBytes(chatApi.buildRequest(body, model)));
     toBytes(dialect.formatAnswer(answer, envelope, request));
     dialect.createStreamWriter(envelope, request).finish(null);
   }
@@ -82,12 +77,16 @@ function converse(dialect: Dialect, bytes: Buffer, { provider, api, model }: Tar
 }
 
 function connect(kind: ProviderKindName): Target {
-  const provider: Provider = providerKinds[kind];
-  const api =
-    provider.reach === "network"
-      ? provider.connect({ baseUrl: baseUrls[kind], secret: "secret-0123456789", preset: null })
-      : null;
-  return { provider, api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
+  const api: UpstreamApi = providerKinds[kind].connect({
+    ...{ baseUrl: baseUrls[kind], secret: "secret-0123456789", preset: null },
+  });
+  return { api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
+}
+
+/** An upstream inside the process answers. */
+function play({ answer: endpointAnswer }: Endpoint, body: Buffer): void {
+  const parts = endpointAnswer?.({ method: "POST", body, date: new Date(0) }).parts ?? [];
+  for (const { text } of parts) Buffer.from(text);
 }
 
 function toBytes(value: object): Buffer {

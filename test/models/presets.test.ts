@@ -14,7 +14,7 @@ for (const preset of listPresets()) {
     t.deepEqual(findPreset(preset.kind, name), preset);
 
     const provider = findProvider(preset.kind);
-    if (provider.reach !== "network" || baseUrl === null) return;
+    if (baseUrl === null) return;
     const { protocol, hostname } = new URL(baseUrl);
     t.is(protocol, hostname === "localhost" ? "http:" : "https:");
     const api = provider.connect({ baseUrl, secret: "a-secret-0123456789", preset: name });
@@ -46,7 +46,6 @@ test("whoever needs a key says where to get one and where its own tools look for
 test("OpenAI gets its own names, upstreams that would refuse or ignore them get those that were there first", (t) => {
   const quirksOf = (preset: string | null) => {
     const provider = findProvider("openai-compatible");
-    if (provider.reach !== "network") return t.fail();
     const api = provider.connect({ baseUrl: "https://api.example.com/v1", secret: null, preset });
     const chat = api.chat({ name: "model", outputTokensMax: null });
     return chat.quirks;

@@ -1,7 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
-import type { Endpoint } from "../provider.ts";
-import type { BedrockCredential } from "./bedrock-credential.ts";
 import { createHash, createHmac, createSecretKey, type Hash, type Hmac } from "node:crypto";
+import type { Endpoint } from "../provider.ts";
+import { GatewayError } from "../../errors.ts";
 
 type BedrockEndpointOptions = {
   /** Whose own path is kept. */
@@ -116,4 +116,33 @@ function toBytes(data: Source): Buffer {
   return data instanceof ArrayBuffer
     ? Buffer.from(data)
     : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}
+
+/** What requests are made with: keys of an AWS identity, to sign them, or a Bedrock API key, to send along. */
+export type BedrockCredential =
+  | { kind: "signature"; accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
+  | { kind: "bearer"; apiKey: string };
+
+/**
+ * `accessKeyId:secretAccessKey`, `accessKeyId:secretAccessKey:sessionToken` or, without a colon, a Bedrock API key.
+ * Throws `invalid_value`. https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html
+ */
+export function parseBedrockCredential(secret: string): BedrockCredential {
+  const parts = secret.split(":");
+  if (parts.length > 3 || !parts.every(isKey)) {
+    throw new GatewayError(
+      "invalid_value",
+      "The credential must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken.",
+      { param: "apiKey" },
+    );
+  }
+  const [first = "", secretAccessKey, sessionToken] = parts;
+  return secretAccessKey === undefined
+    ? { kind: "bearer", apiKey: first }
+    : { kind: "signature", accessKeyId: first, secretAccessKey, sessionToken };
+}
+
+/** What can be in a header. */
+function isKey(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
 }

@@ -1,14 +1,21 @@
-import type { ChatTranslation, NetworkProvider, UpstreamModel, EmbeddingsAnswer } from "../provider.ts";
+import type {
+  ChatTranslation,
+  EmbeddingsAnswer,
+  Environment,
+  EnvironmentSettings,
+  Provider,
+  UpstreamModel,
+} from "../provider.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { AwsEventStreamDecoder } from "./aws-event-stream-decoder.ts";
-import { parseBedrockCredential } from "./bedrock-credential.ts";
-import { bedrockEndpoint } from "./bedrock-endpoint.ts";
+import { bedrockEndpoint, parseBedrockCredential } from "./bedrock-endpoint.ts";
 import { buildConverseRequest } from "./build-converse-request.ts";
 import { ConverseStreamReader } from "./converse-stream-reader.ts";
 import { findModelFamily } from "./model-family.ts";
 import { readConverseAnswer } from "./read-converse-answer.ts";
 import { GatewayError } from "../../errors.ts";
-import { isObject, type EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
-import { expectString, ifGiven, expectNumber } from "../../wire/expect-type.ts";
+import { type EmbeddingsRequestBody, isObject } from "../../wire/chat-completion.ts";
+import { expectNumber, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 
@@ -16,8 +23,15 @@ import { unsupported } from "../../wire/unsupported.ts";
  * Amazon Bedrock, by its Converse API, which has one form for all models. A model's name is its id, or the id or ARN of an
  * inference profile. https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
  */
-export const bedrock: NetworkProvider = {
-  reach: "network",
+export const bedrock: Provider = {
+  label: "Amazon Bedrock",
+  fields: {
+    form: "aws",
+    baseUrl: "required",
+    apiKey: "required",
+    apiKeyLabel: "Bedrock API key, or accessKeyId:secretAccessKey",
+  },
+  telemetryName: "aws.bedrock",
   // Each region is a place of its own, and where data may go is not for us to say.
   defaultBaseUrl: null,
   presets: [
@@ -28,6 +42,7 @@ export const bedrock: NetworkProvider = {
       keyPageUrl: "https://console.aws.amazon.com/bedrock/home#/api-keys",
       hint: "The base URL names the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
       keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
+      readEnvironment,
     },
   ],
   connect({ baseUrl, secret }) {
@@ -46,7 +61,7 @@ export const bedrock: NetworkProvider = {
         region,
         credential,
       }),
-      readModelNames,
+      readModelNames: (list) => readModelNames(list, "modelSummaries", "modelId", isUsable),
       chat: (model) => ({
         quirks: null,
         endpoint: endpointOf(model, "converse"),
@@ -61,6 +76,19 @@ export const bedrock: NetworkProvider = {
     };
   },
 };
+
+function readEnvironment(environment: Environment): EnvironmentSettings {
+  const region = environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: session } = environment;
+  return {
+    baseUrl:
+      region === undefined
+        ? null
+        : `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
+    // Credentials with a session token expire within hours.
+    key: id && secret && !session ? ["AWS_ACCESS_KEY_ID", `${id}:${secret}`] : null,
+  };
+}
 
 function converse({ name }: UpstreamModel): ChatTranslation {
   const family = findModelFamily(name);
@@ -156,17 +184,11 @@ function meantStatus(status: number, body: unknown): number {
  * only by the name of an inference profile, which is theirs with the name of a geography before it (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
-function readModelNames(list: unknown): string[] | null {
-  const summaries = isObject(list) ? list["modelSummaries"] : null;
-  if (!Array.isArray(summaries)) return null;
-  return summaries.flatMap((summary: unknown) => {
-    if (!isObject(summary) || typeof summary["modelId"] !== "string") return [];
-    const { modelId, outputModalities, inferenceTypesSupported } = summary;
-    const isOfUse =
-      hasOneOf(outputModalities, ["TEXT", "EMBEDDING"]) &&
-      hasOneOf(inferenceTypesSupported, ["ON_DEMAND", "INFERENCE_PROFILE"]);
-    return isOfUse ? modelId : [];
-  });
+function isUsable({ outputModalities, inferenceTypesSupported }: Record<string, unknown>): boolean {
+  return (
+    hasOneOf(outputModalities, ["TEXT", "EMBEDDING"]) &&
+    hasOneOf(inferenceTypesSupported, ["ON_DEMAND", "INFERENCE_PROFILE"])
+  );
 }
 
 function hasOneOf(list: unknown, names: string[]): boolean {

@@ -10,8 +10,7 @@ import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { readConverseUsage } from "./read-converse-usage.ts";
-import { readStopReason } from "./read-stop-reason.ts";
+import { readConverseUsage, readStopReason } from "./read-converse-answer.ts";
 import { formatOf } from "./reasoning-details.ts";
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html */

@@ -1,18 +1,23 @@
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { NetworkProvider } from "../provider.ts";
+import type { EmbeddingsAnswer, EmbeddingsApi, Endpoint, Provider, UpstreamModel } from "../provider.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader } from "./generate-stream-reader.ts";
-import { geminiEmbeddings } from "./gemini-embeddings.ts";
-import { modelPath, bareModelName } from "./model-path.ts";
+import { bareModelName, modelPath } from "./model-traits.ts";
 import { readGenerateAnswer } from "./read-generate-answer.ts";
-import { isObject } from "../../wire/chat-completion.ts";
+import { type EmbeddingsRequestBody, isObject } from "../../wire/chat-completion.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
 
 const baseUrl = "https://generativelanguage.googleapis.com/v1beta";
 
 /** Google's own API for its Gemini models. https://ai.google.dev/api/generate-content */
-export const gemini: NetworkProvider = {
-  reach: "network",
+export const gemini: Provider = {
+  label: "Google Gemini",
+  fields: { baseUrl: "optional", apiKey: "required" },
+  telemetryName: "gcp.gemini",
+  aiSdkName: "google",
   defaultBaseUrl: baseUrl,
   presets: [
     {
@@ -29,7 +34,7 @@ export const gemini: NetworkProvider = {
     const endpoint = (path: string) => endpointAt(settings, path, headers);
     return {
       modelsEndpoint: endpoint("/models?pageSize=1000"),
-      readModelNames,
+      readModelNames: (list) => readModelNames(list, "models", "name", isUsable)?.map(bareModelName) ?? null,
       chat: ({ name }) => ({
         quirks: null,
         endpoint: endpoint(`${modelPath(name)}:generateContent`),
@@ -62,16 +67,53 @@ function errorReasons(body: unknown): unknown[] {
 }
 
 /** The models that chat or embed; others make pictures, films and speech. https://ai.google.dev/api/models */
-function readModelNames(list: unknown): string[] | null {
-  const models = isObject(list) ? list["models"] : null;
-  if (!Array.isArray(models)) return null;
-  return models.flatMap((model: unknown) =>
-    isObject(model) && typeof model["name"] === "string" && isOfUse(model["supportedGenerationMethods"])
-      ? bareModelName(model["name"])
-      : [],
-  );
+function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
+  return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }
 
-function isOfUse(methods: unknown): boolean {
-  return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
+/** Embeddings of one text or many in one request. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
+function geminiEmbeddings(endpoint: Endpoint): EmbeddingsApi {
+  return { form: "translated", endpoint, buildRequest: buildEmbedRequest, readAnswer: readEmbedAnswer };
+}
+
+function buildEmbedRequest({ input, dimensions }: EmbeddingsRequestBody, model: UpstreamModel): object {
+  if (dimensions !== undefined && dimensions !== null && typeof dimensions !== "number") {
+    throw invalidValue("dimensions", "must be a number");
+  }
+  return {
+    requests: textsOf(input).map((text) => ({
+      model: `models/${bareModelName(model.name)}`,
+      content: { parts: [{ text }] },
+      outputDimensionality: dimensions ?? undefined,
+    })),
+  };
+}
+
+function textsOf(input: unknown): string[] {
+  const inputs: unknown[] = Array.isArray(input) ? input : [input];
+  if (inputs.length > 0 && inputs.every((text) => typeof text === "string")) return inputs;
+  if (inputs.some((item) => typeof item === "number" || Array.isArray(item))) {
+    throw unsupported("input", "Gemini embeds texts, not the numbers of tokens.");
+  }
+  throw invalidValue("input", "must be a string or an array of strings");
+}
+
+function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
+  const embeddings = isObject(answer) ? answer["embeddings"] : null;
+  if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The answer has no embeddings.");
+  const { usageMetadata: usage } = answer;
+  const count = isObject(usage) ? usage["promptTokenCount"] : null;
+  return {
+    embeddings: embeddings.map(valuesOf),
+    // Models before gemini-embedding-2 do not tell.
+    inputTokens: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
+  };
+}
+
+function valuesOf(embedding: unknown): number[] {
+  const values = isObject(embedding) ? embedding["values"] : null;
+  if (!Array.isArray(values) || !values.every((value) => Number.isFinite(value))) {
+    throw new Error("An embedding has no values.");
+  }
+  return values;
 }

@@ -2,7 +2,6 @@ import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelTraits } from "./model-traits.ts";
-import { googleOptions } from "./google-options.ts";
 
 /** How the answer is to be made. https://ai.google.dev/api/generate-content#generationconfig */
 export function generationConfig(body: ChatRequestBody, traits: ModelTraits): object {
@@ -102,3 +101,13 @@ const amounts = new Map([
 
 /** Of models that cannot do without. https://ai.google.dev/gemini-api/docs/thinking#set-budget */
 const leastBudget = 128;
+
+/**
+ * What clients of Google's own imitation of chat completions say to Gemini alone: `cached_content` and `thinking_config`.
+ * https://ai.google.dev/gemini-api/docs/openai#extra-body
+ */
+export function googleOptions(body: ChatRequestBody): Record<string, unknown> {
+  const extra = body["extra_body"];
+  const options = isObject(extra) ? extra["google"] : null;
+  return isObject(options) ? options : {};
+}

@@ -51,6 +51,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     baseUrl: "https://api.mistral.ai/v1",
     keyPageUrl: "https://console.mistral.ai/api-keys",
     keyVariable: "MISTRAL_API_KEY",
+    telemetryName: "mistral_ai",
     ...firstNames,
   },
   {
@@ -69,6 +70,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     baseUrl: "https://api.x.ai/v1",
     keyPageUrl: "https://console.x.ai",
     keyVariable: "XAI_API_KEY",
+    telemetryName: "x_ai",
     ...firstNames,
   },
   {
@@ -106,6 +108,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     baseUrl: "https://api.moonshot.ai/v1",
     keyPageUrl: "https://platform.moonshot.ai/console/api-keys",
     keyVariable: "MOONSHOT_API_KEY",
+    telemetryName: "moonshot_ai",
     ...firstNames,
     extensions: ["thoughts"],
   },

@@ -1,4 +1,5 @@
 import type { Database } from "../../../db/database.ts";
+import { findKind } from "../../providers/registry.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 
 /** What a newcomer has done already. What was done once counts, whatever was deleted later. */
@@ -23,7 +24,7 @@ export class Onboarding {
     const owner = ownerScope(person);
     return this.#database.read(async ({ apiKeys, providers, usageRollUps }) => {
       const rows = await providers.list();
-      const demos = rows.filter(({ kind }) => kind === "demo").map(({ name }) => name);
+      const demos = rows.filter(({ kind }) => findKind(kind)?.isDemo).map(({ name }) => name);
       const hasProvider =
         demos.length < rows.length || (await usageRollUps.existsBesides([firstDemo, ...demos]));
       const hasUsedKey = await usageRollUps.existsOf(owner);
