@@ -15,7 +15,7 @@ type StartLimitsOptions = {
   config: Config;
   database: Database;
   runtime: Runtime;
-  recorder: Pick<UsageRecorder, "readUndisturbed">;
+  recorder: Pick<UsageRecorder, "readUndisturbed" | "onShipped">;
 };
 
 /** Everything that keeps limits, and what keeps it up to date. */
@@ -30,6 +30,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     readUndisturbed: (read) => recorder.readUndisturbed(read),
     warn: (warning) => warnings.add(warning),
   });
+  recorder.onShipped((records) => budgets.shipped(records));
   const meters = new Map<string, Meter>();
   const valkey =
     config.valkeyUrl === null
