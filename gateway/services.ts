@@ -31,7 +31,7 @@ import { Catalogue } from "./routing/catalogue.ts";
 import { ModelService } from "./models/model-service.ts";
 import { PrivateAddressWarnings } from "./routing/private-address-warnings.ts";
 import { ProviderService } from "./models/provider-service.ts";
-import { openDatabase } from "./start/open-database.ts";
+import { openDatabase } from "../db/open-database.ts";
 import type { Runtime } from "./runtime.ts";
 import { AddressGuard } from "./upstream/address-guard.ts";
 import { CoolDowns } from "./routing/cool-downs.ts";

@@ -8,7 +8,7 @@ import { rewrap } from "../credentials/rewrap.ts";
 import { StartError } from "../errors.ts";
 import { formatUrl } from "../http/format-url.ts";
 import type { Runtime } from "../runtime.ts";
-import { openDatabase } from "./open-database.ts";
+import { openDatabase } from "../../db/open-database.ts";
 import { recomputeCommand } from "../usage/history/recompute-command.ts";
 
 type CommandOptions = { config: Config; runtime: Runtime; print(line: string): void };

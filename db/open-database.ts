@@ -1,9 +1,16 @@
 import { chmodSync, mkdirSync } from "node:fs";
-import { Database } from "../../db/database.ts";
-import type { Config } from "../config/config.ts";
+import { Database } from "./database.ts";
 
-/** Opens the database, with a data folder that nobody else can read. */
-export function openDatabase({ dataDir, databaseUrl, limits }: Config): Promise<Database> {
+type DatabaseSettings = Readonly<{
+  dataDir: string;
+  databaseUrl: string;
+  limits: Readonly<
+    Record<"databaseConnectionsMax" | "databaseConnectTimeoutMs" | "databaseTimeoutMs", number>
+  >;
+}>;
+
+/** Opens the database, and makes a data folder that only this user can read. */
+export function openDatabase({ dataDir, databaseUrl, limits }: DatabaseSettings): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // A folder that exists may be open to others. One that belongs to another user stays as it is.
   ignoreNotPermitted(() => chmodSync(dataDir, 0o700));
