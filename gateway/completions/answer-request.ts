@@ -48,14 +48,14 @@ export function answerRequest(
   exchange.resolved(route);
 
   // 3. Admit: limits and budgets let the request in, at once or from a queue.
-  context.limiter.admit(exchange, () => {
+  context.limiter.admit(exchange, bytes.length, () => {
     // 4. Attempt: candidates are tried in order until one answers. Retries and fallbacks end with the first byte.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
         // 5. Relay: each attempt brings the relay that converts this candidate's answer and sends it to the client.
         const call = { context, exchange, request: request.value, headers };
         const attempt = operation.prepare(call, candidate);
-        exchange.attempting(candidate);
+        exchange.attempting(candidate, attempts);
         return attempt;
       },
       refused(candidate, { code, reason }) {
@@ -64,7 +64,7 @@ export function answerRequest(
         if (reason === "private_address") context.privateAddressWarnings.warn(candidate);
       },
     });
-    exchange.start(attempts);
+    attempts.begin();
   });
   request.letGo();
 

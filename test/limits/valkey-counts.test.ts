@@ -7,7 +7,7 @@ import { Limiter } from "../../gateway/limits/rates/limiter.ts";
 import { Meter } from "../../gateway/limits/rates/meter.ts";
 import type { Scope } from "../../gateway/limits/rates/scope.ts";
 import { ValkeyLimits } from "../../gateway/limits/valkey/valkey-limits.ts";
-import { limitedKey, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
+import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
@@ -101,15 +101,13 @@ if (valkeyProgram) {
     const exact = await connect(t);
     const limits = limitsOf({ CONCURRENT_REQUESTS_MAX: "1", QUEUE_WAIT_MS_MAX: "1" });
     const limiter = new Limiter({ now: () => clock.now, limits, budgets: noBudgets, exact });
-    const asking: Parameters<Limiter["admit"]>[0] = {
-      key: limitedKey("key_waiting", { requestsPerMinute: 9, tokensPerMinute: 99 }),
-      ...{ bodyBytes: 40, admission: null, fail: (error) => t.fail(error.message) },
-    };
-    await new Promise<void>((resolve) => limiter.admit({ ...asking }, resolve));
-    const waiting = { ...asking };
-    const refused = new Promise<GatewayError>((resolve) => (waiting.fail = resolve));
-    limiter.admit(waiting, () => t.fail("there is no room"));
-    t.is((await refused).code, "service_unavailable");
+    const key = limitedKey("key_waiting", { requestsPerMinute: 9, tokensPerMinute: 99 });
+    const admitted = new LimitedRequest(key, (error) => t.fail(error.message));
+    await new Promise<void>((resolve) => limiter.admit(admitted, 40, resolve));
+    const refused = Promise.withResolvers<GatewayError>();
+    const waiting = new LimitedRequest(key, refused.resolve);
+    limiter.admit(waiting, 40, () => t.fail("there is no room"));
+    t.is((await refused.promise).code, "service_unavailable");
     const { admission } = waiting;
     admission?.end(overRecord("key_waiting", { inputTokens: null, outputTokens: null }));
     t.deepEqual(admission?.exactUse, [{ requests: 1, tokens: 10 }]);

@@ -11,11 +11,11 @@ import type { ExactPlace, ExactCounts } from "./exact-place.ts";
 /** What a limiter has to know of a key. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
-/** What stands up for a request here. */
+/** A request that asks for admission. */
 type Asking = {
-  key: LimitedKey;
-  bodyBytes: number;
-  admission: Admission | null;
+  readonly key: LimitedKey;
+  /** Called before anything is decided: a refused request has an admission, too. */
+  admitting(admission: Admission): void;
   fail(error: GatewayError): void;
 };
 
@@ -50,7 +50,7 @@ export class Limiter {
   }
 
   /** @param start begins the request: at once, or when the process has room for it */
-  admit(asking: Asking, start: () => void): void {
+  admit(asking: Asking, bodyBytes: number, start: () => void): void {
     const { now, budgets } = this.#options;
     const { key } = asking;
     const scopes = this.#scopesOf(key);
@@ -66,8 +66,8 @@ export class Limiter {
       isWaiting: () => place.state === "waiting",
       leave: () => this.#queue.leave(place),
     });
-    asking.admission = admission;
-    const estimate = estimateTokens(asking.bodyBytes);
+    asking.admitting(admission);
+    const estimate = estimateTokens(bodyBytes);
     budgets.check(key);
     for (const scope of scopes) checkSize(scope, estimate);
     const counting = { asking, admission, scopes, estimate, place };
