@@ -1,4 +1,5 @@
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";
+import type { LimitHolder } from "../errors.ts";
 import { AddressRanges } from "./address-ranges.ts";
 
 /** What a key may use, as people see it; null = as much as it likes. */
@@ -29,6 +30,13 @@ export const budgetPeriods = ["day", "week", "month", "total"] as const;
 export type KeyLimitChanges = {
   [Name in keyof Omit<KeyLimits, "budgetsUsd">]?: KeyLimits[Name] | undefined;
 } & { budgetsUsd?: { [Period in BudgetPeriod]?: number | null | undefined } | undefined };
+
+/** The holders of limits and budgets, as errors call them. */
+export const holderNames: Readonly<Record<LimitHolder, string>> = {
+  key: "this API key",
+  person: "all API keys of this key's owner",
+  gateway: "the whole gateway",
+};
 
 /** The same as the request path needs it; budgets in nano-dollars. */
 export type EnforcedLimits = Readonly<{

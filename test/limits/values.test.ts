@@ -48,7 +48,7 @@ test("when the clock was put back, a reset is said to be as far away as it is", 
   meter.addRequest(100, 1);
   const limits = { requestsPerMinute: 9, tokensPerMinute: 0, concurrentRequests: 0 };
   const headers: string[] = [];
-  addRateLimitHeaders(headers, [{ id: "key_1", whose: "key", meter, ...limits }], 90);
+  addRateLimitHeaders(headers, [{ id: "key_1", holder: "key", meter, ...limits }], 90);
   t.is(headers[headers.indexOf("x-ratelimit-reset-requests") + 1], "1m10s");
 });
 
