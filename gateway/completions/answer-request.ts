@@ -1,4 +1,4 @@
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import { parseBody } from "../dialects/parse-body.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
 import type { AskedModels } from "../routing/asked-models.ts";
@@ -19,7 +19,7 @@ export type AnswerContext = {
   askedModels: AskedModels;
   upstreams: Upstreams;
   attempts: AttemptsOptions;
-  limits: Limits;
+  limits: Settings;
   limiter: Pick<Limiter, "admit">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   /** Null where neither metrics nor traces are on. */

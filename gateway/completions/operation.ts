@@ -1,5 +1,5 @@
 import type { BodyLimits } from "../dialects/parse-body.ts";
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import type { Attempt } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
@@ -24,7 +24,7 @@ export type ModelRequest = {
 };
 
 export type ModelCall<Request extends ModelRequest = ModelRequest> = {
-  context: { limits: Limits; upstreams: Upstreams };
+  context: { limits: Settings; upstreams: Upstreams };
   exchange: Exchange;
   request: Request;
   /** The client's; names in lower case. */

@@ -2,7 +2,7 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import { differences } from "../audit/differences.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import {
   budgetPeriods,
   changeLimits,
@@ -19,7 +19,7 @@ type EditLimitsOptions = { author: Person; now: number; limits: KeyDefaults };
 
 /** What counts for keys without a limit of their own; 0 = none. */
 export type KeyDefaults = Pick<
-  Limits,
+  Settings,
   "keyRequestsPerMinuteMax" | "keyTokensPerMinuteMax" | "keyConcurrentRequestsMax"
 >;
 

@@ -3,7 +3,7 @@ import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts";
 import type { Person } from "../../auth/person.ts";
 import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
-import type { Limits } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { periodAt } from "./budget-time.ts";
 import { BudgetWatch } from "./budget-watch.ts";
@@ -28,7 +28,7 @@ type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: Enforc
 type BudgetsOptions = {
   database: Database;
   now: () => number;
-  limits: Limits;
+  limits: Settings;
   /** Runs `read` while nothing of this process's is on its way to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
   warn: (warning: BudgetWarning) => void;

@@ -1,5 +1,5 @@
 import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
-import type { Limits } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { Admission } from "./admission.ts";
 import { FairQueue, type Place } from "./fair-queue.ts";
@@ -21,7 +21,7 @@ type Asking = {
 
 type LimiterOptions = {
   now: () => number;
-  limits: Limits;
+  limits: Settings;
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
   /** Every meter, by what it counts; whoever makes the limiter may want to look at them. */
   meters?: Map<string, Meter>;

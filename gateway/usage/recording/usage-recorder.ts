@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database } from "../../../db/database.ts";
-import type { Limits } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/limit-variables.ts";
 import type { Log } from "../../log.ts";
 import { DirectWriter } from "./direct-writer.ts";
 import { PendingRecord } from "./pending-record.ts";
@@ -20,7 +20,7 @@ type UsageRecorderOptions = {
   /** A name that no process ever had. */
   createName: () => string;
   isSynced: boolean;
-  limits: Limits;
+  limits: Settings;
 };
 
 /**
