@@ -10,7 +10,6 @@ import { resolveRoute } from "../routing/resolve-route.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Exchange } from "./exchange.ts";
-import { HeldRequest } from "./held-request.ts";
 import type { ClientHeaders, ModelRequest, Operation } from "./operation.ts";
 
 /** What answering any request takes. */
@@ -96,3 +95,32 @@ function isUnreadable(error: unknown): boolean {
     !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
   );
 }
+
+/**
+ * A request that is parsed again when it is needed again. While an upstream works on a large one, only its bytes are held:
+ * the parsed body can take twenty times their size.
+ */
+class HeldRequest<Request> {
+  readonly #bytes: Buffer;
+  readonly #read: (bytes: Buffer) => Request;
+  #request: Request | null;
+
+  /** Throws what `read` throws. */
+  constructor(bytes: Buffer, read: (bytes: Buffer) => Request) {
+    this.#bytes = bytes;
+    this.#read = read;
+    this.#request = read(bytes);
+  }
+
+  get value(): Request {
+    return this.#request ?? this.#read(this.#bytes);
+  }
+
+  /** The request has been sent, or waits for its turn. */
+  letGo(): void {
+    if (this.#bytes.length > parsedBytesMax) this.#request = null;
+  }
+}
+
+/** Up to here, keeping the parsed body costs less than parsing it for an estimate of its tokens. */
+const parsedBytesMax = 64 * 1024;

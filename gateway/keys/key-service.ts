@@ -12,12 +12,16 @@ import { type KeyLimitChanges, noLimitColumns } from "../limits/key-limits.ts";
 import type { Runtime } from "../runtime.ts";
 import { type ApiKey, type ListedApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import { checkOwner } from "./check-owner.ts";
-import { editLimits, type KeyDefaults, type LimitEdit } from "./edit-limits.ts";
-import { editModels } from "./edit-models.ts";
-import { editStatus } from "./edit-status.ts";
-import { findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
-import { modelIds, refusingDeletedModels } from "./model-ids.ts";
+import {
+  editLimits,
+  editModels,
+  editStatus,
+  type KeyDefaults,
+  type LimitEdit,
+  modelIds,
+  refusingDeletedModels,
+} from "./edit-key.ts";
+import { checkOwner, findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
 
 /** A key with its value, which is told this once. */

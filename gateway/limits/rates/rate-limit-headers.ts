@@ -1,4 +1,3 @@
-import { formatDuration } from "./format-duration.ts";
 import type { HolderLimits } from "./holder-limits.ts";
 import { secondsPerMinute, type SlidingMinute } from "./sliding-minute.ts";
 import type { HolderUse } from "./exact-place.ts";
@@ -45,4 +44,9 @@ function namesOf(kind: string) {
     remaining: `x-ratelimit-remaining-${kind}`,
     reset: `x-ratelimit-reset-${kind}`,
   };
+}
+
+/** Whole seconds as OpenAI's `x-ratelimit-reset-*` headers have them: `7s`, `1m0s`. */
+export function formatDuration(seconds: number): string {
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
