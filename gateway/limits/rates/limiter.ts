@@ -61,7 +61,8 @@ export class Limiter {
       state: "new",
     };
     const admission = new Admission({
-      ...{ holders, now },
+      holders,
+      now,
       spend: (record) => budgets.spend(key, record),
       isWaiting: () => place.state === "waiting",
       leave: () => this.#queue.leave(place),
