@@ -1,18 +1,16 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { Database } from "./database.ts";
 
-type OpenDatabaseOptions = {
+type DatabaseSettings = Readonly<{
   dataDir: string;
   databaseUrl: string;
-  limits: {
-    databaseConnectionsMax: number;
-    databaseConnectTimeoutMs: number;
-    databaseTimeoutMs: number;
-  };
-};
+  limits: Readonly<
+    Record<"databaseConnectionsMax" | "databaseConnectTimeoutMs" | "databaseTimeoutMs", number>
+  >;
+}>;
 
-/** Opens the database, with a data folder that nobody else can read. */
-export function openDatabase({ dataDir, databaseUrl, limits }: OpenDatabaseOptions): Promise<Database> {
+/** Opens the database, and makes a data folder that only this user can read. */
+export function openDatabase({ dataDir, databaseUrl, limits }: DatabaseSettings): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // A folder that exists may be open to others. One that belongs to another user stays as it is.
   ignoreNotPermitted(() => chmodSync(dataDir, 0o700));

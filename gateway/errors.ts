@@ -130,6 +130,12 @@ export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
+/** The error of an edit of an old revision: another edit came first, and this one changed nothing. */
+export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
+  const message = `The ${what} was changed meanwhile. Look at what it is now, then change it again.`;
+  return new GatewayError("conflict", message, { param: "revision", currentRevision });
+}
+
 /** Anything that was thrown, as an error that may be shown. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;

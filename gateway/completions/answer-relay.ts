@@ -5,13 +5,16 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 import { GrowingBody } from "../wire/growing-body.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Answer } from "./reply.ts";
 import { badAnswer, toAnswerError, tooLong } from "./stream-reading.ts";
 
 /** Makes the client's answer of an upstream's. May throw anything for what is none. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
 
 /** Brings a whole answer (no stream) to the client. It is kept until it is complete: only then is it known to be one. */
-export class AnswerRelay implements UpstreamEvents {
+export class AnswerRelay implements UpstreamEvents, Answer {
+  usage: TokenUsage | null = null;
+  firstTokenAt: number | null = null;
   readonly #exchange: Exchange;
   readonly #read: AnswerReading;
   readonly #bytesMax: number;
@@ -51,8 +54,8 @@ export class AnswerRelay implements UpstreamEvents {
     const answeredAt = performance.now();
     const answer = this.#readAnswer(this.#body.bytes);
     if (answer === null) return;
-    if (answer.usage) this.#exchange.reportUsage(answer.usage);
-    this.#exchange.gotFirstToken();
+    this.usage = answer.usage;
+    this.firstTokenAt = performance.now();
     this.#exchange.succeed(() =>
       this.#exchange.reply.sendJson(answer.bytes, this.#exchange.answerHeaders(answeredAt)),
     );

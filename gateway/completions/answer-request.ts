@@ -1,4 +1,4 @@
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import { parseBody } from "../dialects/parse-body.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
 import type { AskedModels } from "../routing/asked-models.ts";
@@ -10,8 +10,7 @@ import { resolveRoute } from "../routing/resolve-route.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Exchange } from "./exchange.ts";
-import { HeldRequest } from "./held-request.ts";
-import type { ClientHeaders, ModelRequest, Operation } from "./operation.ts";
+import { type ClientHeaders, HeldRequest, type ModelRequest, type Operation } from "./operation.ts";
 
 /** What answering any request takes. */
 export type AnswerContext = {
@@ -19,7 +18,7 @@ export type AnswerContext = {
   askedModels: AskedModels;
   upstreams: Upstreams;
   attempts: AttemptsOptions;
-  limits: Limits;
+  limits: Settings;
   limiter: Pick<Limiter, "admit">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   /** Null where neither metrics nor traces are on. */
@@ -48,14 +47,14 @@ export function answerRequest(
   exchange.resolved(route);
 
   // 3. Admit: limits and budgets let the request in, at once or from a queue.
-  context.limiter.admit(exchange, () => {
+  context.limiter.admit(exchange, bytes.length, () => {
     // 4. Attempt: candidates are tried in order until one answers. Retries and fallbacks end with the first byte.
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
         // 5. Relay: each attempt brings the relay that converts this candidate's answer and sends it to the client.
         const call = { context, exchange, request: request.value, headers };
         const attempt = operation.prepare(call, candidate);
-        exchange.attempting(candidate);
+        exchange.attempting(candidate, attempts);
         return attempt;
       },
       refused(candidate, { code, reason }) {
@@ -64,7 +63,7 @@ export function answerRequest(
         if (reason === "private_address") context.privateAddressWarnings.warn(candidate);
       },
     });
-    exchange.start(attempts);
+    attempts.begin();
   });
   request.letGo();
 

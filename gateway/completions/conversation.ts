@@ -92,7 +92,7 @@ function relayTranslated(
     return new AnswerRelay(exchange, reading, upstreamAnswerBytesMax);
   }
   const writer = dialect.createStreamWriter(envelope, request);
-  exchange.reply.streamWriter = writer;
+  exchange.reply.streamWith(writer);
   return relayStream(call, new TranslatedStream({ translation, writer, eventBytesMax, secret }));
 }
 

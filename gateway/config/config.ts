@@ -15,7 +15,7 @@ import {
 import { findConflicts } from "./config-conflicts.ts";
 import { countWorkers, workersSetting } from "./count-workers.ts";
 import { StartError } from "../errors.ts";
-import { type LimitVariable, type Limits, limitVariables } from "./limit-variables.ts";
+import { type LimitVariable, type Settings, limitVariables } from "./limit-variables.ts";
 import { EnvironmentKeys } from "./environment-keys.ts";
 import { readTracing, type TracingConfig, tracingVariables } from "./tracing-variables.ts";
 import { type TrustedProxies, trustedProxiesSetting } from "../http/trusted-proxies.ts";
@@ -58,7 +58,7 @@ export type Config = Readonly<{
   /** Whether usage records are brought to the disk itself, so that they survive a power cut too. */
   syncUsage: boolean;
   logLevel: "debug" | "info" | "warn" | "error" | "silent";
-  limits: Limits;
+  limits: Settings;
 }>;
 
 /** Reads the environment. Throws one `ConfigError` that lists every problem and repeats no value. */
@@ -104,7 +104,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     limits: Object.freeze(
       Object.fromEntries(
         Object.entries(limitVariables).map(([limit, { variable }]) => [limit, data[variable]]),
-      ) as Limits,
+      ) as Settings,
     ),
   });
 }

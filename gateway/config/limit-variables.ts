@@ -71,6 +71,7 @@ export const limitVariables = {
   drainTimeoutMs: { variable: "DRAIN_TIMEOUT_MS", value: 30_000 },
 } as const;
 
-export type Limits = Readonly<Record<keyof typeof limitVariables, number>>;
+/** What the limit variables set. */
+export type Settings = Readonly<Record<keyof typeof limitVariables, number>>;
 
 export type LimitVariable = (typeof limitVariables)[keyof typeof limitVariables]["variable"];

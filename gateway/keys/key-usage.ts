@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import type { Person } from "../auth/person.ts";
 import { findKey } from "./find-key.ts";
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import { budgetMark } from "../limits/budgets/budget-marks.ts";
 import type { Budgets, SharedBudgetUses } from "../limits/budgets/budgets.ts";
 import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/key-limits.ts";
@@ -41,7 +41,7 @@ type BudgetUse = {
 type KeyUsageReaderOptions = {
   database: Database;
   now: () => number;
-  limits: Limits;
+  limits: Settings;
   limiter: Pick<Limiter, "statusOf">;
   budgets: Pick<Budgets, "load" | "spentIn" | "sharedUsesOfKey">;
 };

@@ -2,7 +2,7 @@ import type { Database } from "../../db/database.ts";
 import type { ModelFallbackRow, ModelRow } from "../../db/entities/model.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import { GatewayError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Endpoint } from "../providers/provider.ts";
@@ -18,7 +18,7 @@ export type CatalogueModel = Readonly<{
   candidates: readonly (readonly Candidate[])[];
 }>;
 
-type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Limits; log: Log };
+type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Settings; log: Log };
 
 /** All models with their providers, in memory: read at the start and again, as a whole, whenever one of them changes. */
 export class Catalogue {

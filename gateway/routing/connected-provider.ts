@@ -2,7 +2,7 @@ import type { ModelRow } from "../../db/entities/model.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { UpstreamApi, UpstreamModel } from "../providers/provider.ts";
 import { findProvider } from "../providers/registry.ts";
@@ -11,7 +11,7 @@ import { openCredential } from "../credentials/credential.ts";
 import { findModelFacts } from "../known-models/model-facts.ts";
 import type { Target, Candidate } from "./candidate.ts";
 
-type ConnectedProviderOptions = { secretBox: SecretBox; limits: Limits; log: Log };
+type ConnectedProviderOptions = { secretBox: SecretBox; limits: Settings; log: Log };
 
 /** A provider as models are called through it: its upstream's operations, once with each credential. */
 export class ConnectedProvider {
@@ -77,7 +77,7 @@ function toTarget(api: UpstreamApi, model: UpstreamModel): Target {
   };
 }
 
-function defaultTimeouts(limits: Limits): UpstreamTimeouts {
+function defaultTimeouts(limits: Settings): UpstreamTimeouts {
   return {
     connectTimeoutMs: limits.upstreamConnectTimeoutMs,
     firstByteTimeoutMs: limits.upstreamFirstByteTimeoutMs,

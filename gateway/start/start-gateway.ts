@@ -5,7 +5,7 @@ import { createApp } from "../app.ts";
 import type { Config } from "../config/config.ts";
 import { GatewayError } from "../errors.ts";
 import { formatUrl } from "../http/format-url.ts";
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import { toListenError } from "../http/listen-error.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { type MetricsServer, startMetricsServer } from "../metrics/metrics-server.ts";
@@ -123,7 +123,7 @@ function urlOf(server: Server, host: string): string {
 async function stop(
   server: Server,
   { openExchanges }: Services,
-  { drainTimeoutMs, stopDelayMs }: Limits,
+  { drainTimeoutMs, stopDelayMs }: Settings,
 ): Promise<void> {
   // Not the HTTP server's own way, which closes idle connections at once: a request may be on its way on them.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));

@@ -8,9 +8,10 @@ import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { readAccessToken } from "./read-access-token.ts";
 import type { CallRequest } from "./read-call-body.ts";
-import { RefreshCookie } from "./refresh-cookie.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { parseCookie, stringifySetCookie } from "cookie";
+import type { RefreshToken } from "../auth/session-service.ts";
 
 export type Context = {
   services: Pick<
@@ -89,3 +90,49 @@ function publicUrlOf({ headers }: IncomingMessage, configured: string | null): s
   // A sandboxed page's origin is the text "null".
   return url === null || !url.protocol.startsWith("http") ? "" : url.origin;
 }
+
+/**
+ * The refresh token's way to the browser and back: a cookie that no script can read, that no other site's request carries,
+ * and that goes to this API alone.
+ */
+class RefreshCookie {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #isSecure: boolean;
+
+  /** @param isSecure whether people reach the gateway over https. */
+  constructor(request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
+    this.#request = request;
+    this.#response = response;
+    this.#isSecure = isSecure;
+  }
+
+  read(): string | null {
+    return parseCookie(this.#request.headers.cookie ?? "")[cookieName] ?? null;
+  }
+
+  set({ value, expiresAt }: RefreshToken): void {
+    this.#write(value, expiresAt);
+  }
+
+  clear(): void {
+    this.#write("", new Date(0));
+  }
+
+  #write(value: string, expires: Date): void {
+    this.#response.setHeader(
+      "set-cookie",
+      stringifySetCookie({
+        name: cookieName,
+        value,
+        expires,
+        path: "/trpc",
+        httpOnly: true,
+        sameSite: "strict",
+        secure: this.#isSecure,
+      }),
+    );
+  }
+}
+
+const cookieName = "gateway_refresh";

@@ -64,7 +64,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
 
   /** Closes the connections of every other credential, once their calls have ended. */
   keepOnly(credentials: ReadonlySet<string>): void {
-    for (const connection of [...this.#connections]) {
+    for (const connection of this.#connections) {
       if (!credentials.has(connection.credential)) connection.retire();
     }
   }
@@ -75,7 +75,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     this.#waiting = [];
     this.#dropped = 0;
     this.#idle.close();
-    for (const connection of [...this.#connections]) connection.close(unwanted());
+    for (const connection of this.#connections) connection.close(unwanted());
     for (const { call } of waiting) call.onFailure(unwanted());
   }
 

@@ -175,9 +175,30 @@ function readEscape({ groups = {} }: RegExpExecArray): string {
 
 /** https://html.spec.whatwg.org/multipage/named-characters.html, as far as they can be in a key. */
 const names: Record<string, string> = {
-  ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", sol: "/", bsol: "\\", plus: "+", equals: "=" },
-  ...{ lowbar: "_", period: ".", colon: ":", comma: ",", semi: ";", ast: "*", commat: "@", num: "#" },
-  ...{ dollar: "$", percnt: "%", excl: "!", hyphen: "-", dash: "-", verbar: "|", tilde: "~" },
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  sol: "/",
+  bsol: "\\",
+  plus: "+",
+  equals: "=",
+  lowbar: "_",
+  period: ".",
+  colon: ":",
+  comma: ",",
+  semi: ";",
+  ast: "*",
+  commat: "@",
+  num: "#",
+  dollar: "$",
+  percnt: "%",
+  excl: "!",
+  hyphen: "-",
+  dash: "-",
+  verbar: "|",
+  tilde: "~",
 };
 
 /** What is escaped several times is read at once, so that many backslashes or `%25` are no work for every level. */

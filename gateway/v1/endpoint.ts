@@ -6,7 +6,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Limits } from "../config/limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
@@ -17,7 +17,7 @@ import { claimsToBeKeyValue } from "../keys/key-value.ts";
 
 export type EndpointOptions = {
   runtime: Runtime;
-  limits: Pick<Limits, "clientStallTimeoutMs">;
+  limits: Pick<Settings, "clientStallTimeoutMs">;
   observer: RequestObserver | null;
 };
 

@@ -10,7 +10,7 @@ export class HttpReply implements Reply {
   readonly #requestId: string;
   readonly #stallTimeoutMs: number;
   readonly #dialect: Dialect;
-  streamWriter: StreamWriter | null = null;
+  #streamWriter: StreamWriter | null = null;
 
   /** @param stallTimeoutMs how long the client may leave the end of its answer unread. */
   constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number, dialect: Dialect) {
@@ -26,6 +26,10 @@ export class HttpReply implements Reply {
 
   statusOf(error: GatewayError): number {
     return statusOf(error, this.#dialect);
+  }
+
+  streamWith(writer: StreamWriter): void {
+    this.#streamWriter = writer;
   }
 
   beginStream(headers: string[]): void {
@@ -57,7 +61,7 @@ export class HttpReply implements Reply {
 
   fail(error: GatewayError, headers: string[] = []): void {
     if (this.hasBegun) {
-      this.#end(Buffer.from(toErrorEvent(error, this.#dialect, this.#requestId, this.streamWriter)));
+      this.#end(Buffer.from(toErrorEvent(error, this.#dialect, this.#requestId, this.#streamWriter)));
       return;
     }
     const body = Buffer.from(JSON.stringify(toErrorBody(error, this.#dialect, this.#requestId)));

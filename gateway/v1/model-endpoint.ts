@@ -41,7 +41,6 @@ export function modelEndpoint(
         endpoint: operation.endpointName,
         clientTool: findClientTool(request.headers),
         reply,
-        runtime,
         recorder,
         observer,
         observed,
@@ -54,7 +53,7 @@ export function modelEndpoint(
       try {
         checkAddress(options, key, request);
         const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
-        exchange.received(bytes.length);
+        exchange.received();
         if (exchange.isOver) return;
         answerRequest(options, exchange, operation, { bytes, headers: request.headers });
       } catch (thrown) {

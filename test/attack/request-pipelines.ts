@@ -78,7 +78,9 @@ function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void
 
 function connect(kind: ProviderKindName): Target {
   const api: UpstreamApi = providerKinds[kind].connect({
-    ...{ baseUrl: baseUrls[kind], secret: "secret-0123456789", preset: null },
+    baseUrl: baseUrls[kind],
+    secret: "secret-0123456789",
+    preset: null,
   });
   return { api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
 }

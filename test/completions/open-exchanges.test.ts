@@ -54,13 +54,17 @@ class FakeExchange {
     this.stream = stream;
   }
 
+  moveTo(place: number): void {
+    this.place = place;
+  }
+
+  keyChanged(key: KnownKey): void {
+    this.key = key;
+  }
+
   fail(): void {
     this.hasFailed = true;
     this.#open.remove(this);
-  }
-
-  interrupt(): void {
-    this.fail();
   }
 }
 

@@ -59,6 +59,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const spent = () => services.budgets.spentIn(key.id, "total")?.amount ?? -1;
     const budget = 1_500_000_000;
 
+    const open = new Set<string>();
     // What the clients would add up.
     let sum = 0;
     const recorder = {
@@ -66,13 +67,14 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
       record: (...over: Parameters<UsageRecorder["record"]>) => {
         sum += over[0].cost ?? 0;
         services.recorder.record(...over);
+        if (open.delete(over[0].id)) overs.emit("over");
       },
     } as unknown as UsageRecorder;
 
     const overs = new EventEmitter();
-    let [admitted, refused, open] = [0, 0, 0];
+    let [admitted, refused] = [0, 0];
     for (let request = 0; request < requests; request++) {
-      while (open >= underWay) await once(overs, "over");
+      while (open.size >= underWay) await once(overs, "over");
       t.is(spent(), sum, "at any moment");
       const isLeft = sum < budget;
       const exchange = new Exchange({
@@ -81,7 +83,6 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
         endpoint: "chat/completions",
         clientTool: null,
         reply: silentReply(),
-        runtime: services.runtime,
         recorder,
         openExchanges: services.openExchanges,
         observer: null,
@@ -95,11 +96,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
         answerRequest(services, exchange, conversation(chat), { bytes, headers: {} });
         t.true(isLeft, "let through after the end");
         admitted++;
-        open++;
-        exchange.onOver(() => {
-          open--;
-          overs.emit("over");
-        });
+        open.add(exchange.id);
       } catch (error) {
         t.is((error as GatewayError).code, "insufficient_quota");
         t.false(isLeft, "refused before the end");
@@ -107,7 +104,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
         exchange.fail(error as GatewayError);
       }
     }
-    while (open > 0) await once(overs, "over");
+    while (open.size > 0) await once(overs, "over");
     await services.recorder.flush();
 
     const costs = await services.database.read(({ usageRollUps }) =>
@@ -129,8 +126,8 @@ function silentReply(): Reply {
   return {
     hasBegun: false,
     statusOf: () => 402,
-    streamWriter: null,
     write: () => true,
+    streamWith: nothing,
     beginStream: nothing,
     endStream: nothing,
     sendJson: nothing,

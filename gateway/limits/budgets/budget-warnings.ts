@@ -3,13 +3,13 @@ import type { Database } from "../../../db/database.ts";
 import type { LimitEventRow } from "../../../db/entities/limit-event.ts";
 import type { LimitHolder } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
-import { type BudgetSubject, toSubjectColumns } from "./budget-subject.ts";
+import { type BudgetHolder, toHolderColumns } from "./budget-holder.ts";
 import { dayMs } from "./budget-time.ts";
 import type { SpentPart } from "./ledger.ts";
 import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
 
-/** A part of somebody's budget is spent. */
-export type BudgetWarning = SpentPart & { subject: BudgetSubject };
+/** A part of a budget is spent. */
+export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };
 
@@ -24,17 +24,21 @@ export class BudgetWarnings {
   }
 
   /** Takes no time: it is written and sent by `work`. */
-  add({ subject, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
+  add({ holder, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
     const { runtime, webhook } = this.#options;
-    const { scope, apiKeyId, ownerId } = subject;
-    const whose = scope === "key" ? { apiKeyId } : scope === "person" ? { ownerId } : {};
-    runtime.log.warn({ ...whose, period, percent }, messages[scope]);
+    const { kind, apiKeyId, ownerId } = holder;
+    const ids = kind === "key" ? { apiKeyId } : kind === "person" ? { ownerId } : {};
+    runtime.log.warn({ ...ids, period, percent }, messages[kind]);
     if (this.#unwritten.length >= unwrittenMax) return;
     const createdAt = new Date(runtime.now());
     this.#unwritten.push({
-      id: hash("sha256", [...identify(subject), period, periodStartsAt, percent, budget].join()),
-      ...toSubjectColumns(subject),
-      ...{ period, percent, budget, spent, createdAt },
+      id: hash("sha256", [...identify(holder), period, periodStartsAt, percent, budget].join()),
+      ...toHolderColumns(holder),
+      period,
+      percent,
+      budget,
+      spent,
+      createdAt,
       periodStartsAt: new Date(periodStartsAt),
       attempts: 0,
       sendAt: webhook && createdAt,
@@ -80,9 +84,9 @@ const messages: Record<LimitHolder, string> = {
   gateway: "a part of the budget of the whole gateway is spent",
 };
 
-/** What tells subjects apart. A key's has been its id alone since there were no others. */
-function identify({ scope, apiKeyId, ownerId }: BudgetSubject): (string | null)[] {
-  return scope === "key" ? [apiKeyId] : [scope, ownerId];
+/** What distinguishes holders. A key is its id alone, as in releases that knew no other holders. */
+function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
+  return kind === "key" ? [apiKeyId] : [kind, ownerId];
 }
 
 const unwrittenMax = 10_000;

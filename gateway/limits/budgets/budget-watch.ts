@@ -1,4 +1,4 @@
-import type { BudgetSubject } from "./budget-subject.ts";
+import type { BudgetHolder } from "./budget-holder.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import type { Budget } from "../key-limits.ts";
 import type { Spending } from "./spending.ts";
@@ -9,7 +9,7 @@ type BudgetWatchOptions = {
   warn: (warning: BudgetWarning) => void;
 };
 
-type Spender = { subject: BudgetSubject; budgets: readonly Budget[]; spentAt: number };
+type Spender = { holder: BudgetHolder; budgets: readonly Budget[]; spentAt: number };
 
 /** Gives the warnings of budgets: as requests end here, and as what other processes have spent is read. */
 export class BudgetWatch {
@@ -21,9 +21,9 @@ export class BudgetWatch {
   }
 
   /** A request has ended, and what it cost is counted. */
-  spent(id: string, subject: BudgetSubject, budgets: readonly Budget[]): void {
-    this.#spenders.set(id, { subject, budgets, spentAt: this.#options.now() });
-    this.notice(id, subject, budgets);
+  spent(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
+    this.#spenders.set(id, { holder, budgets, spentAt: this.#options.now() });
+    this.notice(id, holder, budgets);
   }
 
   /**
@@ -38,20 +38,20 @@ export class BudgetWatch {
       if (ledger) ledger.isInUse = true;
     }
     await spending.refresh();
-    for (const [id, { subject, budgets, spentAt }] of this.#spenders) {
-      this.notice(id, subject, budgets);
+    for (const [id, { holder, budgets, spentAt }] of this.#spenders) {
+      this.notice(id, holder, budgets);
       if (from - spentAt > othersRecordsMs) this.#spenders.delete(id);
     }
   }
 
   /** Gives the warnings that are due by what is known now. */
-  notice(id: string, subject: BudgetSubject, budgets: readonly Budget[]): void {
+  notice(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
     const { spending, now, warn } = this.#options;
     const ledger = spending.ledgerOf(id);
     if (!ledger) return;
     for (const budget of budgets) {
       const part = ledger.takeWarning(budget, now());
-      if (part) warn({ subject, ...part });
+      if (part) warn({ holder, ...part });
     }
   }
 }

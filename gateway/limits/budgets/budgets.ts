@@ -3,7 +3,7 @@ import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts";
 import type { Person } from "../../auth/person.ts";
 import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
-import type { Limits } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { periodAt } from "./budget-time.ts";
 import { BudgetWatch } from "./budget-watch.ts";
@@ -12,11 +12,11 @@ import {
   type Budget,
   type BudgetPeriod,
   type EnforcedLimits,
+  holderNames,
   toSharedBudgets,
   toUsd,
 } from "../key-limits.ts";
 import type { Ledger } from "./ledger.ts";
-import { limitSubjects } from "../limit-subjects.ts";
 import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
 
@@ -28,7 +28,7 @@ type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: Enforc
 type BudgetsOptions = {
   database: Database;
   now: () => number;
-  limits: Limits;
+  limits: Settings;
   /** Runs `read` while nothing of this process's is on its way to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
   warn: (warning: BudgetWarning) => void;
@@ -77,7 +77,7 @@ export class Budgets {
     if (ownerId !== null) this.#people?.spend(ownerId, record);
     this.#gateway?.spend(allKeys, record);
     if (!limits?.budgets) return;
-    this.#keyWatch.spent(apiKeyId, { scope: "key", apiKeyId, apiKeyName, ownerId }, limits.budgets);
+    this.#keyWatch.spent(apiKeyId, { kind: "key", apiKeyId, apiKeyName, ownerId }, limits.budgets);
   }
 
   /** Records of this process have come to the database. */
@@ -140,16 +140,16 @@ export class Budgets {
     };
   }
 
-  #check(whose: LimitHolder, budgets: readonly Budget[], ledger: Ledger | undefined): void {
+  #check(holder: LimitHolder, budgets: readonly Budget[], ledger: Ledger | undefined): void {
     if (!ledger) {
-      const message = `What ${limitSubjects[whose]} has spent is being read. Try again in a moment.`;
+      const message = `What ${holderNames[holder]} has spent is being read. Try again in a moment.`;
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
     }
     ledger.isInUse = true;
     const now = this.#options.now();
     for (const budget of budgets) {
       const { amount, endsAt } = ledger.in(budget.period, now);
-      if (amount >= budget.amount) throw budgetSpent(whose, budget, endsAt);
+      if (amount >= budget.amount) throw budgetSpent(holder, budget, endsAt);
     }
   }
 }
@@ -178,14 +178,14 @@ function spendingOf(
   return new Spending({ now, readCosts, readUndisturbed });
 }
 
-function budgetSpent(whose: LimitHolder, { period, amount: budget }: Budget, endsAt: number): GatewayError {
+function budgetSpent(holder: LimitHolder, { period, amount: budget }: Budget, endsAt: number): GatewayError {
   const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
   const renewal =
     period === "total"
       ? ""
       : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
-  const message = `The budget of ${limitSubjects[whose]} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
-  return new GatewayError("insufficient_quota", message, { limitedBy: whose, reason: reasons[period] });
+  const message = `The budget of ${holderNames[holder]} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
+  return new GatewayError("insufficient_quota", message, { limitedBy: holder, reason: reasons[period] });
 }
 
 const reasons: Record<BudgetPeriod, LimitReason> = {

@@ -1,6 +1,6 @@
 import { allKeys } from "../../../db/entities/usage-roll-up.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
-import type { BudgetSubject } from "./budget-subject.ts";
+import type { BudgetHolder } from "./budget-holder.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import { type Budget, type BudgetPeriod, toUsd } from "../key-limits.ts";
@@ -46,7 +46,7 @@ export class SharedBudgets {
   spend(id: string, record: UsageRecord): void {
     const { spending, budgets } = this.#options;
     spending.add(id, record);
-    if (spending.ledgerOf(id)) this.#watch.spent(id, sharedSubject(id), budgets);
+    if (spending.ledgerOf(id)) this.#watch.spent(id, sharedHolder(id), budgets);
   }
 
   shipped(id: string, record: UsageRecord): void {
@@ -61,7 +61,7 @@ export class SharedBudgets {
   async refresh(): Promise<void> {
     const { spending, budgets } = this.#options;
     await this.#watch.refresh();
-    for (const id of spending.ledgers.keys()) this.#watch.notice(id, sharedSubject(id), budgets);
+    for (const id of spending.ledgers.keys()) this.#watch.notice(id, sharedHolder(id), budgets);
   }
 
   /** As it is now in the database and here, for people to look at. */
@@ -72,7 +72,8 @@ export class SharedBudgets {
       const { amount: spent, endsAt } = ledger.in(period, now());
       return {
         period,
-        ...{ budgetUsd: toUsd(budget), spentUsd: toUsd(spent) },
+        budgetUsd: toUsd(budget),
+        spentUsd: toUsd(spent),
         // There is no part of a budget that was rounded to nothing.
         spentPercent: budget === 0 ? 100 : Math.floor((spent * 100) / budget),
         endsAt: new Date(endsAt),
@@ -81,11 +82,12 @@ export class SharedBudgets {
   }
 }
 
-function sharedSubject(id: string): BudgetSubject {
+function sharedHolder(id: string): BudgetHolder {
   const isOfAll = id === allKeys;
   return {
-    scope: isOfAll ? "gateway" : "person",
-    ...{ apiKeyId: null, apiKeyName: null },
+    kind: isOfAll ? "gateway" : "person",
+    apiKeyId: null,
+    apiKeyName: null,
     ownerId: isOfAll ? null : id,
   };
 }

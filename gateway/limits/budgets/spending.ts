@@ -114,7 +114,7 @@ const idsPerQuery = 200;
 const restingPerRefreshMax = idsPerQuery;
 
 /**
- * What requests that are over have cost but is not in the database yet, by whose it is and day: what was read there plus this
+ * What requests that are over have cost but is not in the database yet, by holder and day: what was read there plus this
  * is what was spent. It is no larger than the spool.
  */
 class UnshippedCosts {

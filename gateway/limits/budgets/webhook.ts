@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { LimitEventRow } from "../../../db/entities/limit-event.ts";
-import { toBudgetSubject } from "./budget-subject.ts";
+import { toBudgetHolder } from "./budget-holder.ts";
 import { toUsd } from "../key-limits.ts";
 
 type WebhookOptions = { url: string; secret: string; now: () => number };
@@ -54,13 +54,16 @@ function sign(secret: string, text: string): string {
 }
 
 function toMessage(event: LimitEventRow): object {
+  const { kind: scope, ...ids } = toBudgetHolder(event);
   const { period, periodStartsAt, percent, budget, spent, createdAt } = event;
   return {
     type: percent >= 100 ? "budget.spent" : "budget.warning",
     timestamp: createdAt,
     data: {
-      ...toBudgetSubject(event),
-      ...{ period, percent },
+      scope,
+      ...ids,
+      period,
+      percent,
       periodStartsAt: period === "total" ? null : periodStartsAt,
       budgetUsd: toUsd(budget),
       spentUsd: toUsd(spent),

@@ -1,10 +1,10 @@
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { addRateLimitHeaders } from "./rate-limit-headers.ts";
-import type { Scope } from "./scope.ts";
-import type { ExactPlace, ScopeUse } from "./exact-place.ts";
+import type { HolderLimits } from "./holder-limits.ts";
+import type { ExactPlace, HolderUse } from "./exact-place.ts";
 
 type AdmissionOptions = {
-  scopes: readonly Scope[];
+  holders: readonly HolderLimits[];
   now: () => number;
   /** The cost of a request that is over, and when it began. */
   spend: (record: UsageRecord) => void;
@@ -22,8 +22,8 @@ export class Admission {
   #isTaken = false;
   #isOver = false;
   #exact: ExactPlace | null = null;
-  /** What Valkey said is used of each scope; null where it was not asked. */
-  exactUse: ScopeUse[] | null = null;
+  /** What each holder uses, by Valkey; null where it was not asked. */
+  exactUse: HolderUse[] | null = null;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
@@ -43,7 +43,7 @@ export class Admission {
     this.#exact = exact;
     this.#estimate = estimate;
     this.#startedIn = this.#second();
-    for (const { meter } of this.#options.scopes) meter.addRequest(this.#startedIn, estimate);
+    for (const { meter } of this.#options.holders) meter.addRequest(this.#startedIn, estimate);
   }
 
   /** The request is over; nothing has been used by one that was refused, at once or after it waited. */
@@ -59,15 +59,15 @@ export class Admission {
 
   /** Adds `x-ratelimit-*`, as it is now, to names and values in turn; returns them. */
   addHeaders(headers: string[]): string[] {
-    const { scopes } = this.#options;
-    if (scopes.length > 0) addRateLimitHeaders(headers, scopes, this.#second(), this.exactUse);
+    const { holders } = this.#options;
+    if (holders.length > 0) addRateLimitHeaders(headers, holders, this.#second(), this.exactUse);
     return headers;
   }
 
   #settle(record: UsageRecord): void {
     const more = (record.inputTokens ?? 0) + (record.outputTokens ?? 0) - this.#estimate;
     const second = this.#second();
-    for (const { meter } of this.#options.scopes) {
+    for (const { meter } of this.#options.holders) {
       meter.concurrent--;
       meter.correctTokens(second, this.#startedIn, more);
     }
@@ -78,7 +78,7 @@ export class Admission {
   /** It waited in vain, or left before its turn: it was not made. */
   #undo(): void {
     const second = this.#second();
-    for (const { meter } of this.#options.scopes) {
+    for (const { meter } of this.#options.holders) {
       meter.concurrent--;
       meter.removeRequest(second, this.#startedIn, this.#estimate);
     }

@@ -1,5 +1,5 @@
 import type { GatewayError } from "../../errors.ts";
-import type { Scope } from "./scope.ts";
+import type { HolderLimits } from "./holder-limits.ts";
 
 /** Counts for all processes together, such as in Valkey. */
 export type ExactCounts = {
@@ -7,13 +7,13 @@ export type ExactCounts = {
   /** False while requests may be under way of which it does not know. */
   readonly knowsAll: boolean;
   /** Null when it does not answer. */
-  take(scopes: readonly Scope[], tokens: number): Promise<ExactTake | ExactRefusal | null>;
+  take(holders: readonly HolderLimits[], tokens: number): Promise<ExactTake | ExactRefusal | null>;
   /** The place of a request that is let in without being counted there. */
-  untold(scopes: readonly Scope[]): ExactPlace;
+  untold(holders: readonly HolderLimits[]): ExactPlace;
 };
 
-/** What of a scope's limits per minute is used, in all processes. */
-export type ScopeUse = { requests: number; tokens: number };
+/** What is used of a holder's limits per minute, in all processes. */
+export type HolderUse = { requests: number; tokens: number };
 
 /** The place of a request that is let in; it is ended once. */
 export type ExactPlace = {
@@ -23,8 +23,8 @@ export type ExactPlace = {
   undo(): void;
 };
 
-/** What was counted for it; of each scope what is used. */
-export type ExactTake = ExactPlace & { used: ScopeUse[] };
+/** What was counted for it, and what each holder uses. */
+export type ExactTake = ExactPlace & { used: HolderUse[] };
 
 /** Nothing was counted. */
-export type ExactRefusal = { used: ScopeUse[]; error: GatewayError };
+export type ExactRefusal = { used: HolderUse[]; error: GatewayError };

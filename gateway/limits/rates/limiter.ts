@@ -1,27 +1,27 @@
 import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
-import type { Limits } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/record-format.ts";
 import { Admission } from "./admission.ts";
 import { FairQueue, type Place } from "./fair-queue.ts";
 import type { EnforcedLimits } from "../key-limits.ts";
 import { Meter } from "./meter.ts";
-import { checkScope, checkSize, type Scope } from "./scope.ts";
+import { checkLimits, checkSize, type HolderLimits } from "./holder-limits.ts";
 import type { ExactPlace, ExactCounts } from "./exact-place.ts";
 
 /** What a limiter has to know of a key. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
-/** What stands up for a request here. */
+/** A request that asks for admission. */
 type Asking = {
-  key: LimitedKey;
-  bodyBytes: number;
-  admission: Admission | null;
+  readonly key: LimitedKey;
+  /** Called before anything is decided: a refused request has an admission, too. */
+  admitting(admission: Admission): void;
   fail(error: GatewayError): void;
 };
 
 type LimiterOptions = {
   now: () => number;
-  limits: Limits;
+  limits: Settings;
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
   /** Every meter, by what it counts; whoever makes the limiter may want to look at them. */
   meters?: Map<string, Meter>;
@@ -41,7 +41,7 @@ export class Limiter {
   readonly #meters: Map<string, Meter>;
   readonly #queue: FairQueue;
   /** What the keys that ask now are limited by, by their ids. */
-  readonly #scopes = new Map<string, KeyScopes>();
+  readonly #holders = new Map<string, KeyHolders>();
 
   constructor(options: LimiterOptions) {
     this.#options = options;
@@ -50,10 +50,10 @@ export class Limiter {
   }
 
   /** @param start begins the request: at once, or when the process has room for it */
-  admit(asking: Asking, start: () => void): void {
+  admit(asking: Asking, bodyBytes: number, start: () => void): void {
     const { now, budgets } = this.#options;
     const { key } = asking;
-    const scopes = this.#scopesOf(key);
+    const holders = this.#holdersOf(key);
     const place: Place = {
       keyId: key.id,
       start: () => startSafely(asking, start),
@@ -61,37 +61,38 @@ export class Limiter {
       state: "new",
     };
     const admission = new Admission({
-      ...{ scopes, now },
+      holders,
+      now,
       spend: (record) => budgets.spend(key, record),
       isWaiting: () => place.state === "waiting",
       leave: () => this.#queue.leave(place),
     });
-    asking.admission = admission;
-    const estimate = estimateTokens(asking.bodyBytes);
+    asking.admitting(admission);
+    const estimate = estimateTokens(bodyBytes);
     budgets.check(key);
-    for (const scope of scopes) checkSize(scope, estimate);
-    const counting = { asking, admission, scopes, estimate, place };
+    for (const limits of holders) checkSize(limits, estimate);
+    const counting = { asking, admission, holders, estimate, place };
     const { exact } = this.#options;
-    if (exact?.isThere && scopes.length > 0) {
+    if (exact?.isThere && holders.length > 0) {
       this.#queue.check(key.id);
       void this.#countExactly(exact, counting);
     } else this.#count(counting);
   }
 
-  #count({ admission, scopes, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
+  #count({ admission, holders, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
     const { now, sharedBy, exact } = this.#options;
     // Valkey's word counts, once it knows of all.
     if (!exactPlace || !exact?.knowsAll) {
-      for (const scope of scopes) checkScope(scope, estimate, now(), sharedBy?.());
+      for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
     }
     this.#queue.check(place.keyId);
-    admission.take(estimate, exactPlace ?? (scopes.length > 0 ? exact?.untold(scopes) : null));
+    admission.take(estimate, exactPlace ?? (holders.length > 0 ? exact?.untold(holders) : null));
     this.#queue.enter(place);
   }
 
   async #countExactly(exact: Pick<ExactCounts, "take">, counting: Counting): Promise<void> {
-    const { asking, admission, scopes, estimate } = counting;
-    const answer = await exact.take(scopes, estimate);
+    const { asking, admission, holders, estimate } = counting;
+    const answer = await exact.take(holders, estimate);
     const exactPlace = answer && "undo" in answer ? answer : null;
     // The client has left meanwhile.
     if (admission.isOver) return exactPlace?.undo();
@@ -123,67 +124,67 @@ export class Limiter {
 
   /** Forgets what is not in use. */
   sweep(): void {
-    // Its scopes hold meters, and would hold those that are forgotten.
-    this.#scopes.clear();
+    // Holders keep their meters, and would keep those that are forgotten.
+    this.#holders.clear();
     const second = Math.floor(this.#options.now() / 1000);
     for (const [id, meter] of this.#meters) {
       if (meter.untoldFrom === null && meter.isIdle(second)) this.#meters.delete(id);
     }
   }
 
-  #scopesOf(key: LimitedKey): readonly Scope[] {
-    const known = this.#scopes.get(key.id);
-    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.scopes;
-    const scopes = this.#listScopes(key);
-    this.#scopes.set(key.id, { limits: key.limits, ownerId: key.ownerId, scopes });
-    return scopes;
+  #holdersOf(key: LimitedKey): readonly HolderLimits[] {
+    const known = this.#holders.get(key.id);
+    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.holders;
+    const holders = this.#listHolders(key);
+    this.#holders.set(key.id, { limits: key.limits, ownerId: key.ownerId, holders });
+    return holders;
   }
 
-  #listScopes({ id, ownerId, limits: own }: LimitedKey): Scope[] {
+  #listHolders({ id, ownerId, limits: own }: LimitedKey): HolderLimits[] {
     const { limits } = this.#options;
-    const scopes: Scope[] = [];
-    this.#addScope(scopes, id, "key", {
+    const holders: HolderLimits[] = [];
+    this.#addHolder(holders, id, "key", {
       requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
       tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
       concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
     });
     if (ownerId !== null) {
-      this.#addScope(scopes, ownerId, "person", {
+      this.#addHolder(holders, ownerId, "person", {
         requestsPerMinute: limits.personRequestsPerMinuteMax,
         tokensPerMinute: limits.personTokensPerMinuteMax,
         concurrentRequests: limits.personConcurrentRequestsMax,
       });
     }
-    this.#addScope(scopes, wholeGateway, "gateway", {
+    this.#addHolder(holders, wholeGateway, "gateway", {
       requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
       tokensPerMinute: limits.gatewayTokensPerMinuteMax,
       concurrentRequests: 0,
     });
-    return scopes;
+    return holders;
   }
 
-  #addScope(
-    scopes: Scope[],
+  #addHolder(
+    holders: HolderLimits[],
     id: string,
-    whose: LimitHolder,
-    limits: Omit<Scope, "id" | "meter" | "whose">,
+    holder: LimitHolder,
+    limits: Omit<HolderLimits, "id" | "meter" | "holder">,
   ): void {
     const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
     if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
     let meter = this.#meters.get(id);
     if (!meter) this.#meters.set(id, (meter = new Meter()));
-    scopes.push({ id, whose, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
+    holders.push({ id, holder, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
   }
 }
 
-/** Of the limits and the owner that a key had: with others it has other scopes. */
-type KeyScopes = Pick<LimitedKey, "limits" | "ownerId"> & { scopes: readonly Scope[] };
+/** The holders of a key with these limits and this owner. A change of either changes the holders. */
+type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
 
 /** A request about which it is not decided yet. */
 type Counting = {
   asking: Asking;
   admission: Admission;
-  scopes: readonly Scope[];
+  holders: readonly HolderLimits[];
   estimate: number;
   place: Place;
 };

@@ -1,26 +1,25 @@
-import { formatDuration } from "./format-duration.ts";
-import type { Scope } from "./scope.ts";
+import type { HolderLimits } from "./holder-limits.ts";
 import { secondsPerMinute, type SlidingMinute } from "./sliding-minute.ts";
-import type { ScopeUse } from "./exact-place.ts";
+import type { HolderUse } from "./exact-place.ts";
 
 /**
  * Adds `x-ratelimit-*` to names and values in turn, under OpenAI's names: of the limits that a request is under, the one that
  * has the least left. https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
- * @param exactUse what is used of each scope by all processes, where that is known better
+ * @param exactUse what each holder uses in all processes, where that is known better
  */
 export function addRateLimitHeaders(
   headers: string[],
-  scopes: readonly Scope[],
+  holders: readonly HolderLimits[],
   second: number,
-  exactUse: readonly ScopeUse[] | null = null,
+  exactUse: readonly HolderUse[] | null = null,
 ): void {
   for (const kind of kinds) {
     let least: { limit: number; left: number; minute: SlidingMinute } | null = null;
-    for (let index = 0; index < scopes.length; index++) {
-      const scope = scopes[index];
-      const limit = kind === "requests" ? scope?.requestsPerMinute : scope?.tokensPerMinute;
-      if (!scope || !limit) continue;
-      const minute = scope.meter[kind];
+    for (let index = 0; index < holders.length; index++) {
+      const holder = holders[index];
+      const limit = kind === "requests" ? holder?.requestsPerMinute : holder?.tokensPerMinute;
+      if (!holder || !limit) continue;
+      const minute = holder.meter[kind];
       const used = exactUse?.[index]?.[kind] ?? minute.used(second);
       const left = Math.max(0, Math.floor(limit - used));
       if (least === null || left < least.left) least = { limit, left, minute };
@@ -45,4 +44,9 @@ function namesOf(kind: string) {
     remaining: `x-ratelimit-remaining-${kind}`,
     reset: `x-ratelimit-reset-${kind}`,
   };
+}
+
+/** Whole seconds as OpenAI's `x-ratelimit-reset-*` headers have them: `7s`, `1m0s`. */
+export function formatDuration(seconds: number): string {
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

@@ -4,7 +4,7 @@ import type { UsageDimension, UsageFilter, UsageInterval } from "../../../db/rep
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 import { firstIdAt } from "../../ids.ts";
-import type { Limits } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/limit-variables.ts";
 import { narrowPage } from "./narrow-page.ts";
 import { summarizeUsage } from "./usage-summary.ts";
 
@@ -23,7 +23,7 @@ type PageWish = { first: number; after?: string | undefined };
 
 type UsageHistoryOptions = {
   database: Database;
-  limits: Pick<Limits, "usageQueryTimeoutMs" | "usageSummaryRowsMax">;
+  limits: Pick<Settings, "usageQueryTimeoutMs" | "usageSummaryRowsMax">;
 };
 
 /**

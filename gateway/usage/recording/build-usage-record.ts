@@ -1,35 +1,60 @@
-import type { toUsed } from "../counting/complete-usage.ts";
-import type { FailureColumns } from "./failure-columns.ts";
+import type { GatewayError } from "../../errors.ts";
+import type { TokenUsage } from "../../wire/chat-completion.ts";
+import { completeUsage, usageColumns } from "../counting/complete-usage.ts";
+import { type Prices, toCost } from "../counting/cost.ts";
 import type { UsageRecord } from "./record-format.ts";
 
 /** What a usage record keeps of a request, whatever its outcome. */
 export type RecordedRequest = {
-  id: string;
-  createdAt: Date;
+  readonly id: string;
+  readonly createdAt: Date;
   /** By `performance.now()`. */
-  startedAt: number;
-  firstTokenAt: number | null;
-  key: { id: string; name: string; ownerId: string | null };
-  endpoint: string;
+  readonly startedAt: number;
+  readonly key: { id: string; name: string; ownerId: string | null };
+  readonly endpoint: string;
   /** The client's coding tool; null for any other client. */
-  clientTool: string | null;
+  readonly clientTool: string | null;
   /** Empty where the request's `model` may be something else than a name. */
-  requestedModel: string;
-  stream: boolean;
-  /** The last candidate that was tried; null while there is none. */
-  candidate: { providerName: string; credentialId: string | null; upstreamModel: { name: string } } | null;
-  attempts: number;
+  readonly requestedModel: string;
+  readonly stream: boolean;
+  /** Parses the body again. */
+  readonly readBody: (() => Record<string, unknown>) | null;
+  /** The last candidate that was tried. */
+  readonly candidate: {
+    providerName: string;
+    credentialId: string | null;
+    upstreamModel: { name: string };
+    prices: Prices;
+  } | null;
+  readonly attempts: number;
+  readonly call: { readonly wasSent: boolean } | null;
+  readonly answer: RecordedAnswer | null;
+};
+
+/** An upstream's answer with status 200, as far as it has come. */
+export type RecordedAnswer = {
+  /** An estimate of its output. */
+  readonly tokens: number;
+  /** The upstream's report, which is partial in an unfinished stream. */
+  readonly usage: TokenUsage | null;
+  /** By `performance.now()`. */
+  readonly firstTokenAt: number | null;
 };
 
 export type Outcome = {
   status: UsageRecord["status"];
   httpStatus: number;
-  failure: FailureColumns;
-  used: ReturnType<typeof toUsed>;
+  error: GatewayError | null;
 };
 
-export function buildUsageRecord(request: RecordedRequest, outcome: Outcome): UsageRecord {
-  const { key, candidate, startedAt, firstTokenAt } = request;
+/** @param outcome null for a request whose process dies */
+export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | null = null): UsageRecord {
+  const { key, candidate, answer, startedAt } = request;
+  const error = outcome?.error ?? null;
+  // A provider that received nothing of the request has no usage to record.
+  const sentTo = outcome === null || request.call?.wasSent ? candidate : null;
+  const counted = outcome && sentTo && completeUsage(outcome.status, answer, request.readBody);
+  const firstTokenAt = answer?.firstTokenAt ?? null;
   return {
     id: request.id,
     createdAt: request.createdAt,
@@ -44,10 +69,14 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome): Us
     endpoint: request.endpoint,
     clientTool: request.clientTool,
     stream: request.stream,
-    status: outcome.status,
-    httpStatus: outcome.httpStatus,
-    ...outcome.failure,
-    ...outcome.used,
+    status: outcome?.status ?? "INTERRUPTED",
+    httpStatus: outcome?.httpStatus ?? 500,
+    // The upstream's code, where it is the upstream's error.
+    errorCode: outcome ? (error?.upstream?.code ?? error?.code ?? null) : "gateway_died",
+    limitedBy: error?.limitedBy ?? null,
+    errorReason: error?.reason ?? null,
+    ...usageColumns(counted),
+    ...toCost(sentTo?.prices ?? null, counted?.usage ?? null),
     latencyMs: Math.round(performance.now() - startedAt),
     timeToFirstTokenMs: firstTokenAt && Math.round(firstTokenAt - startedAt),
   };

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database } from "../../../db/database.ts";
-import type { Limits } from "../../config/limit-variables.ts";
+import type { Settings } from "../../config/limit-variables.ts";
 import type { Log } from "../../log.ts";
 import { DirectWriter } from "./direct-writer.ts";
 import { PendingRecord } from "./pending-record.ts";
@@ -20,9 +20,7 @@ type UsageRecorderOptions = {
   /** A name that no process ever had. */
   createName: () => string;
   isSynced: boolean;
-  limits: Limits;
-  /** Told of records of this process that have come to the database. */
-  shipped?: (records: readonly UsageRecord[]) => void;
+  limits: Settings;
 };
 
 /**
@@ -48,9 +46,10 @@ export class UsageRecorder {
   #waitingSince: number | null = null;
   #isFailing = false;
   #isClosed = false;
+  #onShipped: ((records: readonly UsageRecord[]) => void) | null = null;
 
   constructor(options: UsageRecorderOptions) {
-    const { database, log, dataDir, lockFile, createName, isSynced, limits, shipped } = options;
+    const { database, log, dataDir, lockFile, createName, isSynced, limits } = options;
     this.#options = options;
     const root = join(dataDir, "spool");
     this.#folder = SpoolFolder.create(root, lockFile, createName);
@@ -64,7 +63,8 @@ export class UsageRecorder {
     this.#started = new StartedRequests(this.#folder.startedPath);
     const batchRecordsMax = limits.usageBatchRecordsMax;
     this.#batchRecordsMax = batchRecordsMax;
-    this.#shipper = new Shipper({ database, log, batchRecordsMax, ...(shipped && { shipped }) });
+    const shipped = (records: readonly UsageRecord[]) => this.#onShipped?.(records);
+    this.#shipper = new Shipper({ database, log, batchRecordsMax, shipped });
     this.#direct = new DirectWriter({
       shipper: this.#shipper,
       appendToSpool: (records) => this.#spool.append(records),
@@ -76,6 +76,11 @@ export class UsageRecorder {
     this.#pauseMs = limits.usageFlushIntervalMs;
     void this.#leftovers.adopt();
     this.#shipLater();
+  }
+
+  /** The listener gets the records of this process that have come to the database. */
+  onShipped(listener: (records: readonly UsageRecord[]) => void): void {
+    this.#onShipped = listener;
   }
 
   get isFull(): boolean {

@@ -1,34 +1,33 @@
 import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
-import { limitSubjects } from "../limit-subjects.ts";
+import { holderNames } from "../key-limits.ts";
 import type { Meter } from "./meter.ts";
 
-/** How much of something may be used, and how much is; 0 = as much as anybody likes. */
-export type Scope = {
-  /** What is limited: a key, by its id, a person, or the gateway. */
+/** The limits of one holder, and its meter; 0 = no limit. */
+export type HolderLimits = {
+  /** Of the key or the person, or `gateway`. */
   id: string;
-  /** Which of these it is. */
-  whose: LimitHolder;
+  holder: LimitHolder;
   meter: Meter;
   requestsPerMinute: number;
   tokensPerMinute: number;
   concurrentRequests: number;
 };
 
-/** Which of a scope's limits a request would pass. */
+/** Which of a holder's limits a request would exceed. */
 export type LimitKind = "concurrent" | "requests" | "tokens";
 
 /**
  * Throws the error of the limit that a request would pass.
  * @param sharedBy how many processes divide the limits per minute among them, because none knows what the others do
  */
-export function checkScope(scope: Scope, tokens: number, now: number, sharedBy = 1): void {
-  const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = scope;
+export function checkLimits(limits: HolderLimits, tokens: number, now: number, sharedBy = 1): void {
+  const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
   if (concurrentRequests > 0 && meter.concurrent >= concurrentRequests) {
-    throw refusalOf(scope, "concurrent", { tokens, usedTokens: 0, waitMs: 0 });
+    throw refusalOf(limits, "concurrent", { tokens, usedTokens: 0, waitMs: 0 });
   }
   const second = Math.floor(now / 1000);
   const refuse = (kind: LimitKind, freeAtSecond: number, usedTokens = 0) =>
-    refusalOf(scope, kind, { tokens, usedTokens, waitMs: freeAtSecond * 1000 - now });
+    refusalOf(limits, kind, { tokens, usedTokens, waitMs: freeAtSecond * 1000 - now });
   if (requestsPerMinute > 0 && meter.requests.used(second) >= requestsPerMinute) {
     throw refuse("requests", meter.requests.freeAt(second, requestsPerMinute - 1));
   }
@@ -46,22 +45,22 @@ export function checkScope(scope: Scope, tokens: number, now: number, sharedBy =
 }
 
 /** Throws for a request that has more tokens than may ever be used in a minute: no wait helps. */
-export function checkSize({ whose, tokensPerMinute }: Scope, tokens: number): void {
+export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
-  const message = `The request is too large for ${limitSubjects[whose]}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
-  const details = { isFinal: true, limitedBy: whose, reason: reasons.tokens };
+  const message = `The request is too large for ${holderNames[holder]}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
+  const details = { isFinal: true, limitedBy: holder, reason: reasons.tokens };
   throw new GatewayError("token_limit_exceeded", message, details);
 }
 
 /** @param waitMs when there will be room, as far as that is known now */
 export function refusalOf(
-  { whose, requestsPerMinute, tokensPerMinute, concurrentRequests }: Scope,
+  { holder, requestsPerMinute, tokensPerMinute, concurrentRequests }: HolderLimits,
   kind: LimitKind,
   { tokens, usedTokens, waitMs }: { tokens: number; usedTokens: number; waitMs: number },
 ): GatewayError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const details = { retryAfterSeconds, limitedBy: whose, reason: reasons[kind] };
-  const reached = `Rate limit reached for ${limitSubjects[whose]}:`;
+  const details = { retryAfterSeconds, limitedBy: holder, reason: reasons[kind] };
+  const reached = `Rate limit reached for ${holderNames[holder]}:`;
   const again = `Try again in ${retryAfterSeconds} s.`;
   if (kind === "concurrent") {
     const message = `${reached} ${concurrentRequests} requests at the same time. Try again when one of them is over.`;
