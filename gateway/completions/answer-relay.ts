@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { answerNames, OutputMeter } from "../usage/counting/output-meter.ts";
+import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import { GrowingBody } from "../wire/growing-body.ts";
 import { ErrorCollector } from "./error-collector.ts";

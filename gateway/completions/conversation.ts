@@ -1,4 +1,11 @@
-import type { AnswerEnvelope, Dialect, DialectRequest, NativeDialect } from "../dialects/dialect.ts";
+import type {
+  AnswerEnvelope,
+  Dialect,
+  DialectRequest,
+  NativeDialect,
+  NativePiece,
+  NativeReader,
+} from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
 import type { ChatAnswer, ChatTranslation, Endpoint } from "../providers/provider.ts";
 import type { Attempt } from "../routing/attempts.ts";
@@ -6,12 +13,14 @@ import type { Candidate, Target } from "../routing/candidate.ts";
 import type { UpstreamEvents } from "../upstream/upstream-call.ts";
 import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { AnswerRelay } from "./answer-relay.ts";
-import { NativeStream } from "./native-stream.ts";
 import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
-import type { StreamReading } from "./stream-reading.ts";
+import { type StreamReading, cutOff, noBytes, tooLong } from "./stream-reading.ts";
 import { StreamRelay } from "./stream-relay.ts";
 import { translatedAnswer } from "./translated-answer.ts";
 import { TranslatedStream } from "./translated-stream.ts";
+import { OutputMeter } from "../usage/counting/token-meter.ts";
+import { EventSplitter } from "../wire/event-splitter.ts";
+import { errorWithoutSecrets } from "./read-upstream-error.ts";
 
 /** The operation of clients that speak this dialect: native where the upstream speaks it too, else translated. */
 export function conversation(dialect: Dialect): Operation<DialectRequest> {
@@ -124,3 +133,47 @@ export function withClientHeaders(
   );
   return { ...endpoint, headers: [...own, ...names.flatMap((name) => [name, String(headers[name])])] };
 }
+
+type NativeStreamOptions = {
+  native: NativeDialect;
+  request: DialectRequest;
+  slug: string;
+  eventBytesMax: number;
+  /** Our credential, which an upstream's error may quote. */
+  secret: string | null;
+};
+
+/** The stream of an upstream that speaks the client's dialect: its own bytes, but for the model and the usage. */
+export class NativeStream implements StreamReading {
+  readonly contentType = "text/event-stream";
+  readonly output: OutputMeter;
+  readonly #options: NativeStreamOptions;
+  readonly #splitter: EventSplitter;
+  readonly #reader: NativeReader;
+
+  constructor(options: NativeStreamOptions) {
+    const { native, request, slug } = options;
+    this.#options = options;
+    this.output = new OutputMeter(native.outputNames());
+    this.#splitter = new EventSplitter(options.eventBytesMax);
+    this.#reader = native.createReader(request, slug, this.output);
+  }
+
+  push(bytes: Buffer): NativePiece {
+    const events = this.#splitter.push(bytes);
+    const piece = events ? this.#reader.read(events) : noPiece;
+    const { secret, eventBytesMax } = this.#options;
+    if (piece.ending instanceof GatewayError) {
+      return { ...piece, ending: errorWithoutSecrets(piece.ending, secret) };
+    }
+    if (piece.ending !== null || !this.#splitter.isTooLong) return piece;
+    return { ...piece, ending: tooLong("one event longer than", eventBytesMax) };
+  }
+
+  /** The reader reports the end of a complete stream before the connection ends. */
+  end(): NativePiece {
+    return { ...noPiece, ending: cutOff() };
+  }
+}
+
+const noPiece: NativePiece = { bytes: noBytes, usage: null, ending: null };

@@ -3,10 +3,9 @@ import {
   readEmbeddingsRequest,
 } from "../dialects/embeddings/read-embeddings-request.ts";
 import { GatewayError } from "../errors.ts";
-import { applyEdits } from "../wire/apply-edits.ts";
+import { applyEdits, spliceModel } from "../wire/apply-edits.ts";
 import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
-import { spliceModel } from "../wire/splice-model.ts";
 import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
 import type { Operation } from "./operation.ts";
 import { badAnswer } from "./stream-reading.ts";

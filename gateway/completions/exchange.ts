@@ -4,7 +4,7 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import type { Admission } from "../limits/rates/admission.ts";
 import type { Attempts } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
-import type { Route } from "../routing/resolve-route.ts";
+import type { Route } from "../routing/catalogue.ts";
 import type { ObservedRequest } from "../usage/observed-request.ts";
 import { buildUsageRecord, type Outcome } from "../usage/recording/build-usage-record.ts";
 import type { StartedRequest } from "../usage/recording/started-requests.ts";

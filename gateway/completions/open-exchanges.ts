@@ -1,6 +1,6 @@
 import type { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Route } from "../routing/resolve-route.ts";
+import type { Route } from "../routing/catalogue.ts";
 
 /** An exchange, as far as the list needs it. */
 type OpenExchange = {

@@ -1,8 +1,7 @@
 import type { GatewayError } from "../errors.ts";
 import type { Candidate } from "./candidate.ts";
-import type { CoolDownCause, CoolDowns } from "./cool-downs.ts";
+import type { CoolDownCause, CoolDowns, RetryBudget } from "./cool-downs.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
-import type { RetryBudget } from "./retry-budget.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 
 export type AttemptsOptions = {

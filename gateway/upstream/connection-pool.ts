@@ -1,10 +1,9 @@
 import { GatewayError } from "../errors.ts";
-import { Connection, type ConnectionOwner } from "./connection.ts";
+import { Connection, type ConnectionOwner, type UpstreamRequest } from "./connection.ts";
 import type { Dialler } from "./dialler.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { IdleConnections } from "./idle-connections.ts";
 import type { CallHolder, NetworkCall } from "./network-call.ts";
-import type { UpstreamRequest } from "./request-head.ts";
 
 /**
  * The connections to one origin, and the calls that wait for one: first come, first served. A connection carries the calls

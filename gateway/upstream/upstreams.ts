@@ -7,7 +7,7 @@ import { Dialler } from "./dialler.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { LocalCall } from "./local-call.ts";
 import { NetworkCall } from "./network-call.ts";
-import { formatRequest, formatSharedHead } from "./request-head.ts";
+import { formatRequest, formatSharedHead } from "./connection.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
 type UpstreamsOptions = {

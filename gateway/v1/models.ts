@@ -4,8 +4,7 @@ import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
-import type { Catalogue, CatalogueModel } from "../routing/catalogue.ts";
-import { listModels, resolveRoute } from "../routing/resolve-route.ts";
+import { type Catalogue, type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
 import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./endpoint.ts";
 

@@ -6,7 +6,7 @@ import { messages } from "../../gateway/dialects/messages/messages.ts";
 import { nativeMessages } from "../../gateway/dialects/messages/native-messages.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { GenerateStreamReader } from "../../gateway/providers/gemini/generate-stream-reader.ts";
-import { OutputMeter } from "../../gateway/usage/counting/output-meter.ts";
+import { OutputMeter } from "../../gateway/usage/counting/token-meter.ts";
 import { anySize } from "../helpers/body-limits.ts";
 import { measureGrowth } from "./measure-growth.ts";
 

@@ -6,8 +6,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
 import { nativeChat } from "../../gateway/dialects/chat/native-chat.ts";
 import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
-import { answerNames, OutputMeter } from "../../gateway/usage/counting/output-meter.ts";
-import { TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
+import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 
 // An estimate is held against the tokenizer that it stands for.
 const project = path.join(import.meta.dirname, "../..");

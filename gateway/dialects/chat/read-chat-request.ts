@@ -1,7 +1,7 @@
 import { type ChatRequestBody, chatRoles, isObject } from "../../wire/chat-completion.ts";
 import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
-import { refuseOtherModels } from "../other-models.ts";
+import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
 import {
   aModel,
   anArray,
@@ -15,7 +15,6 @@ import {
 } from "../parameter-checks.ts";
 import type { DialectRequest } from "../dialect.ts";
 import { type BodyLimits, parseBody } from "../parse-body.ts";
-import { RequestMembers, requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /** A chat completion request: what it says, and the bytes that said it, which are what a like-minded upstream gets. */

@@ -1,10 +1,9 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
+import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
 import { isObject, type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
-import { spliceModel } from "../../wire/splice-model.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";

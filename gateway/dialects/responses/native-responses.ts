@@ -1,12 +1,11 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
+import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
 import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
-import { spliceModel } from "../../wire/splice-model.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 

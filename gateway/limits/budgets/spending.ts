@@ -1,5 +1,5 @@
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
-import type { UsageRecord } from "../../usage/recording/record-format.ts";
+import type { UsageRecord } from "../../usage/recording/segment.ts";
 import { Ledger } from "./ledger.ts";
 import { dayMs } from "./budget-time.ts";
 

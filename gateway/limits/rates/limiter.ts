@@ -1,8 +1,7 @@
 import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import type { UsageRecord } from "../../usage/recording/record-format.ts";
-import { Admission } from "./admission.ts";
-import { FairQueue, type Place } from "./fair-queue.ts";
+import type { UsageRecord } from "../../usage/recording/segment.ts";
+import { Admission, FairQueue, type Place } from "./admission.ts";
 import type { EnforcedLimits } from "../key-limits.ts";
 import { Meter } from "./meter.ts";
 import { checkLimits, checkSize, type HolderLimits } from "./holder-limits.ts";

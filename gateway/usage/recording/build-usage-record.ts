@@ -1,8 +1,7 @@
 import type { GatewayError } from "../../errors.ts";
 import type { TokenUsage } from "../../wire/chat-completion.ts";
-import { completeUsage, usageColumns } from "../counting/complete-usage.ts";
-import { type Prices, toCost } from "../counting/cost.ts";
-import type { UsageRecord } from "./record-format.ts";
+import { completeUsage, usageColumns, type Prices, toCost } from "../counting/complete-usage.ts";
+import type { UsageRecord } from "./segment.ts";
 
 /** What a usage record keeps of a request, whatever its outcome. */
 export type RecordedRequest = {

@@ -1,5 +1,5 @@
-import type { PendingRecord } from "./pending-record.ts";
-import type { UsageRecord } from "./record-format.ts";
+import type { PendingRecord } from "./started-requests.ts";
+import type { UsageRecord } from "./segment.ts";
 import type { Shipper } from "./shipper.ts";
 
 type DirectWriterOptions = {

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Database } from "../../../db/database.ts";
 import type { Log } from "../../log.ts";
-import { decodeRecords, type UsageRecord } from "./record-format.ts";
-import type { Segment } from "./segment.ts";
+import { decodeRecords, type UsageRecord, type Segment } from "./segment.ts";
 
 type ShipperOptions = {
   database: Database;

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { segmentSuffix } from "./spool.ts";
 import { decodeStarted } from "./started-requests.ts";
-import type { UsageRecord } from "./record-format.ts";
+import type { UsageRecord } from "./segment.ts";
 
 /** Takes a file for this process until it is released or the process dies; null when somebody else has it. */
 export type LockFile = (path: string) => { release(): void } | null;

@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { UsageRecord } from "./record-format.ts";
-import { OpenSegment, type Segment } from "./segment.ts";
+import { type UsageRecord, OpenSegment, type Segment } from "./segment.ts";
 
 export type SpoolOptions = {
   /** This process's own. */

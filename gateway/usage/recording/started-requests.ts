@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { decodeRecord, encodeRecord, type UsageRecord } from "./record-format.ts";
+import { decodeRecord, encodeRecord, type UsageRecord } from "./segment.ts";
+import type { Log } from "../../log.ts";
 
 /** A request whose upstream is called. */
 export type StartedRequest = {
@@ -110,3 +111,34 @@ const momentMs = 10;
 /** What the file system gives at once, and more than any of these records takes. */
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);
+
+/** The record of a request that is over, on its way to safety, and what waits for that. */
+export class PendingRecord {
+  readonly record: UsageRecord;
+  readonly started: StartedRequest | null;
+  readonly #proceed: () => void;
+  readonly #log: Log;
+  #hasProceeded = false;
+
+  constructor(record: UsageRecord, started: StartedRequest | null, proceed: () => void, log: Log) {
+    this.record = record;
+    this.started = started;
+    this.#proceed = proceed;
+    this.#log = log;
+  }
+
+  get hasProceeded(): boolean {
+    return this.#hasProceeded;
+  }
+
+  /** Once. A mistake in one answer must not reach the others that wait with it. */
+  proceed(): void {
+    if (this.#hasProceeded) return;
+    this.#hasProceeded = true;
+    try {
+      this.#proceed();
+    } catch (error) {
+      this.#log.error({ requestId: this.record.id, error }, "an answer could not be ended");
+    }
+  }
+}

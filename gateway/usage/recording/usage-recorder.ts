@@ -4,13 +4,12 @@ import type { Database } from "../../../db/database.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import type { Log } from "../../log.ts";
 import { DirectWriter } from "./direct-writer.ts";
-import { PendingRecord } from "./pending-record.ts";
+import { PendingRecord, type StartedRequest, StartedRequests } from "./started-requests.ts";
 import { Leftovers } from "./leftovers.ts";
-import type { UsageRecord } from "./record-format.ts";
+import type { UsageRecord } from "./segment.ts";
 import { Shipper } from "./shipper.ts";
 import { Spool } from "./spool.ts";
 import { type LockFile, SpoolFolder } from "./spool-folder.ts";
-import { type StartedRequest, StartedRequests } from "./started-requests.ts";
 
 type UsageRecorderOptions = {
   database: Database;

@@ -1,4 +1,4 @@
-import { FairQueue } from "../../../gateway/limits/rates/fair-queue.ts";
+import { FairQueue } from "../../../gateway/limits/rates/admission.ts";
 import { Limiter } from "../../../gateway/limits/rates/limiter.ts";
 
 /** No key has limits, and all wait in one line. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { EventSplitter } from "../../../gateway/wire/event-splitter.ts";
 import { ChunkRewriter, type RewrittenChunks } from "../../../gateway/dialects/chat/chunk-rewriter.ts";
 import { nativeChat } from "../../../gateway/dialects/chat/native-chat.ts";
-import { OutputMeter } from "../../../gateway/usage/counting/output-meter.ts";
+import { OutputMeter } from "../../../gateway/usage/counting/token-meter.ts";
 import { cutAnywhere, seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
 

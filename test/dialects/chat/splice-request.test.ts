@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { spliceRequest } from "../../../gateway/dialects/chat/splice-request.ts";
+import { spliceRequest } from "../../../gateway/dialects/chat/native-chat.ts";
 import { readChatRequest } from "../../../gateway/dialects/chat/read-chat-request.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import { NativeStream } from "../../../gateway/completions/native-stream.ts";
+import { NativeStream } from "../../../gateway/completions/conversation.ts";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import type { ChatAnswer } from "../../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
