@@ -6,7 +6,7 @@ import { type Config, ConfigError } from "../config/config.ts";
 import { createDataKeys, openSecretBox } from "../credentials/open-secret-box.ts";
 import { rewrap } from "../credentials/rewrap.ts";
 import { StartError } from "../errors.ts";
-import { formatUrl } from "../http/format-url.ts";
+import { formatUrl } from "../http/server-address.ts";
 import type { Runtime } from "../runtime.ts";
 import { openDatabase } from "../../db/open-database.ts";
 import { recomputeCommand } from "../usage/history/recompute-command.ts";

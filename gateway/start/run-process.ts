@@ -1,10 +1,11 @@
 import cluster from "node:cluster";
+import { type AddressInfo, createServer } from "node:net";
 import { type Config, readConfig } from "../config/config.ts";
 import { GatewayError, StartError } from "../errors.ts";
 import { createLog, standardLogDestination } from "../log.ts";
 import { type Runtime, systemRuntime } from "../runtime.ts";
-import { findPort } from "./workers/find-port.ts";
 import { WorkerPool } from "./workers/worker-pool.ts";
+import { toListenError } from "../http/server-address.ts";
 
 /** Serves until it is told to stop; with a command it does that and ends. What cannot be done is said, with exit code 1. */
 export async function runProcess(parameters: string[]): Promise<void> {
@@ -94,4 +95,19 @@ function explain(error: unknown): string {
     return `The database file cannot be used: ${error.message}. Check DATABASE_URL.`;
   if (code?.startsWith("ER_")) return `The database refuses: ${error.message}. Check DATABASE_URL.`;
   return error.stack ?? error.message;
+}
+
+/**
+ * The port for all workers: a free one for 0. Throws when somebody else has it, which the workers would not notice, since
+ * they share it.
+ */
+async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(toListenError(error, { host, port })));
+    server.listen({ host, port, exclusive: true }, resolve);
+  });
+  const { port: found } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return found;
 }

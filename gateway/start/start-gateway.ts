@@ -4,16 +4,15 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createApp } from "../app.ts";
 import type { Config } from "../config/config.ts";
 import { GatewayError } from "../errors.ts";
-import { formatUrl } from "../http/format-url.ts";
+import { formatUrl, toListenError } from "../http/server-address.ts";
 import type { Settings } from "../config/limit-variables.ts";
-import { toListenError } from "../http/listen-error.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { type MetricsServer, startMetricsServer } from "../metrics/metrics-server.ts";
 import type { Runtime } from "../runtime.ts";
 import { createServices, type Services } from "../services.ts";
-import { joinObservers } from "../usage/join-observers.ts";
 import { answerMalformed } from "../v1/answer-malformed.ts";
 import type { Readiness } from "../v1/health.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 
 export type RunningGateway = {
   /** Where it listens, such as `http://127.0.0.1:8080`. */
@@ -148,3 +147,16 @@ async function stop(
 
 const lastRequestWaitMs = 1_000;
 const lastBytesTimeoutMs = 2_000;
+
+/** Several observers as one; null where there is none. */
+function joinObservers(observers: readonly (RequestObserver | null)[]): RequestObserver | null {
+  const present = observers.filter((observer) => observer !== null);
+  const [only = null] = present;
+  if (present.length < 2) return only;
+  return {
+    ended: (request) => present.forEach((observer) => observer.ended(request)),
+    refused: (...refused) => present.forEach((observer) => observer.refused(...refused)),
+    answered: (...answered) => present.forEach((observer) => observer.answered(...answered)),
+    upstreamRefused: (...refused) => present.forEach((observer) => observer.upstreamRefused(...refused)),
+  };
+}

@@ -1,16 +1,16 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { TRPCError } from "@trpc/server";
 import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
+import { parseCookie, stringifySetCookie } from "cookie";
 import { toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import { isSameOrigin } from "../http/is-same-origin.ts";
+import { isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
 import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { readAccessToken } from "./read-access-token.ts";
 import type { CallRequest } from "./read-call-body.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { parseCookie, stringifySetCookie } from "cookie";
 import type { RefreshToken } from "../auth/session-service.ts";
 
 export type Context = {

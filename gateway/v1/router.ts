@@ -10,7 +10,7 @@ import { countTokensEndpoint } from "./count-tokens.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
-import { wantsPage } from "../http/wants-page.ts";
+import { wantsPage } from "../http/browser-request.ts";
 
 /** The public API, in OpenAI's form. What is none of it goes on to whatever comes next. */
 export function createV1Router(options: ModelEndpointOptions): Router {

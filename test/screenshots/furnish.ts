@@ -1,4 +1,4 @@
-import { costOf } from "../../gateway/usage/counting/complete-usage.ts";
+import { costOf } from "../../gateway/usage/counting/cost.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";

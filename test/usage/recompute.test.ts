@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import test, { type ExecutionContext } from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
-import { costOf } from "../../gateway/usage/counting/complete-usage.ts";
+import { costOf } from "../../gateway/usage/counting/cost.ts";
 import { recomputeCommand } from "../../gateway/usage/history/recompute-command.ts";
 import { recomputeCosts } from "../../gateway/usage/history/recompute-costs.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";

@@ -1,6 +1,6 @@
 import type { Repositories } from "../../../db/database.ts";
 import type { ApiKeyRow } from "../../../db/entities/api-key.ts";
-import { periodAt } from "./budget-time.ts";
+import { periodAt } from "./ledger.ts";
 import { budgetPeriods, toBudgets } from "../key-limits.ts";
 
 /** Of keys with a budget, by their ids, how much of one is spent now, in percent: 80 or 100; keys that spent less are left out. */

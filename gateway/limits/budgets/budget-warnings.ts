@@ -4,8 +4,7 @@ import type { LimitEventRow } from "../../../db/entities/limit-event.ts";
 import type { LimitHolder } from "../../errors.ts";
 import type { Runtime } from "../../runtime.ts";
 import { type BudgetHolder, toHolderColumns } from "./budget-holder.ts";
-import { dayMs } from "./budget-time.ts";
-import type { SpentPart } from "./ledger.ts";
+import { dayMs, type SpentPart } from "./ledger.ts";
 import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
 
 /** A part of a budget is spent. */

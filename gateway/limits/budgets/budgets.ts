@@ -5,7 +5,7 @@ import type { Person } from "../../auth/person.ts";
 import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/segment.ts";
-import { periodAt } from "./budget-time.ts";
+import { type Ledger, periodAt } from "./ledger.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";
 import {
@@ -16,7 +16,6 @@ import {
   toSharedBudgets,
   toUsd,
 } from "../key-limits.ts";
-import type { Ledger } from "./ledger.ts";
 import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
 

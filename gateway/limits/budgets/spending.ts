@@ -1,7 +1,6 @@
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
 import type { UsageRecord } from "../../usage/recording/segment.ts";
-import { Ledger } from "./ledger.ts";
-import { dayMs } from "./budget-time.ts";
+import { dayMs, Ledger } from "./ledger.ts";
 
 type SpendingOptions = {
   now: () => number;

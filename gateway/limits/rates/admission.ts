@@ -1,7 +1,6 @@
 import type { UsageRecord } from "../../usage/recording/segment.ts";
 import { addRateLimitHeaders } from "./rate-limit-headers.ts";
-import type { HolderLimits } from "./holder-limits.ts";
-import type { ExactPlace, HolderUse } from "./exact-place.ts";
+import type { ExactPlace, HolderLimits, HolderUse } from "./holder-limits.ts";
 import { GatewayError } from "../../errors.ts";
 
 type AdmissionOptions = {

@@ -4,8 +4,13 @@ import type { UsageRecord } from "../../usage/recording/segment.ts";
 import { Admission, FairQueue, type Place } from "./admission.ts";
 import type { EnforcedLimits } from "../key-limits.ts";
 import { Meter } from "./meter.ts";
-import { checkLimits, checkSize, type HolderLimits } from "./holder-limits.ts";
-import type { ExactPlace, ExactCounts } from "./exact-place.ts";
+import {
+  checkLimits,
+  checkSize,
+  type ExactCounts,
+  type ExactPlace,
+  type HolderLimits,
+} from "./holder-limits.ts";
 
 /** What a limiter has to know of a key. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;

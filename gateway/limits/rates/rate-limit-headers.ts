@@ -1,6 +1,5 @@
-import type { HolderLimits } from "./holder-limits.ts";
+import type { HolderLimits, HolderUse } from "./holder-limits.ts";
 import { secondsPerMinute, type SlidingMinute } from "./sliding-minute.ts";
-import type { HolderUse } from "./exact-place.ts";
 
 /**
  * Adds `x-ratelimit-*` to names and values in turn, under OpenAI's names: of the limits that a request is under, the one that

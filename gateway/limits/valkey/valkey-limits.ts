@@ -4,8 +4,14 @@ import { join } from "node:path";
 import type { Redis } from "ioredis";
 import type { Log } from "../../log.ts";
 import type { Meter } from "../rates/meter.ts";
-import type { ExactRefusal, ExactPlace, ExactTake } from "../rates/exact-place.ts";
-import { type LimitKind, refusalOf, type HolderLimits } from "../rates/holder-limits.ts";
+import {
+  type ExactPlace,
+  type ExactRefusal,
+  type ExactTake,
+  type HolderLimits,
+  type LimitKind,
+  refusalOf,
+} from "../rates/holder-limits.ts";
 import { secondsPerMinute } from "../rates/sliding-minute.ts";
 import { ValkeyConnection } from "./valkey-connection.ts";
 

@@ -1,9 +1,9 @@
+import type { Worker } from "node:cluster";
+import { AggregatorRegistry } from "prom-client";
 import type { Log } from "../../log.ts";
 import { startMetricsServer } from "../../metrics/metrics-server.ts";
-import { printWorkerMetrics } from "../../metrics/print-worker-metrics.ts";
 import type { WorkerPool } from "./worker-pool.ts";
-import type { Worker } from "node:cluster";
-import type { ReadMetric } from "../../metrics/metrics.ts";
+import type { MetricsPage, ReadMetric } from "../../metrics/metrics.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pick<WorkerPool, "serving"> };
@@ -39,3 +39,20 @@ function ask(worker: Worker): Promise<ReadMetric[] | null> {
 }
 
 const answerTimeoutMs = 2_000;
+
+/**
+ * The metrics of several workers as one page, told apart by a label: a sum over them would fall when a worker is
+ * replaced, and a counter that falls counts as one that began anew.
+ */
+async function printWorkerMetrics(byWorker: ReadonlyMap<number, ReadMetric[]>): Promise<MetricsPage> {
+  const metrics = [...byWorker].map(([worker, read]) =>
+    // The label makes every value the only one of its kind; nothing is added up, and nothing left out.
+    read.map((metric) => ({
+      ...metric,
+      aggregator: "sum" as const,
+      values: metric.values.map((value) => ({ ...value, labels: { worker, ...value.labels } })),
+    })),
+  );
+  const registry = AggregatorRegistry.aggregate(metrics);
+  return { contentType: registry.contentType, text: await registry.metrics() };
+}

@@ -4,7 +4,7 @@ import type { ModelRow } from "../../../db/entities/model.ts";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
 import { GatewayError } from "../../errors.ts";
 import { firstIdAt } from "../../ids.ts";
-import { costOf, isUnsent } from "../counting/complete-usage.ts";
+import { costOf, isUnsent } from "../counting/cost.ts";
 
 export type RecomputeWish = {
   from: Date;

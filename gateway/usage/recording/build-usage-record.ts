@@ -1,6 +1,7 @@
 import type { GatewayError } from "../../errors.ts";
 import type { TokenUsage } from "../../wire/chat-completion.ts";
-import { completeUsage, usageColumns, type Prices, toCost } from "../counting/complete-usage.ts";
+import { type Prices, toCost } from "../counting/cost.ts";
+import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
 import type { UsageRecord } from "./segment.ts";
 
 /** What a usage record keeps of a request, whatever its outcome. */
@@ -27,6 +28,7 @@ export type RecordedRequest = {
   } | null;
   readonly attempts: number;
   readonly call: { readonly wasSent: boolean } | null;
+  /** Null where the upstream has not answered, or refused. */
   readonly answer: RecordedAnswer | null;
 };
 
@@ -52,7 +54,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
   const error = outcome?.error ?? null;
   // A provider that received nothing of the request has no usage to record.
   const sentTo = outcome === null || request.call?.wasSent ? candidate : null;
-  const counted = outcome && sentTo && completeUsage(outcome.status, answer, request.readBody);
+  const counted = outcome && sentTo && completeUsage(request, outcome.status);
   const firstTokenAt = answer?.firstTokenAt ?? null;
   return {
     id: request.id,
@@ -80,3 +82,49 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     timeToFirstTokenMs: firstTokenAt && Math.round(firstTokenAt - startedAt),
   };
 }
+
+/**
+ * The counts of a request that an upstream received, with estimates for what the upstream did not report. Null where it
+ * presumably did no work: a request that failed before it was answered. A request that the client left may have counts.
+ */
+function completeUsage(
+  { answer, readBody }: RecordedRequest,
+  status: Outcome["status"],
+): CompletedUsage | null {
+  if (readBody === null || (status === "FAILED" && answer === null)) return null;
+  const reported = answer?.usage ?? null;
+  const inputTokens = reported?.inputTokens ?? estimateInputTokens(readBody());
+  const outputTokens =
+    status === "SUCCEEDED"
+      ? (reported?.outputTokens ?? answer?.tokens ?? 0)
+      : latestOf(reported?.outputTokens ?? 0, answer?.tokens ?? 0);
+  if (reported?.inputTokens === inputTokens && reported.outputTokens === outputTokens) {
+    return { usage: reported, estimated: false };
+  }
+  return { usage: { ...(reported ?? nothingReported), inputTokens, outputTokens }, estimated: true };
+}
+
+/** Tokens as usage records have them; null for unknown ones. */
+function usageColumns(counted: CompletedUsage | null) {
+  const usage = counted?.usage;
+  return {
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    cachedInputTokens: usage?.cachedInputTokens ?? null,
+    cacheWriteInputTokens: usage?.cacheWriteInputTokens ?? null,
+    reasoningTokens: usage?.reasoningTokens ?? null,
+    estimated: counted?.estimated ?? false,
+  };
+}
+
+type CompletedUsage = { usage: TokenUsage; estimated: boolean };
+
+/**
+ * Some upstreams report as they go, thoughts that are not shown included; Anthropic's reports a token or a few at the
+ * beginning, and then nothing until the end.
+ */
+function latestOf(reported: number, estimated: number): number {
+  return reported >= estimated / 2 ? reported : estimated;
+}
+
+const nothingReported = { cachedInputTokens: null, cacheWriteInputTokens: null, reasoningTokens: null };

@@ -7,3 +7,8 @@ import type { IncomingHttpHeaders } from "node:http";
 export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): boolean {
   return site === undefined || site === "same-origin" || site === "none";
 }
+
+/** Whether a browser is going somewhere: only then is HTML asked for by name. Programs that mistype a URL do not. */
+export function wantsPage(accept: string | undefined): boolean {
+  return accept !== undefined && accept.includes("text/html");
+}
