@@ -6,7 +6,7 @@ import { GrowingBody } from "../wire/growing-body.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
-import { badAnswer, toAnswerError, tooLong } from "./stream-reading.ts";
+import { compressed, isCompressed, toAnswerError, tooLong } from "./stream-reading.ts";
 
 /** Makes the client's answer of an upstream's. May throw anything for what is none. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
@@ -30,8 +30,8 @@ export class AnswerRelay implements UpstreamEvents, Answer {
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
-    else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
-      this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
+    else if (isCompressed(headers)) {
+      this.#exchange.fail(compressed());
     } else this.#exchange.answered(this);
   }
 

@@ -4,7 +4,15 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
-import { badAnswer, noBytes, type StreamPiece, type StreamReading, toAnswerError } from "./stream-reading.ts";
+import {
+  compressed,
+  isCompressed,
+  badAnswer,
+  noBytes,
+  type StreamPiece,
+  type StreamReading,
+  toAnswerError,
+} from "./stream-reading.ts";
 
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
@@ -41,8 +49,8 @@ export class StreamRelay implements UpstreamEvents, Answer {
       this.#error = new ErrorCollector(this.#exchange, status, headers);
     } else if (!isMediaType(headers["content-type"], this.#reading.contentType)) {
       this.#exchange.fail(badAnswer("not a stream of events"));
-    } else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
-      this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
+    } else if (isCompressed(headers)) {
+      this.#exchange.fail(compressed());
     } else {
       const { pingIntervalMs, clientStallTimeoutMs } = this.#options;
       this.#exchange.answered(this);

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import { scanMembers } from "../wire/json-layout.ts";
 import type { Parameters } from "./parameter-checks.ts";
-import { isObject } from "../wire/chat-completion.ts";
+import { isObject } from "../wire/json.ts";
 
 /** The number of an object's keys and their length, as they stand in its bytes. */
 type WalkedKeys = { count: number; bytes: number };
@@ -94,7 +94,7 @@ const longestEscape = 6;
  * NanoGPT: https://docs.nano-gpt.com/api-reference/miscellaneous/advisor
  * Groq (`compound_custom`): https://console.groq.com/docs/compound
  */
-export const otherModelMembers: readonly string[] = [
+const otherModelMembers: readonly string[] = [
   "models",
   "route",
   "preset",
@@ -107,7 +107,7 @@ export const otherModelMembers: readonly string[] = [
 ];
 
 /** Members in which another model can be named. */
-export const modelNests: readonly string[] = ["tools", "plugins", "extra_body", "compound_custom"];
+const modelNests: readonly string[] = ["tools", "plugins", "extra_body", "compound_custom"];
 
 /** Throws `invalid_value` for another model in one of `modelNests`. The walk over the keys has checked the first level. */
 export function refuseOtherModels(body: Record<string, unknown>): void {
@@ -118,7 +118,7 @@ export function refuseOtherModels(body: Record<string, unknown>): void {
   if (compound !== undefined) refuseNested(compound, "compound_custom");
 }
 
-export function otherModel(name: string): GatewayError {
+function otherModel(name: string): GatewayError {
   const param = name.replaceAll(/[^\x21-\x7e]/g, "?");
   return new GatewayError(
     "invalid_value",
@@ -170,7 +170,7 @@ function namesModel(options: Record<string, unknown>, name: string): boolean {
  * U+212A for k (https://github.com/golang/go/issues/14750), and Java's and .NET's, of which some take U+0131 for i.
  * Dashes and underscores count.
  */
-export function foldName(name: string): string {
+function foldName(name: string): string {
   if (!oddCharacter.test(name)) return name;
   // `toLowerCase` makes k of U+212A.
   return name.replaceAll("ſ", "s").replaceAll(/[ıİ]/g, "i").toLowerCase();

@@ -7,6 +7,7 @@ import { openCredential } from "../credentials/credential.ts";
 import type { Provider, ProviderSettings, UpstreamApi } from "../providers/provider.ts";
 import { collectAnswer, type CollectedAnswer } from "../upstream/collect-answer.ts";
 import { explainFailure } from "../upstream/explain-failure.ts";
+import { parseJson } from "../wire/json.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 
 /** What a test of a provider showed: the whole, and each of its credentials. */
@@ -130,7 +131,7 @@ async function ask(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | s
 
 function readAnswer(api: UpstreamApi, { status, headers, body }: CollectedAnswer): string[] | string {
   const { modelsEndpoint } = api;
-  const json = parseJson(body);
+  const json = parseJson(body.toString("utf8"));
   if (status !== 200) {
     return explainRefusal(api.meantStatus?.(status, json) ?? status, json, modelsEndpoint);
   }
@@ -150,11 +151,3 @@ const timeouts = {
   totalTimeoutMs: 20_000,
 };
 const listBytesMax = 8 * 1024 * 1024;
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return null;
-  }
-}

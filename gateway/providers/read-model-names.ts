@@ -1,4 +1,4 @@
-import { isObject } from "../wire/chat-completion.ts";
+import { isObject } from "../wire/json.ts";
 
 /**
  * The names of the models in `list[member]`, or null when that is no array.

@@ -1,12 +1,12 @@
-import { isObject, type ReasoningDetail } from "./chat-completion.ts";
+import type { ReasoningDetail } from "./chat-completion.ts";
+import { isObject, listOf } from "./json.ts";
 
 /**
  * The valid reasoning details of a list. Upstreams and clients may put anything there, nested as deeply as they like.
  * @param unknownFormat the format of a detail that names none; without it, such a detail is left out
  */
 export function readReasoningDetails(details: unknown, unknownFormat?: string): ReasoningDetail[] {
-  const list: unknown[] = Array.isArray(details) ? details : [];
-  return list.flatMap((value) => {
+  return listOf(details).flatMap((value) => {
     const { type, format = unknownFormat, ...detail } = readPartialDetail(value);
     return type === undefined || format === undefined ? [] : [{ type, format, ...detail }];
   });

@@ -1,4 +1,5 @@
-import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import type { OutputMeter } from "../dialect.ts";
 

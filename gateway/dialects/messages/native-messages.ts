@@ -1,6 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
-import { isObject, type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
+import { type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
+import { readMessagesUsage } from "../../wire/messages-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
@@ -98,35 +100,15 @@ function badForm(): GatewayError {
   );
 }
 
-/**
- * What has been used, by all the reports of one answer: the first event of a stream has one, the last another. The counts
- * are running totals, so the largest is the latest. What is read from a cache or written to it is not in `input_tokens`.
- * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
- */
+/** By all the reports of one answer. */
 function readNativeUsage(...reports: unknown[]): TokenUsage | null {
-  const count = (name: string) => largest(reports.map((report) => fieldsOf(report)[name]));
-  const input = count("input_tokens");
-  const output = count("output_tokens");
-  if (input === null && output === null) return null;
-  const cached = count("cache_read_input_tokens");
-  const written = count("cache_creation_input_tokens");
+  const usage = readMessagesUsage(...reports);
+  if (usage === null) return null;
+  const { input, cached, cacheWrite, output, reasoning } = usage;
   return readTokenUsage({
-    prompt_tokens: input === null ? null : input + (cached ?? 0) + (written ?? 0),
+    prompt_tokens: input === null ? null : input + (cached ?? 0) + (cacheWrite ?? 0),
     completion_tokens: output,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
-    completion_tokens_details: {
-      reasoning_tokens: largest(
-        reports.map((report) => fieldsOf(fieldsOf(report)["output_tokens_details"])["thinking_tokens"]),
-      ),
-    },
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    completion_tokens_details: { reasoning_tokens: reasoning },
   });
-}
-
-function largest(values: unknown[]): number | null {
-  const counts = values.filter((value) => Number.isSafeInteger(value) && Number(value) >= 0).map(Number);
-  return counts.length > 0 ? Math.max(...counts) : null;
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }

@@ -1,4 +1,5 @@
-import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /**
@@ -55,8 +56,4 @@ function readCall(value: unknown): CalledPiece[] {
       arguments: textOf(args),
     },
   ];
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

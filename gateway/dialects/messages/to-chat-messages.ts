@@ -1,4 +1,5 @@
-import { type ChatMessage, type ContentPart, isObject } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { type Block, toBlocks } from "./to-blocks.ts";
 import { toAssistantMessage } from "./to-assistant-message.ts";
 import { toTextPart, toContentParts, withMarker } from "./to-content-parts.ts";

@@ -1,4 +1,5 @@
-import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
+import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { DialectRequest } from "../dialect.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { unsupported } from "../../wire/unsupported.ts";

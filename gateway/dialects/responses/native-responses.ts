@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
-import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";

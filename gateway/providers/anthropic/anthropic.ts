@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt } from "../endpoint-at.ts";
 import type { ChatTranslation, Provider } from "../provider.ts";

@@ -1,4 +1,5 @@
-import { type ChatUsage, type ChunkChoice, type ChunkDelta, isObject } from "../../wire/chat-completion.ts";
+import type { ChatUsage, ChunkChoice, ChunkDelta } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";

@@ -1,9 +1,5 @@
-import {
-  type AssistantMessage,
-  type FinishReason,
-  isObject,
-  type ToolCall,
-} from "../../wire/chat-completion.ts";
+import type { AssistantMessage, FinishReason, ToolCall } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ChatAnswer } from "../provider.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readUsage } from "./read-usage.ts";

@@ -1,4 +1,5 @@
-import { type ChatMessage, type ContentPart, isObject } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";

@@ -1,4 +1,5 @@
-import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
+import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";

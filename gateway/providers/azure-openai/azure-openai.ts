@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { endpointAt } from "../endpoint-at.ts";
 import type { ChatQuirks } from "../../wire/chat-quirks.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";

@@ -1,11 +1,11 @@
-import {
-  type ChatUsage,
-  type ChunkChoice,
-  type ChunkDelta,
-  type FinishReason,
-  isObject,
-  type ReasoningDetail,
+import type {
+  ChatUsage,
+  ChunkChoice,
+  ChunkDelta,
+  FinishReason,
+  ReasoningDetail,
 } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";

@@ -1,11 +1,11 @@
-import {
-  type AssistantMessage,
-  type ChatUsage,
-  type FinishReason,
-  isObject,
-  type ReasoningDetail,
-  type ToolCall,
+import type {
+  AssistantMessage,
+  ChatUsage,
+  FinishReason,
+  ReasoningDetail,
+  ToolCall,
 } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ChatAnswer } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { formatOf } from "./reasoning-details.ts";

@@ -1,9 +1,5 @@
-import {
-  type ChatUsage,
-  type ChunkChoice,
-  type CompletionChoice,
-  isObject,
-} from "../../wire/chat-completion.ts";
+import type { ChatUsage, ChunkChoice, CompletionChoice } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { applyQuirks, type ChatQuirks } from "../../wire/chat-quirks.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";

@@ -1,10 +1,6 @@
 import type { UpstreamModel } from "../provider.ts";
-import {
-  type ChatMessage,
-  type ChatRequestBody,
-  type ContentPart,
-  isObject,
-} from "../../wire/chat-completion.ts";
+import type { ChatMessage, ChatRequestBody, ContentPart } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ChatQuirks } from "../../wire/chat-quirks.ts";
 
 /**

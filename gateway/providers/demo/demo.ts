@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
+import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import type { ChatQuirks } from "../../wire/chat-quirks.ts";
 import type { Endpoint, Provider, ScriptedAnswer, UpstreamRequest } from "../provider.ts";

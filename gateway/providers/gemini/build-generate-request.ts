@@ -1,4 +1,5 @@
-import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
+import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { UpstreamModel } from "../provider.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { generationConfig, googleOptions } from "./generation-config.ts";

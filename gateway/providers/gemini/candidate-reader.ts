@@ -1,10 +1,5 @@
-import {
-  type FinishReason,
-  isObject,
-  type ReasoningDetail,
-  type ToolCall,
-  type ChatUsage,
-} from "../../wire/chat-completion.ts";
+import type { FinishReason, ReasoningDetail, ToolCall, ChatUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-signatures.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 import { createHash } from "node:crypto";

@@ -6,7 +6,8 @@ import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader } from "./generate-stream-reader.ts";
 import { bareModelName, modelPath } from "./model-traits.ts";
 import { readGenerateAnswer } from "./read-generate-answer.ts";
-import { type EmbeddingsRequestBody, isObject } from "../../wire/chat-completion.ts";
+import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 

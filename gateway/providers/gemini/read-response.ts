@@ -1,4 +1,5 @@
-import { type ChatUsage, isObject } from "../../wire/chat-completion.ts";
+import type { ChatUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 
 /**

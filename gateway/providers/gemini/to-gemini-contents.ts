@@ -1,4 +1,5 @@
-import { type ChatMessage, isObject } from "../../wire/chat-completion.ts";
+import type { ChatMessage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { countJsonTexts, parseShallowJson, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { ModelTraits } from "./model-traits.ts";
 import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
