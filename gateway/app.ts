@@ -1,17 +1,17 @@
-import type { RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
 import express, { type Express, type Request, type Response } from "express";
-import type { Config } from "./config.ts";
-import { serveConsole } from "./console.ts";
+import type { Config } from "./config/config.ts";
+import { serveConsole } from "./http/serve-console.ts";
 import { graphql } from "./graphql/graphql.ts";
-import { serveOpenApiDocument } from "./v1/open-api/serve-document.ts";
 import { health, type Readiness } from "./v1/health.ts";
 import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
 import { createContext } from "./trpc/context.ts";
 import { readCallBody } from "./trpc/read-call-body.ts";
 import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
+import { createOpenApiDocument } from "./v1/open-api/document.ts";
 
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
 
@@ -61,3 +61,13 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
 const consoleFolder = join(import.meta.dirname, "../console/build");
 const graphqlPath = "/graphql";
 const trpcBatchCallsMax = 20;
+
+/** `/openapi.json`, for anybody: it says what the gateway can do, and nothing of what is in it. */
+function serveOpenApiDocument() {
+  let document: string | undefined;
+  return (_request: IncomingMessage, response: ServerResponse): void => {
+    document ??= JSON.stringify(createOpenApiDocument());
+    const head = { "content-type": "application/json; charset=utf-8", "cache-control": "no-cache" };
+    response.writeHead(200, head).end(document);
+  };
+}

@@ -1,5 +1,4 @@
 import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
-import type { ErrorReason, LimitScope } from "../db/entities/usage-record.ts";
 
 /**
  * An error whose message may be shown to whoever made the request: what was wrong, where, and what to do; never a
@@ -14,7 +13,7 @@ export class GatewayError extends Error {
   /** Whether the same request can never succeed, though the code says that others may. */
   readonly isFinal: boolean;
   /** Whose limit or budget refuses the request; null for every other error. */
-  readonly limitedBy: LimitScope | null;
+  readonly limitedBy: LimitHolder | null;
   /** Which limit refuses it, or how the upstream failed; null where the code says it all. */
   readonly reason: ErrorReason | null;
   /** The revision that the thing has now, where somebody wanted to change an older one. */
@@ -71,6 +70,43 @@ export type ErrorCode =
   | "service_unavailable"
   | "internal_error";
 
+/** The holder of a limit or budget: an API key, its owner with all of their keys, or the whole gateway. */
+export type LimitHolder = "key" | "person" | "gateway";
+/** Why a request failed, beyond its error code: the gateway's own words, never an upstream's or a client's. */
+export type ErrorReason = LimitReason | FailureReason;
+/** Which limit or budget refused a request. */
+export type LimitReason =
+  | "requests_per_minute"
+  | "tokens_per_minute"
+  | "concurrent_requests"
+  | "budget_per_day"
+  | "budget_per_week"
+  | "budget_per_month"
+  | "budget_total";
+/** How a provider failed. */
+export type FailureReason =
+  // It was not reached.
+  | "invalid_address_or_key"
+  | "private_address"
+  | "host_not_found"
+  | "host_lookup_failed"
+  | "host_unreachable"
+  | "connection_refused"
+  | "connect_timeout"
+  | "tls_failed"
+  // It broke off, or was too slow.
+  | "connection_failed"
+  | "connection_lost"
+  | "first_byte_timeout"
+  | "idle_timeout"
+  | "total_timeout"
+  // What it said.
+  | "unreadable_answer"
+  | "answer_cut_off"
+  | "answer_too_long"
+  | "reported_error"
+  | `http_${number}`;
+
 export type UpstreamErrorDetails = {
   status: number;
   type: string;
@@ -83,7 +119,7 @@ type GatewayErrorDetails = {
   param?: string | null;
   retryAfterSeconds?: number;
   isFinal?: boolean;
-  limitedBy?: LimitScope;
+  limitedBy?: LimitHolder;
   reason?: ErrorReason | null;
   currentRevision?: number;
   upstream?: UpstreamErrorDetails;
@@ -92,6 +128,12 @@ type GatewayErrorDetails = {
 /** What keeps the gateway from starting, in words for whoever starts it. */
 export class StartError extends Error {
   override readonly name: string = "StartError";
+}
+
+/** The error of an edit of an old revision: another edit came first, and this one changed nothing. */
+export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
+  const message = `The ${what} was changed meanwhile. Look at what it is now, then change it again.`;
+  return new GatewayError("conflict", message, { param: "revision", currentRevision });
 }
 
 /** Anything that was thrown, as an error that may be shown. */

@@ -5,5 +5,5 @@ import { fileURLToPath } from "node:url";
 // temporary files, where others could put something else in its place. Where nothing can be written, nothing is kept.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 
-const { runProcess } = await import("./run-process.ts");
+const { runProcess } = await import("./start/run-process.ts");
 await runProcess(process.argv.slice(2));

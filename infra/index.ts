@@ -52,7 +52,11 @@ const cluster = new aws.ecs.Cluster(
 const observability = new Observability(
   "observability",
   {
-    ...{ config, names, edge, storageKeyArn, providerKeyArn },
+    config,
+    names,
+    edge,
+    storageKeyArn,
+    providerKeyArn,
     clusterName: cluster.name,
     databaseName: data.instance.identifier,
   },
@@ -62,7 +66,11 @@ const migrate = new Migrate("migrate", { config, names, data, storageKeyArn }, o
 const service = new Service(
   "service",
   {
-    ...{ config, names, encryptionContext, edge, keys },
+    config,
+    names,
+    encryptionContext,
+    edge,
+    keys,
     clusterArn: cluster.arn,
     database: data.instance,
     databaseUser: appUser,

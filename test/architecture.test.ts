@@ -1,13 +1,15 @@
 import path from "node:path";
 import test from "ava";
-import { importCycles } from "./helpers/import-cycles.ts";
+import { folderCycles, importCycles } from "./helpers/import-cycles.ts";
 import { folder, fromPackage, importRule, inside, libraryRule, type Rule } from "./helpers/import-rule.ts";
+import { sizeRules } from "./helpers/size-rules.ts";
 import { parseSources, readSourceTree } from "./helpers/source-tree.ts";
 
 const transports = ["gateway/v1/", "gateway/trpc/", "gateway/graphql/"];
-const domain = "keys models providers completions usage auth credentials limits audit upstream dialects"
-  .split(" ")
-  .map((name) => `gateway/${name}/`);
+const domain =
+  "keys models providers completions routing known-models usage auth credentials limits audit upstream dialects"
+    .split(" ")
+    .map((name) => `gateway/${name}/`);
 const ours = ["gateway/", "db/", "console/", "infra/", "test/"];
 const networkAndDisk = /^(undici|node:(http|https|http2|net|tls|dgram|dns|fs|child_process))(\/|$)/;
 
@@ -31,8 +33,8 @@ const rules: Rule[] = [
       (inside(to, transports) || fromPackage(to, "express", "@trpc", "graphql", "graphql-yoga", "@pothos")),
     seeds: {
       "gateway/keys/key-service.ts": 'import type { Context } from "../trpc/context.ts";',
-      "gateway/auth/authenticate-key.ts": 'import type { Request } from "express";',
-      "gateway/usage/usage-history.ts": 'const trpc = await import("@trpc/server");',
+      "gateway/keys/authenticate-key.ts": 'import type { Request } from "express";',
+      "gateway/usage/history/usage-history.ts": 'const trpc = await import("@trpc/server");',
     },
   }),
   importRule({
@@ -43,16 +45,20 @@ const rules: Rule[] = [
       !inside(to, ["db/repositories/", "db/entities/"]) &&
       to !== "db/database.ts" &&
       to !== "db/database-errors.ts",
-    seeds: { "gateway/usage/shipper.ts": 'import { openDataSource } from "../../db/data-source.ts";' },
-    permitted: { "gateway/usage/shipper.ts": 'import type { Database } from "../../db/database.ts";' },
+    seeds: {
+      "gateway/usage/recording/shipper.ts": 'import { openDataSource } from "../../../db/data-source.ts";',
+    },
+    permitted: {
+      "gateway/usage/recording/shipper.ts": 'import type { Database } from "../../../db/database.ts";',
+    },
   }),
   importRule({
     title:
-      "completions import only models, limits, dialects, providers, upstream, usage and the types of keys",
+      "completions import only routing, limits, dialects, providers, upstream, usage and the types of keys",
     breaks: (from, to, { typeOnly }) =>
       inside(from, ["gateway/completions/"]) &&
       inside(to, ours) &&
-      !/^gateway\/((completions|models|limits|dialects|providers|upstream|usage|wire)\/|(errors|limit-variables|runtime|ids)\.ts$)/.test(
+      !/^gateway\/((completions|routing|limits|dialects|providers|upstream|usage|wire)\/|(config\/limit-variables|errors|runtime|ids)\.ts$)/.test(
         to,
       ) &&
       !(typeOnly && inside(to, ["gateway/keys/"])),
@@ -62,16 +68,19 @@ const rules: Rule[] = [
     },
     permitted: {
       "gateway/completions/complete.ts":
-        'import type { Key } from "../keys/key.ts"; import "../models/slug.ts";',
+        'import type { Key } from "../keys/key.ts"; import "../routing/slug.ts";',
     },
   }),
   importRule({
-    title: "a dialect or provider folder imports only the shared wire types and errors, never a neighbour",
+    title:
+      "a dialect or provider folder imports only the shared wire types and errors, never a neighbour but the shared chat completions",
     breaks: (from, to) =>
       /^gateway\/(dialects|providers)\/[^/]+\//.test(from) &&
       inside(to, ours) &&
       folder(from, 3) !== folder(to, 3) &&
-      !/^gateway\/(errors\.ts$|wire\/|(dialects|providers)\/(?!registry\.ts)[^/]+\.ts$)/.test(to),
+      !/^gateway\/(errors\.ts$|wire\/|(dialects|providers)\/(?!registry\.ts)[^/]+\.ts$|providers\/chat-completions\/)/.test(
+        to,
+      ),
     seeds: {
       "gateway/providers/bedrock/build-request.ts": 'import "../anthropic/build-request.ts";',
       "gateway/dialects/messages/read-request.ts": 'import { providers } from "../../providers/registry.ts";',
@@ -100,9 +109,9 @@ const rules: Rule[] = [
       inside(from, ["infra/"]) &&
       inside(to, ours) &&
       !inside(to, ["infra/"]) &&
-      !to.startsWith("gateway/config"),
+      !to.startsWith("gateway/config/"),
     seeds: { "infra/index.ts": 'import { generateKeyValue } from "../gateway/keys/key-value.ts";' },
-    permitted: { "infra/index.ts": 'import type { Config } from "../gateway/config.ts";' },
+    permitted: { "infra/index.ts": 'import type { Config } from "../gateway/config/config.ts";' },
   }),
   importRule({
     title: "the console takes nothing of ours but the type AppRouter",
@@ -127,12 +136,12 @@ const rules: Rule[] = [
   libraryRule(["typeorm"], ["db/", "gateway/services.ts"]),
   libraryRule(["better-sqlite3", "mysql2"], ["db/", "infra/create-database-users.ts", "test/"]),
   {
-    title: "process.env is read only in gateway/config.ts, and by a program that runs by itself",
+    title: "process.env is read only in gateway/config/config.ts, and by a program that runs by itself",
     findings: (files) =>
       files
         .filter(
           (file) =>
-            !["gateway/config.ts", "infra/create-database-users.ts"].includes(file.path) &&
+            !["gateway/config/config.ts", "infra/create-database-users.ts"].includes(file.path) &&
             !inside(file.path, ["test/"]),
         )
         .flatMap((file) => file.environmentLines.map((line) => `${file.path}:${line} reads process.env`)),
@@ -142,7 +151,10 @@ const rules: Rule[] = [
       "db/migrate.ts": 'import { env } from "node:process";',
       "infra/index.ts": "new Service(process.env.IMAGE);",
     },
-    permitted: { "gateway/config.ts": "readConfig(process.env);", "gateway/main.ts": "process.exit();" },
+    permitted: {
+      "gateway/config/config.ts": "readConfig(process.env);",
+      "gateway/main.ts": "process.exit();",
+    },
   },
   {
     title: "no import cycles",
@@ -157,14 +169,23 @@ const rules: Rule[] = [
     },
   },
   {
-    title: "no file is longer than 250 lines, but for migrations",
+    title: "no import cycles between folders",
     findings: (files) =>
-      files
-        .filter((file) => file.lineCount > 250 && !inside(file.path, ["db/migrations/"]))
-        .map((file) => `${file.path} has ${file.lineCount} lines`),
-    seeds: { "gateway/keys/key-service.ts": "\n".repeat(251) },
-    permitted: { "db/migrations/0001.ts": "\n".repeat(300), "gateway/app.ts": "\n".repeat(250) },
+      folderCycles(files.filter(({ path }) => inside(path, ["gateway/", "db/"]))).map((cycle) =>
+        cycle.map(({ imported }) => `${imported.file} -> ${imported.to}`).join(" "),
+      ),
+    seeds: {
+      "gateway/keys/a.ts": 'import "../auth/b.ts";',
+      "gateway/auth/c.ts": 'import type { D } from "../keys/d.ts";',
+      "gateway/limits/rates/a.ts": 'import "../valkey/b.ts";',
+      "gateway/limits/valkey/c.ts": 'import "../rates/d.ts";',
+    },
+    permitted: {
+      "gateway/providers/registry.ts": 'import "./demo/demo.ts";',
+      "gateway/providers/demo/demo.ts": 'import "../provider.ts";',
+    },
   },
+  ...sizeRules,
 ];
 
 const files = readSourceTree(path.join(import.meta.dirname, ".."), ours);

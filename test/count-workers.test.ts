@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import test from "ava";
-import { readConfig } from "../gateway/config.ts";
+import { readConfig } from "../gateway/config/config.ts";
 
 test("WORKERS is a number or one per core, and more than one needs a database that several can write", (t) => {
   const DATABASE_URL = "mysql://user:password@db.example.com/name";

@@ -77,7 +77,7 @@ test.serial("what one start compiled is there for the next", async (t) => {
   t.is(await migrate().exited, 0);
   const second = migrate();
   t.is(await second.exited, 0);
-  t.regex(second.stderr(), /code cache for ESM file:\S+\/gateway\/run-command\.ts was accepted/);
+  t.regex(second.stderr(), /code cache for ESM file:\S+\/gateway\/start\/run-command\.ts was accepted/);
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import { limitVariables } from "../gateway/limit-variables.ts";
+import { limitVariables } from "../gateway/config/limit-variables.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const rows = readme.split("\n").filter((line) => line.startsWith("| `"));

@@ -1,5 +1,5 @@
 import test from "ava";
-import { readConfig } from "../gateway/config.ts";
+import { readConfig } from "../gateway/config/config.ts";
 import { problemsOf } from "./helpers/problems-of.ts";
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318" };
@@ -28,8 +28,11 @@ test("lists are read as OpenTelemetry writes them, and OTEL_SERVICE_NAME comes b
   const attributes = "service.name=one, team=a%2Cb%20c,,empty=,city=%E6%9D%B1%E4%BA%AC,a/b=c";
   const { tracing } = readConfig({ ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes });
   t.deepEqual(tracing?.attributes, {
-    ...{ "service.name": "one", team: "a,b c", empty: "" },
-    ...{ city: "東京", "a/b": "c" },
+    "service.name": "one",
+    team: "a,b c",
+    empty: "",
+    city: "東京",
+    "a/b": "c",
   });
   t.is(tracing?.serviceName, "one");
   const named = { ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes, OTEL_SERVICE_NAME: "two" };

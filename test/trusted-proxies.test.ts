@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import test from "ava";
-import { ConfigError, readConfig } from "../gateway/config.ts";
-import { clientAddressOf } from "../gateway/trusted-proxies.ts";
+import { ConfigError, readConfig } from "../gateway/config/config.ts";
+import { clientAddressOf } from "../gateway/http/trusted-proxies.ts";
 import { Browser } from "./helpers/browser.ts";
 import { administrator, startTestGateway } from "./helpers/test-gateway.ts";
 

@@ -30,9 +30,9 @@ export const UsageRecord = table(
     httpStatus: integer(),
     errorCode: nullable(text(64)),
     /** Whose limit or budget refused it; null however else it ended. */
-    limitedBy: nullable(text<LimitScope>(16)),
+    limitedBy: nullable(text(16)),
     /** What the code leaves open; null where it says it all, and for every success. */
-    errorReason: nullable(text<ErrorReason>(32)),
+    errorReason: nullable(text(32)),
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),
     cachedInputTokens: nullable(integer()),
@@ -63,40 +63,4 @@ export const UsageRecord = table(
 );
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
-/** Whose limit or budget: an API key's own, one that all keys of its owner share, or one that all keys share. */
-export type LimitScope = "key" | "person" | "gateway";
-/** Words of the gateway's own, never an upstream's or a client's. */
-export type ErrorReason = LimitReason | FailureReason;
-/** Which limit or budget refused a request. */
-export type LimitReason =
-  | "requests_per_minute"
-  | "tokens_per_minute"
-  | "concurrent_requests"
-  | "budget_per_day"
-  | "budget_per_week"
-  | "budget_per_month"
-  | "budget_total";
-/** How a provider failed. */
-export type FailureReason =
-  // It was not reached.
-  | "invalid_address_or_key"
-  | "private_address"
-  | "host_not_found"
-  | "host_lookup_failed"
-  | "host_unreachable"
-  | "connection_refused"
-  | "connect_timeout"
-  | "tls_failed"
-  // It broke off, or was too slow.
-  | "connection_failed"
-  | "connection_lost"
-  | "first_byte_timeout"
-  | "idle_timeout"
-  | "total_timeout"
-  // What it said.
-  | "unreadable_answer"
-  | "answer_cut_off"
-  | "answer_too_long"
-  | "reported_error"
-  | `http_${number}`;
 export type UsageRecordRow = RowOf<typeof UsageRecord>;

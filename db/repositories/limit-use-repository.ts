@@ -28,7 +28,9 @@ export class LimitUseRepository {
     });
     return rows.map(({ subject_id: subjectId, second, requests, tokens }) => ({
       subjectId: String(subjectId),
-      ...{ second: Number(second), requests: Number(requests), tokens: Number(tokens) },
+      second: Number(second),
+      requests: Number(requests),
+      tokens: Number(tokens),
     }));
   }
 

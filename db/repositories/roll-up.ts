@@ -69,11 +69,33 @@ function addSum(sum: UsageRollUpRow, part: UsageRollUpRow): void {
 function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions): UsageRollUpRow {
   const { apiKeyId, apiKeyName, model, provider, status } = part;
   return {
-    ...{ resolution, startsAt, apiKeyId, ownerId: part.ownerId ?? "", model, provider, status, apiKeyName },
-    ...{ requests: 0, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteInputTokens: 0 },
-    ...{ reasoningTokens: 0, cost: 0, unknownCosts: 0, latencyMs: 0 },
-    ...{ latency0: 0, latency1: 0, latency2: 0, latency3: 0, latency4: 0 },
-    ...{ latency5: 0, latency6: 0, latency7: 0, latency8: 0, latency9: 0 },
+    resolution,
+    startsAt,
+    apiKeyId,
+    ownerId: part.ownerId ?? "",
+    model,
+    provider,
+    status,
+    apiKeyName,
+    requests: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedInputTokens: 0,
+    cacheWriteInputTokens: 0,
+    reasoningTokens: 0,
+    cost: 0,
+    unknownCosts: 0,
+    latencyMs: 0,
+    latency0: 0,
+    latency1: 0,
+    latency2: 0,
+    latency3: 0,
+    latency4: 0,
+    latency5: 0,
+    latency6: 0,
+    latency7: 0,
+    latency8: 0,
+    latency9: 0,
   };
 }
 

@@ -43,8 +43,13 @@ export class UsageRecordRepository {
   listOutcomes(fromId: string, limit: number): Promise<RecentOutcome[]> {
     return this.#manager.find(UsageRecord, {
       select: {
-        ...{ id: true, createdAt: true, provider: true },
-        ...{ status: true, httpStatus: true, errorCode: true, errorReason: true },
+        id: true,
+        createdAt: true,
+        provider: true,
+        status: true,
+        httpStatus: true,
+        errorCode: true,
+        errorReason: true,
       },
       where: { id: MoreThanOrEqual(fromId) },
       order: { id: "DESC" },

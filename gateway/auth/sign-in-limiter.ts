@@ -1,7 +1,6 @@
+import { isIPv6, SocketAddress } from "node:net";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
-import { AttemptCounter } from "./attempt-counter.ts";
-import { networkOf } from "./network-of.ts";
 
 /**
  * Limits guesses at passwords: from one network, from one network at one account, and at one account from networks that have
@@ -97,4 +96,83 @@ function tooManyAttempts(waitMs: number): GatewayError {
     `Too many attempts. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`,
     { retryAfterSeconds },
   );
+}
+
+/**
+ * The network whose addresses belong to one client: of IPv6 the /64, from which a client can pick any address; of IPv4 the
+ * address itself, in IPv6's form too.
+ */
+export function networkOf(address: string): string {
+  const [plain = ""] = address.split("%");
+  if (!isIPv6(plain)) return address;
+  // In the shortest form, where IPv4 in IPv6 ends with dots.
+  const { address: shortest } = new SocketAddress({ address: plain, family: "ipv6" });
+  const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(shortest)?.[1];
+  if (ipv4 !== undefined) return ipv4;
+  const [head = "", tail] = shortest.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const last = tail === "" ? [] : tail.split(":");
+    // An IPv4 address at the end stands for two groups, which are never among the first four.
+    const missing = 8 - groups.length - last.length - (tail.includes(".") ? 1 : 0);
+    groups.push(...Array.from({ length: missing }, () => "0"), ...last);
+  }
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+type AttemptCounterOptions = { now: () => number; attemptsMax: number; windowMs: number; keysMax: number };
+
+/** Counts attempts by key, in a window that begins with the key's first one. Drops the oldest key where there are too many. */
+export class AttemptCounter {
+  readonly #now: () => number;
+  readonly #attemptsMax: number;
+  readonly #windowMs: number;
+  readonly #keysMax: number;
+  /** The oldest window first, as each lasts as long as any other. */
+  readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
+
+  constructor({ now, attemptsMax, windowMs, keysMax }: AttemptCounterOptions) {
+    this.#attemptsMax = attemptsMax;
+    this.#now = now;
+    this.#windowMs = windowMs;
+    this.#keysMax = keysMax;
+  }
+
+  /** How long the key has to wait for its next attempt; 0 = not at all. */
+  waitMs(key: string): number {
+    this.#deleteEnded();
+    const window = this.#windows.get(key);
+    return window && window.attempts >= this.#attemptsMax ? window.endsAt - this.#now() : 0;
+  }
+
+  /** Returns the key's attempts in its window, this one included. */
+  add(key: string): number {
+    this.#deleteEnded();
+    const window = this.#windows.get(key);
+    if (window) return ++window.attempts;
+    const [oldest] = this.#windows.keys();
+    if (oldest !== undefined && this.#windows.size >= this.#keysMax) this.#windows.delete(oldest);
+    this.#windows.set(key, { attempts: 1, endsAt: this.#now() + this.#windowMs });
+    return 1;
+  }
+
+  subtract(key: string, attempts: number): void {
+    const window = this.#windows.get(key);
+    if (window && (window.attempts -= attempts) <= 0) this.#windows.delete(key);
+  }
+
+  /** Returns how many attempts are forgotten. */
+  delete(key: string): number {
+    const attempts = this.#windows.get(key)?.attempts ?? 0;
+    this.#windows.delete(key);
+    return attempts;
+  }
+
+  #deleteEnded(): void {
+    const now = this.#now();
+    for (const [key, { endsAt }] of this.#windows) {
+      if (endsAt > now) return;
+      this.#windows.delete(key);
+    }
+  }
 }

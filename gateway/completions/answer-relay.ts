@@ -1,17 +1,20 @@
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { answerNames, SaidMeter } from "../usage/said-meter.ts";
+import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 import { GrowingBody } from "../wire/growing-body.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
-import { badAnswer, toAnswerError, tooLong } from "./stream-reading.ts";
+import type { Answer } from "./reply.ts";
+import { compressed, isCompressed, toAnswerError, tooLong } from "./stream-reading.ts";
 
 /** Makes the client's answer of an upstream's. May throw anything for what is none. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
 
 /** Brings a whole answer (no stream) to the client. It is kept until it is complete: only then is it known to be one. */
-export class AnswerRelay implements UpstreamEvents {
+export class AnswerRelay implements UpstreamEvents, Answer {
+  usage: TokenUsage | null = null;
+  firstTokenAt: number | null = null;
   readonly #exchange: Exchange;
   readonly #read: AnswerReading;
   readonly #bytesMax: number;
@@ -27,14 +30,14 @@ export class AnswerRelay implements UpstreamEvents {
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
-    else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
-      this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
-    } else this.#exchange.hear(this);
+    else if (isCompressed(headers)) {
+      this.#exchange.fail(compressed());
+    } else this.#exchange.answered(this);
   }
 
   /** What has been said in it so far; counted anew each time, because few ask. */
   get tokens(): number {
-    const meter = new SaidMeter(answerNames());
+    const meter = new OutputMeter(answerNames());
     const text = this.#body.bytes.toString("latin1");
     meter.read(text, 0, text.length);
     return meter.tokens;
@@ -51,8 +54,8 @@ export class AnswerRelay implements UpstreamEvents {
     const answeredAt = performance.now();
     const answer = this.#readAnswer(this.#body.bytes);
     if (answer === null) return;
-    this.#exchange.usage = answer.usage;
-    this.#exchange.noteFirstToken();
+    this.usage = answer.usage;
+    this.firstTokenAt = performance.now();
     this.#exchange.succeed(() =>
       this.#exchange.reply.sendJson(answer.bytes, this.#exchange.answerHeaders(answeredAt)),
     );

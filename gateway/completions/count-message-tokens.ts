@@ -1,11 +1,15 @@
 import { countTokens } from "../dialects/messages/count-tokens.ts";
+import { messages } from "../dialects/messages/messages.ts";
 import { readCountRequest } from "../dialects/messages/read-messages-request.ts";
+import { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import { resolveRoute } from "../models/resolve-route.ts";
-import type { Way } from "../models/way.ts";
+import { resolveRoute } from "../routing/catalogue.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
-import type { CompleteOptions } from "./complete-options.ts";
-import { type ClientHeaders, spliceModel, withClientHeaders } from "./converse.ts";
+import { spliceModel } from "../wire/apply-edits.ts";
+import type { AnswerContext } from "./answer-request.ts";
+import { withClientHeaders } from "./conversation.ts";
+import type { ClientHeaders } from "./operation.ts";
 
 /**
  * How many tokens a request for a message has: as its upstream counts them, or else as well as can be told here. Nothing
@@ -13,7 +17,7 @@ import { type ClientHeaders, spliceModel, withClientHeaders } from "./converse.t
  * @returns the answer in JSON
  */
 export async function countMessageTokens(
-  options: CompleteOptions,
+  options: Pick<AnswerContext, "catalogue" | "limits" | "upstreams">,
   key: KnownKey,
   bytes: Buffer,
   clientHeaders: ClientHeaders,
@@ -21,29 +25,33 @@ export async function countMessageTokens(
 ): Promise<Buffer> {
   const request = readCountRequest(bytes, options.limits);
   const route = resolveRoute(options.catalogue, key, request.model);
-  const way = route.ways[0]?.[0];
-  const counted = way && (await askUpstream(options, way, request, clientHeaders, signal));
+  const candidate = route.candidates[0]?.[0];
+  const counted = candidate && (await askUpstream(options, candidate, request, clientHeaders, signal));
   return counted ?? Buffer.from(JSON.stringify(await countTokens(request)));
 }
 
 /** Null where it does not count, or cannot now: a rough number is worth more than none. */
 async function askUpstream(
-  { upstreams, limits }: CompleteOptions,
-  { target, timeouts, upstreamModel }: Way,
+  { upstreams, limits }: Pick<AnswerContext, "limits" | "upstreams">,
+  { target, timeouts, upstreamModel }: Candidate,
   request: ReturnType<typeof readCountRequest>,
   clientHeaders: ClientHeaders,
   signal: AbortSignal,
 ): Promise<Buffer | null> {
-  const endpoint = target.reach === "network" ? target.dialects["messages/count_tokens"] : undefined;
+  const endpoint = target instanceof GatewayError ? undefined : target.dialects["messages/count_tokens"];
   if (!endpoint) return null;
   const bytesMax = limits.upstreamEventBytesMax;
   const body = spliceModel(request, upstreamModel.name);
-  const answer = await collectAnswer(upstreams, withClientHeaders(endpoint, clientHeaders), {
-    timeouts,
-    bytesMax,
-    body,
-    signal,
-  }).catch(() => null);
+  const answer = await collectAnswer(
+    upstreams,
+    withClientHeaders(endpoint, clientHeaders, messages.native.headerNames),
+    {
+      timeouts,
+      bytesMax,
+      body,
+      signal,
+    },
+  ).catch(() => null);
   return answer && isCount(answer) ? answer.body : null;
 }
 

@@ -1,4 +1,5 @@
-import type { Way } from "../models/way.ts";
+import { GatewayError } from "../errors.ts";
+import type { Candidate } from "../routing/candidate.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import type { Exchange } from "./exchange.ts";
 import { type ErrorSpeaker, readUpstreamError } from "./read-upstream-error.ts";
@@ -16,7 +17,7 @@ export class ErrorCollector {
     this.#exchange = exchange;
     this.#status = status;
     this.#headers = headers;
-    this.#speaker = speakerOf(exchange.way);
+    this.#speaker = speakerOf(exchange.candidate);
     exchange.observed?.callAnswered(status);
   }
 
@@ -32,10 +33,11 @@ export class ErrorCollector {
   }
 }
 
-function speakerOf(way: Way | null): ErrorSpeaker {
-  if (way?.target.reach !== "network") return { form: "native", secret: null };
-  const { chat, meantStatus } = way.target;
-  return { form: chat.form, secret: chat.endpoint.secret, meantStatus };
+function speakerOf(candidate: Candidate | null): ErrorSpeaker {
+  const target = candidate?.target;
+  if (!target || target instanceof GatewayError) return { form: "native", secret: null };
+  const { chat, meantStatus } = target;
+  return { form: chat.quirks ? "native" : "translated", secret: chat.endpoint.secret, meantStatus };
 }
 
 const errorBytesMax = 64 * 1024;

@@ -1,16 +1,17 @@
 import type { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Route } from "../models/resolve-route.ts";
+import type { Route } from "../routing/catalogue.ts";
 
-/** What has to be known of a request under way to end it. */
+/** An exchange, as far as the list needs it. */
 type OpenExchange = {
-  key: KnownKey;
+  readonly key: KnownKey;
   readonly route: Route | null;
-  readonly isStream: boolean;
-  /** Where it stands in the list; the list's own. */
-  place: number;
-  fail(error: GatewayError): void;
-  interrupt(error: GatewayError): void;
+  readonly stream: boolean;
+  /** Its index in the list. */
+  readonly place: number;
+  moveTo(place: number): void;
+  keyChanged(key: KnownKey): void;
+  fail(error: GatewayError, status?: "INTERRUPTED"): void;
 };
 
 /**
@@ -24,20 +25,20 @@ export class OpenExchanges {
   #onEmpty: (() => void) | null = null;
 
   add(exchange: OpenExchange): void {
-    exchange.place = this.#open.push(exchange) - 1;
+    exchange.moveTo(this.#open.push(exchange) - 1);
   }
 
   remove(exchange: OpenExchange): void {
     const last = this.#open.pop();
     if (last && last !== exchange) {
-      last.place = exchange.place;
+      last.moveTo(exchange.place);
       this.#open[last.place] = last;
     }
     if (this.#open.length === 0) this.#onEmpty?.();
   }
 
   count(): { requests: number; streams: number } {
-    const streams = this.#open.reduce((sum, { isStream }) => sum + (isStream ? 1 : 0), 0);
+    const streams = this.#open.reduce((sum, { stream }) => sum + (stream ? 1 : 0), 0);
     return { requests: this.#open.length, streams };
   }
 
@@ -51,14 +52,14 @@ export class OpenExchanges {
   }
 
   /**
-   * Tells the requests that came with a value of a key what the key is now: those it no longer allows are ended with
-   * `error`; the others, some of which may not have named their model yet, go on with the key as it is.
+   * Gives the key as it is now to the requests that came with this value of it. Those that it no longer allows end with
+   * `error`; the others continue.
    */
   update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void {
-    const told = this.#open.filter((exchange) => exchange.key.id === keyId && exchange.key.hash === hash);
-    for (const exchange of told) {
+    const affected = this.#open.filter((exchange) => exchange.key.id === keyId && exchange.key.hash === hash);
+    for (const exchange of affected) {
       if (key === null || (exchange.route && !key.modelIds.has(exchange.route.id))) exchange.fail(error);
-      else exchange.key = key;
+      else exchange.keyChanged(key);
     }
   }
 
@@ -69,7 +70,7 @@ export class OpenExchanges {
     await new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
       timer = setTimeout(() => {
-        for (const exchange of [...this.#open]) exchange.interrupt(error);
+        for (const exchange of this.#open.slice()) exchange.fail(error, "INTERRUPTED");
       }, timeoutMs);
     });
     clearTimeout(timer);

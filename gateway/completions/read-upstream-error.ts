@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
 import { hideSecret } from "../upstream/hide-secret.ts";
 import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
-import { isObject } from "../wire/chat-completion.ts";
+import { isObject, parseJson } from "../wire/json.ts";
 
 /**
  * An upstream's answer that is not a success, as the error the client gets. What the upstream says about the request is
@@ -15,7 +15,7 @@ export function readUpstreamError(
   body: Buffer,
   speaker: ErrorSpeaker,
 ): GatewayError {
-  const parsed = parseJson(body);
+  const parsed = parseJson(body.toString("utf8"));
   const meant = speaker.meantStatus?.(status, parsed) ?? status;
   const reason = `http_${meant}` as const;
   if (meant === 401 || meant === 402 || meant === 403) {
@@ -56,16 +56,6 @@ export type ErrorSpeaker = {
   secret: string | null;
   meantStatus?: ((status: number, body: unknown) => number) | undefined;
 };
-
-/** An error event in the middle of an upstream's stream. */
-export function readUpstreamErrorEvent(payload: Buffer, secret: string | null): GatewayError {
-  const { message } = readErrorMembers(parseJson(payload), secret);
-  return new GatewayError(
-    "upstream_error",
-    message ?? "The model's provider reported an error in the middle of its answer.",
-    { reason: "reported_error" },
-  );
-}
 
 /** An error that was made of what an upstream said, without our credential. */
 export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
@@ -121,14 +111,6 @@ function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
   if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;
   return secret !== null && hideSecret(text, secret) !== text ? null : text;
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return null;
-  }
 }
 
 const messageLengthMax = 4_096;

@@ -1,5 +1,6 @@
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
+import type { RecordedAnswer } from "../usage/recording/build-usage-record.ts";
 
 /** The way back to the client. A transport implements it; nothing here knows which. */
 export type Reply = {
@@ -15,11 +16,17 @@ export type Reply = {
   endStream(lastBytes: Buffer): void;
   /** A whole answer in JSON. */
   sendJson(bytes: Buffer, headers: string[]): void;
-  /** What writes the stream, where it is translated: an error goes on where it is. */
-  streamWriter: StreamWriter | null;
+  /** The writer of a translated stream, which also writes an error into it. */
+  streamWith(writer: StreamWriter): void;
   /** The error, in the client's dialect: as an answer of its own (with the headers), or as the last event of a stream. */
   fail(error: GatewayError, headers?: string[]): void;
   /** Closes the connection as it is. */
   abandon(): void;
   onDrain(listener: () => void): void;
+};
+
+/** An upstream's answer with status 200, on its way to the client. */
+export type Answer = RecordedAnswer & {
+  /** The request has ended, however it did. */
+  onOver?(): void;
 };

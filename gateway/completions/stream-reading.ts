@@ -1,12 +1,13 @@
 import { GatewayError } from "../errors.ts";
+import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
 
 /** Makes the client's events of what an upstream streams. */
 export type StreamReading = {
   /** The media type that the upstream's stream must have, without parameters. */
   readonly contentType: string;
-  /** What has been said in it so far. */
-  readonly said: { readonly tokens: number };
+  /** The output so far. */
+  readonly output: { readonly tokens: number };
   push(bytes: Buffer): StreamPiece;
   /** The upstream's answer has ended, as far as HTTP can tell. */
   end(): StreamPiece;
@@ -24,6 +25,13 @@ export type StreamPiece = {
 export function badAnswer(what: string, reason: GatewayError["reason"] = "unreadable_answer"): GatewayError {
   return new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`, { reason });
 }
+
+/** Whether an answer is compressed, although no request accepts that. */
+export function isCompressed({ "content-encoding": encoding }: UpstreamHeaders): boolean {
+  return encoding !== undefined && encoding !== "identity";
+}
+
+export const compressed = () => badAnswer("compressed, though it was asked not to");
 
 /** For whatever was thrown while an answer was read. Without the cause: a parser's message quotes what it read. */
 export function toAnswerError(thrown: unknown): GatewayError {

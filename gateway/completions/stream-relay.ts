@@ -1,8 +1,18 @@
 import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
-import { badAnswer, noBytes, type StreamPiece, type StreamReading, toAnswerError } from "./stream-reading.ts";
+import type { Answer } from "./reply.ts";
+import {
+  compressed,
+  isCompressed,
+  badAnswer,
+  noBytes,
+  type StreamPiece,
+  type StreamReading,
+  toAnswerError,
+} from "./stream-reading.ts";
 
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
@@ -11,7 +21,9 @@ type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number
  * them (or the first ping), so that an upstream that fails before it gets a proper error status. A stream is a success
  * only if the upstream ended it as its form wants.
  */
-export class StreamRelay implements UpstreamEvents {
+export class StreamRelay implements UpstreamEvents, Answer {
+  usage: TokenUsage | null = null;
+  firstTokenAt: number | null = null;
   readonly #exchange: Exchange;
   readonly #reading: StreamReading;
   readonly #options: StreamRelayOptions;
@@ -28,18 +40,21 @@ export class StreamRelay implements UpstreamEvents {
     this.#options = options;
   }
 
+  get tokens(): number {
+    return this.#reading.output.tokens;
+  }
+
   onHeaders(status: number, headers: UpstreamHeaders): void {
     if (status !== 200) {
       this.#error = new ErrorCollector(this.#exchange, status, headers);
     } else if (!isMediaType(headers["content-type"], this.#reading.contentType)) {
       this.#exchange.fail(badAnswer("not a stream of events"));
-    } else if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity") {
-      this.#exchange.fail(badAnswer("compressed, though it was asked not to"));
+    } else if (isCompressed(headers)) {
+      this.#exchange.fail(compressed());
     } else {
       const { pingIntervalMs, clientStallTimeoutMs } = this.#options;
-      this.#exchange.hear(this.#reading.said);
+      this.#exchange.answered(this);
       this.#exchange.reply.onDrain(() => this.#resume());
-      this.#exchange.onOver(() => clearTimeout(this.#timer));
       this.#lastWriteAt = performance.now();
       this.#watch(Math.min(pingIntervalMs, clientStallTimeoutMs));
     }
@@ -49,7 +64,7 @@ export class StreamRelay implements UpstreamEvents {
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
     // An upstream that goes on after the end is not listened to until it stops.
-    if (this.#exchange.isOver) return this.#exchange.dropUpstream();
+    if (this.#exchange.isOver) return this.#exchange.call?.abort();
     if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayArrived());
   }
 
@@ -62,6 +77,10 @@ export class StreamRelay implements UpstreamEvents {
   onError(error: GatewayError): void {
     this.#relayArrived();
     this.#exchange.fail(error);
+  }
+
+  onOver(): void {
+    clearTimeout(this.#timer);
   }
 
   #relayArrived(): void {
@@ -82,14 +101,14 @@ export class StreamRelay implements UpstreamEvents {
   }
 
   #relay({ bytes, usage, ending }: StreamPiece, arrivedAt: number): void {
-    if (usage) this.#exchange.usage = usage;
+    if (usage) this.usage = usage;
     if (ending === "done") return this.#succeed(bytes, arrivedAt);
     if (bytes.length > 0) this.#write(bytes, arrivedAt);
     if (ending) this.#exchange.fail(ending);
   }
 
   #write(chunks: Buffer, arrivedAt: number): void {
-    this.#exchange.noteFirstToken();
+    this.firstTokenAt ??= performance.now();
     this.#send(chunks, arrivedAt);
   }
 
@@ -98,11 +117,11 @@ export class StreamRelay implements UpstreamEvents {
     this.#lastWriteAt = arrivedAt;
     if (this.#exchange.reply.write(bytes)) return;
     this.#isStalled = true;
-    this.#exchange.pauseUpstream();
+    this.#exchange.call?.pause();
   }
 
   #succeed(chunks: Buffer, arrivedAt: number): void {
-    this.#exchange.noteFirstToken();
+    this.firstTokenAt ??= performance.now();
     this.#exchange.succeed(() => {
       this.#begin(arrivedAt);
       this.#exchange.reply.endStream(chunks);
@@ -117,7 +136,13 @@ export class StreamRelay implements UpstreamEvents {
   #resume(): void {
     this.#isStalled = false;
     this.#lastWriteAt = performance.now();
-    this.#exchange.resumeUpstream();
+    this.#exchange.call?.resume();
+  }
+
+  /** The client stopped reading without closing its connection. */
+  #abandon(): void {
+    this.#exchange.cancel();
+    this.#exchange.reply.abandon();
   }
 
   /** One timer for both: it looks at the clock when it fires instead of being set anew for every chunk. */
@@ -126,7 +151,7 @@ export class StreamRelay implements UpstreamEvents {
       const silentMs = performance.now() - this.#lastWriteAt;
       const limitMs = this.#isStalled ? this.#options.clientStallTimeoutMs : this.#options.pingIntervalMs;
       if (silentMs < limitMs) return this.#watch(limitMs - silentMs);
-      if (this.#isStalled) return this.#exchange.abandon();
+      if (this.#isStalled) return this.#abandon();
       this.#send(pingComment, performance.now());
       return this.#watch(this.#options.pingIntervalMs);
     }, delayMs);

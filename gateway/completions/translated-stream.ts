@@ -1,6 +1,6 @@
 import type { StreamWriter } from "../dialects/dialect.ts";
 import type { ChatStreamReader, ChatTranslation } from "../providers/provider.ts";
-import { TokenMeter } from "../usage/token-meter.ts";
+import { TokenMeter } from "../usage/counting/token-meter.ts";
 import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
@@ -24,7 +24,7 @@ type TranslatedStreamOptions = {
 /** A stream between an upstream and a client with different forms: its events become deltas, and these the client's events. */
 export class TranslatedStream implements StreamReading {
   readonly contentType: string;
-  readonly said = new TokenMeter();
+  readonly output = new TokenMeter();
   readonly #options: TranslatedStreamOptions;
   readonly #decoder: EventDecoder;
   readonly #reader: ChatStreamReader;
@@ -50,7 +50,7 @@ export class TranslatedStream implements StreamReading {
     const { writer, eventBytesMax } = this.#options;
     for (const event of this.#decoder.push(bytes)) {
       for (const choice of this.#reader.read(event)) {
-        this.#hear(choice.delta);
+        this.#count(choice.delta);
         this.#text += writer.write(choice, this.#reader.usage);
       }
       if (this.#reader.state === "ended") return this.#finish();
@@ -58,9 +58,9 @@ export class TranslatedStream implements StreamReading {
     return this.#decoder.isTooLong ? tooLong("one event longer than", eventBytesMax) : null;
   }
 
-  #hear({ content, refusal, reasoning_content: thought, tool_calls: calls }: ChunkDelta): void {
-    for (const text of [content, refusal, thought]) if (text) this.said.add(text);
-    for (const call of calls ?? []) this.said.add(call.function.arguments);
+  #count({ content, refusal, reasoning_content: thought, tool_calls: calls }: ChunkDelta): void {
+    for (const text of [content, refusal, thought]) if (text) this.output.add(text);
+    for (const call of calls ?? []) this.output.add(call.function.arguments);
   }
 
   #finish(): "done" {

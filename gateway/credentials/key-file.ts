@@ -1,5 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { readKey } from "../config/config-values.ts";
 import { StartError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -24,11 +25,6 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
   const key = readKeyFile(path);
   if (!key) throw new Error(`The key file ${path} vanished while it was being made.`);
   return key;
-}
-
-/** 32 bytes in base64 or base64url, or null for anything else. Node by itself skips over what does not belong there. */
-export function readKey(text: string): Buffer | null {
-  return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : null;
 }
 
 const keyBytes = 32;

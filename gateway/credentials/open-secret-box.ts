@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Database } from "../../db/database.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Runtime } from "../runtime.ts";
 import { DataKeys } from "./data-keys.ts";
 import { readKeyFile, readOrCreateKeyFile } from "./key-file.ts";

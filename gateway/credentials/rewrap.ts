@@ -1,6 +1,6 @@
 import type { Database } from "../../db/database.ts";
 import type { CredentialRow } from "../../db/entities/provider.ts";
-import { resealCredential } from "../models/credential.ts";
+import { resealCredential } from "./credential.ts";
 import type { DataKeys } from "./data-keys.ts";
 import { type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 

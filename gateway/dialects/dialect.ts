@@ -1,46 +1,49 @@
 import type { GatewayError } from "../errors.ts";
-import type { ChatAnswer, DialectEndpointName } from "../providers/provider.ts";
+import type { ChatAnswer, DialectEndpointName, UpstreamModel } from "../providers/provider.ts";
 import type { ChatRequestBody, ChatUsage, ChunkChoice, TokenUsage } from "../wire/chat-completion.ts";
-import type { UpstreamEvent } from "../wire/event-decoder.ts";
+import type { ChatQuirks } from "../wire/chat-quirks.ts";
 import type { BodyLimits } from "./parse-body.ts";
 
 /**
- * A form in which clients ask and are answered, other than chat completions: pure functions. Where the upstream speaks it
- * itself, everything passes as it came (`native`); everywhere else it is translated to a chat completion and back.
+ * A form in which clients send requests and receive answers: pure functions. An upstream that speaks the same form gets the
+ * client's bytes (`native`); for every other one, the request becomes a chat completion and the answer is converted back.
  */
-export type Dialect = {
-  /** As it comes after `/v1/`, and in usage records. */
-  endpointName: DialectEndpointName;
-  /** Strict about what the gateway reads, silent about the rest. Throws as `readChatRequest` does. */
-  readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest;
+export type Dialect<Request extends DialectRequest = DialectRequest> = {
+  /** The path after `/v1/`, and the endpoint's name in usage records. */
+  endpointName: Exclude<DialectEndpointName, "messages/count_tokens">;
   /**
-   * The request as a chat completion; its `model` is set by the caller, and its `stream` and `stream_options` too. Throws
-   * `unsupported_parameter` for what chat completions have no words for and what would change the answer.
+   * Checks what the gateway reads and ignores the rest. Throws `invalid_body`, `missing_required_parameter`, `invalid_type`
+   * or `invalid_value`.
    */
-  toChatRequest(request: DialectRequest): ChatRequestBody;
+  readRequest(bytes: Buffer, limits: BodyLimits): Request;
+  /**
+   * The request as a chat completion; the caller sets `model`, `stream` and `stream_options`. Throws
+   * `unsupported_parameter` where chat completions cannot express something that would change the answer.
+   */
+  toChatRequest(request: Request): ChatRequestBody;
   /** The whole answer. */
-  formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: DialectRequest): object;
-  createStreamWriter(envelope: AnswerEnvelope, request: DialectRequest): StreamWriter;
-  native: NativeDialect;
+  formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: Request): object;
+  createStreamWriter(envelope: AnswerEnvelope, request: Request): StreamWriter;
+  native: NativeDialect<Request>;
   /** An error as a whole answer. */
   formatError(error: ShownError): object;
-  /** An error as the last event of a stream, with its line ends. `writer` is what wrote the stream, if it was translated. */
+  /** An error as the last event of a stream, with its line ends. `writer` wrote the stream, if it was translated. */
   formatErrorEvent(error: ShownError, writer: StreamWriter | null): string;
 };
 
 export type DialectRequest = {
   body: Record<string, unknown>;
   bytes: Buffer;
-  /** The slug that was asked for. */
+  /** The requested slug. */
   model: string;
-  /** Where it stands in the bytes; null when a member that was read occurs twice. */
+  /** The slug's position in the bytes; null when a member that the gateway reads occurs twice. */
   modelRange: { start: number; end: number } | null;
   stream: boolean;
 };
 
-/** What the gateway itself says in an answer. */
+/** What the gateway itself adds to an answer. */
 export type AnswerEnvelope = {
-  /** The request's id, `req_…`; a dialect makes ids of its own form from it. */
+  /** The request's id, `req_…`; a dialect derives its own ids from it. */
   id: string;
   createdSeconds: number;
   slug: string;
@@ -49,38 +52,49 @@ export type AnswerEnvelope = {
 /** Writes one stream: the events that a client gets, with their line ends. */
 export type StreamWriter = {
   /**
-   * Throws a `GatewayError` for what cannot be written any more.
-   * @param usage what is known of it so far
+   * Throws a `GatewayError` for a choice that cannot be written.
+   * @param usage the counts so far
    */
   write(choice: ChunkChoice, usage: ChatUsage | null): string;
-  /** What is left when the upstream has said all, up to the last event. */
+  /** The remaining events, up to the last one. */
   finish(usage: ChatUsage | null): string;
 };
 
-/** How an upstream's own answer in this dialect is read on its way through, and the slug put where the model's name is. */
-export type NativeDialect = {
-  /** The request as its own upstream takes it: without what only this gateway understands. Mostly the same. */
-  toNativeRequest(request: DialectRequest): DialectRequest;
+/** Relays an upstream that speaks this dialect: its own bytes, with the slug in place of the model's name. */
+export type NativeDialect<Request extends DialectRequest = DialectRequest> = {
+  /** Client headers that the upstream gets; names in lower case. */
+  headerNames: readonly string[];
+  /** The body for the upstream, which is nearly always the client's bytes with another model name. */
+  buildRequest(request: Request, model: UpstreamModel, quirks: ChatQuirks | null): Buffer;
+  /** Throws a `GatewayError` for an answer that is not in this form. */
   readAnswer(bytes: Buffer, slug: string): { bytes: Buffer; usage: TokenUsage | null };
-  /** The names of the events that have to be looked at; all others pass as they are. */
-  eventNames: ReadonlySet<string>;
-  /** One such event. Called for each stream in order, with the reader that `createReader` made for it. */
-  createReader(slug: string): NativeEventReader;
+  /** A global pattern that matches the names of JSON members with output text, up to the opening quote. */
+  outputNames(): RegExp;
+  /** @param meter counts the output text that passes */
+  createReader(request: Request, slug: string, meter: OutputMeter): NativeReader;
 };
 
-export type NativeEventReader = {
-  /** May throw anything for what is no event of this dialect. */
-  read(event: UpstreamEvent): {
-    /** Other data for the event; null where it stays as it came. */
-    data: string | null;
-    /**
-     * Whether the event ends the stream: as it should be, or by reporting an error (`upstream_error` with the upstream's
-     * message). The client then gets the gateway's own error event in its place, without what it quotes of our credential.
-     */
-    ending: "done" | GatewayError | null;
-  };
-  /** The counts as far as they are known. */
-  readonly usage: TokenUsage | null;
+/** Counts tokens of output text in JSON that is not parsed. */
+export type OutputMeter = {
+  /** @param text bytes of UTF-8, one character a byte, with a JSON object from `start` to `end` */
+  read(text: string, start: number, end: number): void;
+};
+
+/** Rewrites one native stream. */
+export type NativeReader = {
+  /**
+   * May throw anything for events that are not in this form.
+   * @param events one or more complete server-sent events
+   */
+  read(events: Buffer): NativePiece;
+};
+
+export type NativePiece = {
+  /** What the client gets, up to the end of the stream; may be empty. */
+  bytes: Buffer;
+  usage: TokenUsage | null;
+  /** Whether the stream is over: complete, or with an error of the upstream, in its own words. */
+  ending: "done" | GatewayError | null;
 };
 
 /** An error as a client may see it. */

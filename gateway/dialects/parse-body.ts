@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../errors.ts";
-import { isObject } from "../wire/chat-completion.ts";
+import { isObject } from "../wire/json.ts";
 import {
   countValues,
   isKey,

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import type { HeldBody } from "../http/body-budget.ts";
-import { ClientGoneError, readBody } from "../http/read-body.ts";
+import { type HeldBody, ClientGoneError, readBody } from "../http/read-body.ts";
 import { createId } from "../ids.ts";
-import { isSameOrigin } from "../http/is-same-origin.ts";
+import { isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
 import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";

@@ -1,7 +1,7 @@
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
-import { createBuilder } from "./builder.ts";
-import { addScalars } from "./scalars.ts";
+import { type Builder, createBuilder } from "./builder.ts";
 import { addUsageQueries } from "./usage-queries.ts";
+import { parseMoment } from "../usage/history/parse-moment.ts";
 
 export function createSchema(): GraphQLSchema {
   const builder = createBuilder();
@@ -14,4 +14,43 @@ export function createSchema(): GraphQLSchema {
 /** As it is checked in, in `schema.graphql`. */
 export function printUsageSchema(): string {
   return `${printSchema(lexicographicSortSchema(createSchema()))}\n`;
+}
+
+function addScalars(builder: Builder): void {
+  builder.scalarType("DateTime", {
+    description:
+      "A moment to the millisecond in ISO 8601, such as `2026-11-21T17:44:00.000Z`; given with any offset.",
+    serialize: (moment) => moment.toISOString(),
+    parseValue: readMoment,
+  });
+  builder.scalarType("Decimal", {
+    description: 'An exact decimal number, as text: `"0.0045"`.',
+    serialize: formatNano,
+    parseValue: refuse,
+  });
+  builder.scalarType("BigInt", {
+    description: "An integer that may be beyond 32 bits; as text where it is beyond 2^53.",
+    serialize: (value) => (value > Number.MAX_SAFE_INTEGER ? String(value) : Number(value)),
+    parseValue: refuse,
+  });
+}
+
+/** Nano-dollars as dollars. */
+function formatNano(nano: bigint): string {
+  const digits = String(nano < 0n ? -nano : nano).padStart(10, "0");
+  const fraction = digits.slice(-9).replace(/0+$/, "");
+  return `${nano < 0n ? "-" : ""}${digits.slice(0, -9)}${fraction && `.${fraction}`}`;
+}
+
+function readMoment(value: unknown): Date {
+  const moment = typeof value === "string" && momentPattern.test(value) ? parseMoment(value) : null;
+  if (moment === null) throw new TypeError("is not a moment such as 2026-11-21T17:44:00Z");
+  return moment;
+}
+
+/** RFC 3339. Without an offset nobody knows which moment is meant. */
+const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
+
+function refuse(): never {
+  throw new TypeError("is not for input");
 }

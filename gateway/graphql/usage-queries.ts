@@ -1,10 +1,10 @@
 import { GatewayError } from "../errors.ts";
 import { isId } from "../ids.ts";
 import type { Builder } from "./builder.ts";
-import { usageEnums } from "./usage-enums.ts";
-import { toWish, usageFilterType } from "./usage-filter.ts";
+import { usageEnums, type UsageEnums } from "./usage-enums.ts";
 import { usageRecordType } from "./usage-record.ts";
-import { usageSummaryRowType } from "./usage-summary.ts";
+import type { UsageHistory, UsageWish } from "../usage/history/usage-history.ts";
+import { averageLatencyMs, percentileMs } from "../usage/history/latency.ts";
 
 export function addUsageQueries(builder: Builder): void {
   const enums = usageEnums(builder);
@@ -73,4 +73,73 @@ export function addUsageQueries(builder: Builder): void {
       },
     }),
   }));
+}
+
+function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
+  return builder.inputType("UsageFilter", {
+    description: "Which usage: what meets all that is given.",
+    fields: (t) => ({
+      apiKeyId: t.id(),
+      model: t.string({ description: "A model, as records name it; empty for those that name none." }),
+      provider: t.string({ description: "A provider's name." }),
+      status: t.field({ type: UsageStatus }),
+      from: t.field({ type: "DateTime", description: "Requests made at this moment or later." }),
+      to: t.field({ type: "DateTime", description: "Requests made before this moment." }),
+    }),
+  });
+}
+
+/** Not given and null are the same. */
+function toWish(filter: GivenFilter | null | undefined): UsageWish {
+  const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(given) as UsageWish;
+}
+
+type GivenFilter = { [Name in keyof UsageWish]: UsageWish[Name] | null };
+
+type UsageSum = Awaited<ReturnType<UsageHistory["summarize"]>>[number];
+
+function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
+  return builder.objectRef<UsageSum>("UsageSummaryRow").implement({
+    description: "Sums of usage. What it is not grouped by is null.",
+    fields: (t) => ({
+      interval: t.field({
+        type: "DateTime",
+        nullable: true,
+        description: "The first moment of the hour, day or month, in UTC.",
+        resolve: ({ startsAt }) => startsAt ?? null,
+      }),
+      apiKeyId: t.exposeID("apiKeyId", { nullable: true }),
+      apiKeyName: t.exposeString("apiKeyName", {
+        nullable: true,
+        description: "As the key is called today, or was when it was deleted.",
+      }),
+      model: t.exposeString("model", { nullable: true }),
+      provider: t.exposeString("provider", { nullable: true }),
+      status: t.field({ type: UsageStatus, nullable: true, resolve: ({ status }) => status ?? null }),
+      requests: t.exposeInt("requests"),
+      inputTokens: t.expose("inputTokens", { type: "BigInt" }),
+      outputTokens: t.expose("outputTokens", { type: "BigInt" }),
+      cachedInputTokens: t.expose("cachedInputTokens", { type: "BigInt" }),
+      cacheWriteInputTokens: t.expose("cacheWriteInputTokens", { type: "BigInt" }),
+      reasoningTokens: t.expose("reasoningTokens", { type: "BigInt" }),
+      costUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        description: "US dollars, of the requests whose cost is known; null when it is known of none.",
+        resolve: ({ cost, requests, unknownCosts }) =>
+          requests > 0 && requests === unknownCosts ? null : cost,
+      }),
+      unknownCosts: t.exposeInt("unknownCosts", {
+        description:
+          "How many of the requests have a cost that is not known: they are left out of `costUsd`.",
+      }),
+      averageLatencyMs: t.int({ nullable: true, resolve: averageLatencyMs }),
+      p95LatencyMs: t.int({
+        nullable: true,
+        description: "What 95 % of the requests took at most, estimated from counts in ten ranges.",
+        resolve: ({ latencies }) => percentileMs(latencies, 0.95),
+      }),
+    }),
+  });
 }

@@ -1,4 +1,5 @@
-import type { OwnedRecord } from "../usage/usage-history.ts";
+import type { LimitHolder } from "../errors.ts";
+import type { OwnedRecord } from "../usage/history/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 
@@ -36,10 +37,11 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       status: t.expose("status", { type: UsageStatus }),
       httpStatus: t.exposeInt("httpStatus"),
       errorCode: t.exposeString("errorCode", { nullable: true }),
-      limitedBy: t.expose("limitedBy", {
+      limitedBy: t.field({
         type: LimitScope,
         nullable: true,
         description: "Whose limit or budget refused the request; null however else it ended.",
+        resolve: ({ limitedBy }) => limitedBy as LimitHolder | null,
       }),
       errorReason: t.exposeString("errorReason", {
         nullable: true,

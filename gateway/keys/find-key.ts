@@ -33,3 +33,9 @@ export async function toKeyFilter(
   const model = await models.find({ slug: modelSlug });
   return model && { ...filter, modelId: model.id };
 }
+
+/** Throws `invalid_value` for somebody who is not there. */
+export async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
+  if (ownerId === undefined || (await users.find(ownerId))) return;
+  throw new GatewayError("invalid_value", "There is no person with this id.", { param: "ownerId" });
+}

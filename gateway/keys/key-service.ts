@@ -5,20 +5,23 @@ import type { AuditAction } from "../audit/audit-actions.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { listSome } from "../audit/list-some.ts";
 import type { Author, Person } from "../auth/person.ts";
-import { changedMeanwhile } from "../changed-meanwhile.ts";
-import { GatewayError } from "../errors.ts";
+import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import { budgetMarks } from "../limits/budget-marks.ts";
+import { budgetMarks } from "../limits/budgets/budget-marks.ts";
 import { type KeyLimitChanges, noLimitColumns } from "../limits/key-limits.ts";
 import type { Runtime } from "../runtime.ts";
 import { type ApiKey, type ListedApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import { checkOwner } from "./check-owner.ts";
-import { editLimits, type KeyDefaults, type LimitEdit } from "./edit-limits.ts";
-import { editModels } from "./edit-models.ts";
-import { editStatus } from "./edit-status.ts";
-import { findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
-import { modelIds, refusingDeletedModels } from "./model-ids.ts";
+import {
+  editLimits,
+  editModels,
+  editStatus,
+  type KeyDefaults,
+  type LimitEdit,
+  modelIds,
+  refusingDeletedModels,
+} from "./edit-key.ts";
+import { checkOwner, findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
 
 /** A key with its value, which is told this once. */
@@ -116,7 +119,9 @@ export class KeyService {
       await repositories.apiKeys.insert(key, row, await modelIds(repositories, models));
       const made = toApiKey(await findKey(repositories, author, key.id));
       const details = {
-        ...{ models: listSome(made.models), expiresAt, owner: made.owner },
+        models: listSome(made.models),
+        expiresAt,
+        owner: made.owner,
         ...(wish.limits && { limits: made.limits }),
       };
       await this.#audit.record(repositories, author, { action: "key.create", entity: made, details });

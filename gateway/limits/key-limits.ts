@@ -1,4 +1,5 @@
 import type { ApiKeyRow } from "../../db/entities/api-key.ts";
+import type { LimitHolder } from "../errors.ts";
 import { AddressRanges } from "./address-ranges.ts";
 
 /** What a key may use, as people see it; null = as much as it likes. */
@@ -30,6 +31,13 @@ export type KeyLimitChanges = {
   [Name in keyof Omit<KeyLimits, "budgetsUsd">]?: KeyLimits[Name] | undefined;
 } & { budgetsUsd?: { [Period in BudgetPeriod]?: number | null | undefined } | undefined };
 
+/** The holders of limits and budgets, as errors call them. */
+export const holderNames: Readonly<Record<LimitHolder, string>> = {
+  key: "this API key",
+  person: "all API keys of this key's owner",
+  gateway: "the whole gateway",
+};
+
 /** The same as the request path needs it; budgets in nano-dollars. */
 export type EnforcedLimits = Readonly<{
   requestsPerMinute: number | null;
@@ -58,8 +66,13 @@ export type LimitColumns = Pick<
 >;
 
 export const noLimitColumns: LimitColumns = {
-  ...{ requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null },
-  ...{ dayBudget: null, weekBudget: null, monthBudget: null, totalBudget: null },
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  concurrentRequests: null,
+  dayBudget: null,
+  weekBudget: null,
+  monthBudget: null,
+  totalBudget: null,
   addressRanges: null,
 };
 
@@ -67,7 +80,9 @@ export function toKeyLimits(columns: LimitColumns): KeyLimits {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
   const { day, week, month, total } = toBudgets(columns);
   return {
-    ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
+    requestsPerMinute,
+    tokensPerMinute,
+    concurrentRequests,
     budgetsUsd: { day: toUsd(day), week: toUsd(week), month: toUsd(month), total: toUsd(total) },
     addressRanges,
   };
@@ -116,7 +131,9 @@ export function enforcedLimits(columns: LimitColumns): EnforcedLimits | null {
     return null;
   }
   return {
-    ...{ requestsPerMinute, tokensPerMinute, concurrentRequests },
+    requestsPerMinute,
+    tokensPerMinute,
+    concurrentRequests,
     budgets: budgets.length > 0 ? budgets : null,
     addressRanges: addressRanges && new AddressRanges(addressRanges),
   };

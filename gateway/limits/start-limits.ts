@@ -1,22 +1,21 @@
 import type { Database } from "../../db/database.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Runtime } from "../runtime.ts";
-import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { createId } from "../ids.ts";
-import { BudgetWarnings } from "./budget-warnings.ts";
-import { Budgets } from "./budgets.ts";
-import { KeyUsageReader } from "./key-usage.ts";
-import { Limiter } from "./limiter.ts";
-import type { Meter } from "./meter.ts";
-import { PeriodicTask } from "./periodic-task.ts";
-import { ShareExchange } from "./share-exchange.ts";
-import { Webhook } from "./webhook.ts";
+import { BudgetWarnings } from "./budgets/budget-warnings.ts";
+import { Budgets } from "./budgets/budgets.ts";
+import { Limiter } from "./rates/limiter.ts";
+import type { Meter } from "./rates/meter.ts";
+import { ShareExchange } from "./rates/share-exchange.ts";
+import { Webhook } from "./budgets/webhook.ts";
+import type { Log } from "../log.ts";
 
 type StartLimitsOptions = {
   config: Config;
   database: Database;
   runtime: Runtime;
-  recorder: Pick<UsageRecorder, "readUndisturbed">;
+  recorder: Pick<UsageRecorder, "readUndisturbed" | "onShipped">;
 };
 
 /** Everything that keeps limits, and what keeps it up to date. */
@@ -27,23 +26,31 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const webhook = limitWebhook && new Webhook({ ...limitWebhook, now });
   const warnings = new BudgetWarnings({ database, runtime, webhook });
   const budgets = new Budgets({
-    ...{ database, now, limits },
+    database,
+    now,
+    limits,
     readUndisturbed: (read) => recorder.readUndisturbed(read),
     warn: (warning) => warnings.add(warning),
   });
+  recorder.onShipped((records) => budgets.shipped(records));
   const meters = new Map<string, Meter>();
   const valkey =
     config.valkeyUrl === null
       ? null
       : // What it takes to speak to Valkey is loaded by nobody else.
         new (await import("./valkey/valkey-limits.ts")).ValkeyLimits({
-          ...{ url: config.valkeyUrl, timeoutMs: limits.valkeyTimeoutMs, log, meters },
+          url: config.valkeyUrl,
+          timeoutMs: limits.valkeyTimeoutMs,
+          log,
+          meters,
           createSessionName: () => createId("prc", runtime),
         });
   const exchange = new ShareExchange({
-    ...{ database, now },
+    database,
+    now,
     processId: createId("prc", runtime),
-    ...{ meters, intervalMs: limits.limitExchangeIntervalMs },
+    meters,
+    intervalMs: limits.limitExchangeIntervalMs,
   });
   const sharedBy = () => exchange.sharedBy;
   const limiter = new Limiter({ now, limits, budgets, meters, sharedBy, exact: valkey });
@@ -75,10 +82,62 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     await warning.run();
     await warning.close();
   };
-  const keyUsage = new KeyUsageReader({ database, now, limits, limiter, budgets });
   await valkey?.attempted();
-  return { budgets, limiter, keyUsage, closeLimits, exchangeLimits: () => exchanging.run() };
+  return { budgets, limiter, closeLimits, exchangeLimits: () => exchanging.run() };
 }
 
 const warningIntervalMs = 1_000;
 const sweepIntervalMs = 10_000;
+
+type PeriodicTaskOptions = {
+  run: () => Promise<void>;
+  intervalMs: number;
+  log: Log;
+  /** What is said, once, when it begins to fail. */
+  failure: string;
+};
+
+/** Something that is done again and again, one at a time, for as long as the process lives. */
+class PeriodicTask {
+  readonly #options: PeriodicTaskOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(options: PeriodicTaskOptions) {
+    this.#options = options;
+    this.#schedule();
+  }
+
+  /** Does it now. */
+  run(): Promise<void> {
+    this.#running = this.#running.then(() => this.#runOnce());
+    return this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(async () => {
+      await this.run();
+      this.#schedule();
+    }, this.#options.intervalMs).unref();
+  }
+
+  async #runOnce(): Promise<void> {
+    const { run, log, failure } = this.#options;
+    try {
+      await run();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) log.warn({ error }, failure);
+      this.#isFailing = true;
+    }
+  }
+}

@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { formatUrl } from "../format-url.ts";
-import { toListenError } from "../listen-error.ts";
+import { formatUrl, toListenError } from "../http/server-address.ts";
 import type { Log } from "../log.ts";
 import type { MetricsPage } from "./metrics.ts";
 

@@ -1,8 +1,7 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Services } from "../services.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestMeters } from "./request-meters.ts";
-import { watchServices } from "./watch-services.ts";
 
 /** This process's metrics. Loaded only where somebody wants them. */
 export class Metrics {
@@ -36,3 +35,47 @@ export type MetricsPage = { contentType: string; text: string };
 
 /** A metric with all its values, as a message between processes can carry it. */
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
+
+/** What is not counted but looked at whenever somebody asks. */
+function watchServices(registry: Registry, services: WatchedServices): void {
+  const { openExchanges, recorder, changeFeed, attempts } = services;
+  const registers = [registry];
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge("gateway_open_requests", "Requests for a model under way.", () => openExchanges.count().requests);
+  gauge("gateway_open_streams", "Streams among them.", () => openExchanges.count().streams);
+  gauge(
+    "gateway_usage_spool_bytes",
+    "Usage records on the disk that are not in the database yet.",
+    () => recorder.waitingBytes,
+  );
+  gauge(
+    "gateway_usage_spool_oldest_age_seconds",
+    "How long the oldest of them has waited.",
+    () => recorder.waitingMs / 1_000,
+  );
+  gauge(
+    "gateway_key_cache_staleness_seconds",
+    "How long ago this process last knew all changes of keys and models.",
+    () => changeFeed.staleMs / 1_000,
+  );
+  const cooling = new Gauge({
+    name: "gateway_upstream_cool_downs",
+    help: "Credentials of a provider that are left alone for a while.",
+    labelNames: ["provider"],
+    registers,
+    collect() {
+      this.reset();
+      for (const provider of attempts.coolDowns.coolingProviders()) cooling.inc({ provider });
+    },
+  });
+}
+
+type WatchedServices = Pick<Services, "openExchanges" | "recorder" | "changeFeed" | "attempts">;

@@ -5,7 +5,7 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import type { Author } from "../auth/person.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import { changeProvider, type ProviderChangeOptions } from "./change-providers.ts";
-import { type NewCredential, sealCredential } from "./credential.ts";
+import { type NewCredential, sealCredential } from "../credentials/credential.ts";
 import { findProviderRow } from "./find-provider-row.ts";
 import { type Impact, noCredential, readCredentialImpact } from "./impact.ts";
 import type { ProviderDetails } from "./provider-details.ts";

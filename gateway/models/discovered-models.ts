@@ -1,6 +1,6 @@
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { ProviderRow } from "../../db/entities/provider.ts";
-import { findKnownModel, type KnownModel } from "./known-models/known-models.ts";
+import { findKnownModel, type KnownModel } from "../known-models/known-models.ts";
 import { sellerOf } from "./seller-of.ts";
 
 /** A model that an upstream says it has. */

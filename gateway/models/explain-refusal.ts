@@ -1,5 +1,5 @@
 import { holdsSecret } from "../upstream/hide-secret.ts";
-import { isObject } from "../wire/chat-completion.ts";
+import { isObject } from "../wire/json.ts";
 
 /**
  * What an answer that is no list of models means, in words for whoever set the provider up.

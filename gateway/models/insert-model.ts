@@ -3,9 +3,9 @@ import type { ModelRow } from "../../db/entities/model.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import type { KnownModel } from "./known-models/known-models.ts";
-import { type Prices, toPriceColumns, unknownPrices, withGiven } from "./prices.ts";
-import { parseSlug } from "./slug.ts";
+import type { KnownModel } from "../known-models/known-models.ts";
+import { type Prices, toPriceColumns, unknownPrices, withGiven } from "../known-models/prices.ts";
+import { parseSlug } from "../routing/slug.ts";
 
 export type ModelChanges = {
   upstreamModel?: string | undefined;

@@ -2,7 +2,7 @@ import type { Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import type { OwnerScope } from "../../db/repositories/api-key-repository.ts";
 import { readFallbacks } from "./model-fallbacks.ts";
-import { fromPriceColumns, type Prices } from "./prices.ts";
+import { fromPriceColumns, type Prices } from "../known-models/prices.ts";
 
 /** A model as people see it. Prices are US dollars per million tokens. */
 export type Model = {

@@ -8,22 +8,21 @@ import type { AuditLog } from "../audit/audit-log.ts";
 import { differences } from "../audit/differences.ts";
 import { listSome } from "../audit/list-some.ts";
 import { type Author, ownerScope, type Person } from "../auth/person.ts";
-import { changedMeanwhile } from "../changed-meanwhile.ts";
-import { GatewayError } from "../errors.ts";
+import { changedMeanwhile, GatewayError } from "../errors.ts";
 import type { ChangeFeed } from "../keys/change-feed.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue } from "../routing/catalogue.ts";
 import { deleteModel } from "./delete-model.ts";
 import { findModel } from "./find-model.ts";
 import { type Impact, readModelImpact } from "./impact.ts";
-import { findKnownModel, type KnownModel, listKnownModels } from "./known-models/known-models.ts";
+import { findKnownModel, type KnownModel, listKnownModels } from "../known-models/known-models.ts";
 import { insertModel, type ModelChanges, type NewModel, noProvider } from "./insert-model.ts";
 import { type Model, toModelDetails, toModels } from "./model-details.ts";
 import { saveFallbacks } from "./model-fallbacks.ts";
-import { fromPriceColumns, toPriceColumns, withGiven } from "./prices.ts";
+import { fromPriceColumns, toPriceColumns, withGiven } from "../known-models/prices.ts";
 import { sellerOf } from "./seller-of.ts";
 import { readSetupModels, type SetupModel } from "./setup-models.ts";
-import { parseSlug } from "./slug.ts";
+import { parseSlug } from "../routing/slug.ts";
 
 export type ModelListQuery = {
   search?: string | undefined;

@@ -1,12 +1,12 @@
 import type { Database } from "../../db/database.ts";
 import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
-import type { ErrorReason } from "../../db/entities/usage-record.ts";
+import type { ErrorReason } from "../errors.ts";
 import type { RecentOutcome } from "../../db/repositories/usage-record-repository.ts";
 import { firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
-import type { CoolDown, CoolDowns } from "../upstream/cool-downs.ts";
+import type { CoolDown, CoolDowns } from "../routing/cool-downs.ts";
 import { findProvider } from "../providers/registry.ts";
-import { findPreset } from "./presets.ts";
+import { findPreset } from "../providers/presets.ts";
 
 /** How a provider does, as the requests of the last hour and this process's cool-downs tell. */
 export type ProviderHealth = {
@@ -84,7 +84,7 @@ function toHealth(
         ? coolingDown(active)
         : { ...stateOf(settled), until: null }),
     lastErrorCode: latest?.code ?? (lastFailure ? codeOf(lastFailure) : null),
-    lastErrorReason: latest ? latest.reason : (lastFailure?.errorReason ?? null),
+    lastErrorReason: latest ? latest.reason : ((lastFailure?.errorReason ?? null) as ErrorReason | null),
     lastErrorAt: latest ? new Date(latest.since) : (lastFailure?.createdAt ?? null),
     requestCount: outcomes.length,
     failureCount: failures.length,
@@ -126,7 +126,6 @@ function codeOf({ errorCode, httpStatus }: RecentOutcome): string {
 }
 
 function needsCredential({ kind, preset }: ProviderRow): boolean {
-  if (findProvider(kind).reach === "local") return false;
-  const known = findPreset(kind, preset);
-  return known ? known.fields.apiKey === "required" : kind !== "openai-compatible";
+  const { apiKey } = findPreset(kind, preset)?.fields ?? findProvider(kind).fields;
+  return apiKey === "required";
 }

@@ -1,8 +1,8 @@
 import { GatewayError } from "../errors.ts";
-import { findProvider, type ProviderKindName, providerKinds } from "../providers/registry.ts";
-import type { AddressGuard } from "../upstream/address-guard.ts";
-import { checkBaseUrl } from "./check-base-url.ts";
-import { findPreset } from "./presets.ts";
+import { findProvider, type ProviderKindName } from "../providers/registry.ts";
+import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
+import { findPreset } from "../providers/presets.ts";
+import { howToAllow } from "../upstream/explain-failure.ts";
 
 /** Where and what a provider is, as it is entered: what is not given is the preset's, or the kind's. */
 export type ProviderSettingsInput = {
@@ -24,8 +24,8 @@ export async function checkSettings(
     const message = `Providers of the kind ${kind} have no preset ${preset}. providers.presets lists them.`;
     throw new GatewayError("invalid_value", message, { param: "preset" });
   }
-  const provider = providerKinds[kind];
-  if (provider.reach === "network") {
+  const provider = findProvider(kind);
+  if (provider.fields.baseUrl !== "none") {
     const address = baseUrl ?? known?.baseUrl ?? provider.defaultBaseUrl;
     return { kind, preset, baseUrl: await checkBaseUrl(address, guard) };
   }
@@ -40,6 +40,34 @@ export function checkConnection(
   { kind, preset, baseUrl }: { kind: string; preset: string | null; baseUrl: string | null },
   secret: string | null,
 ): void {
-  const provider = findProvider(kind);
-  if (provider.reach === "network") provider.connect({ baseUrl: baseUrl ?? "", secret, preset });
+  findProvider(kind).connect({ baseUrl: baseUrl ?? "", secret, preset });
+}
+
+/**
+ * The base URL of an upstream as it is stored. Throws `invalid_value` for one that could never be called, so that it is
+ * said when it is entered; the address that is really dialled is checked again each time.
+ */
+async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
+  if (text === null)
+    throw new GatewayError("missing_required_parameter", "A provider of this kind needs a base URL.", {
+      param: "baseUrl",
+    });
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    throw refused("is not a URL such as https://api.openai.com/v1");
+  }
+  if (url.username !== "" || url.password !== "") throw refused("must not hold a user name or password");
+  if (url.hash !== "") throw refused("must not have a fragment (#…)");
+  if (!guard.allowsPrivate(url.hostname, portOf(url))) {
+    if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {
+      throw refused(`is a private address. ${howToAllow(hostAndPortOf(url))}`);
+    }
+    if (url.protocol === "http:")
+      throw refused("must use https, or the credential would travel in the clear");
+  }
+  return text.replace(/\/+$/, "");
+}
+
+function refused(why: string): GatewayError {
+  return new GatewayError("invalid_value", `The base URL ${why}.`, { param: "baseUrl" });
 }

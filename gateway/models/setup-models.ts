@@ -1,7 +1,9 @@
 import type { Database } from "../../db/database.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { findModelFacts } from "./known-models/model-facts.ts";
-import { fromPriceColumns } from "./prices.ts";
+import { GatewayError } from "../errors.ts";
+import type { Catalogue } from "../routing/catalogue.ts";
+import { findModelFacts } from "../known-models/model-facts.ts";
+import { findKind } from "../providers/registry.ts";
+import { fromPriceColumns } from "../known-models/prices.ts";
 
 /** What whoever sets a tool up has to know of a model. Null is unknown; prices are US dollars per million tokens. */
 export type SetupModel = {
@@ -11,7 +13,9 @@ export type SetupModel = {
   inputPrice: number | null;
   outputPrice: number | null;
   canCallTools: boolean | null;
-  providerKind: string;
+  isDemo: boolean;
+  /** Under which name the AI SDK keeps what such models need back. */
+  aiSdkName: string | null;
   /** The forms that its upstream speaks itself; in any other the gateway translates. */
   dialects: ("chat" | "messages" | "responses")[];
 };
@@ -25,12 +29,13 @@ export async function readSetupModels(
     rows: await repositories.models.findBySlugs(slugs),
     providers: await repositories.providers.list(),
   }));
-  const kinds = new Map(providers.map(({ id, kind }) => [id, kind]));
+  const kinds = new Map(providers.map(({ id, kind }) => [id, findKind(kind)]));
   return rows
     .toSorted((one, another) => (one.slug < another.slug ? -1 : 1))
     .map((row) => {
       const prices = fromPriceColumns(row);
       const facts = findModelFacts(row.upstreamModel);
+      const { isDemo = false, aiSdkName = null } = kinds.get(row.providerId) ?? {};
       return {
         slug: row.slug,
         contextWindow: row.contextWindowTokens,
@@ -38,17 +43,18 @@ export async function readSetupModels(
         inputPrice: prices.input ?? null,
         outputPrice: prices.output ?? null,
         canCallTools: facts ? facts.capabilities.includes("tools") : null,
-        providerKind: kinds.get(row.providerId) ?? "",
+        isDemo,
+        aiSdkName,
         dialects: dialectsOf(catalogue, row.slug),
       };
     });
 }
 
 function dialectsOf(catalogue: Catalogue, slug: string): SetupModel["dialects"] {
-  const target = catalogue.find(slug)?.ways[0]?.[0]?.target;
-  if (target?.reach !== "network") return ["chat"];
+  const target = catalogue.find(slug)?.candidates[0]?.[0]?.target;
+  if (!target || target instanceof GatewayError) return ["chat"];
   return [
-    ...(target.chat.form === "native" ? (["chat"] as const) : []),
+    ...(target.chat.quirks ? (["chat"] as const) : []),
     ...(target.dialects.messages ? (["messages"] as const) : []),
     ...(target.dialects.responses ? (["responses"] as const) : []),
   ];

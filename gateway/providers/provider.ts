@@ -5,20 +5,38 @@ import type {
   CompletionChoice,
   EmbeddingsRequestBody,
 } from "../wire/chat-completion.ts";
+import type { ChatQuirks } from "../wire/chat-quirks.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
 /** How one kind of upstream is spoken to: pure functions. What is called, and when, is decided elsewhere. */
-export type Provider = NetworkProvider | LocalProvider;
-
-/** An upstream that is reached over HTTP. */
-export type NetworkProvider = {
-  reach: "network";
+export type Provider = {
+  /** For people, unless a preset has a label of its own. */
+  label: string;
+  /** For a form. A preset can require other fields than its kind. */
+  fields: ProviderFields;
+  /** In OpenTelemetry's conventions, unless a preset has a name of its own. */
+  telemetryName?: string;
+  /** Under which name the AI SDK keeps what such models need back, as thought signatures. */
+  aiSdkName?: string;
+  /** Whether it only imitates models: everything else is preferred, and it is no step of the onboarding. */
+  isDemo?: true;
   /** Where it is unless somebody says otherwise; null where nobody can know. */
   defaultBaseUrl: string | null;
   /** The well-known upstreams of this kind. */
   presets: readonly Preset[];
   /** Made once, when the provider is read or changes. Throws `invalid_value` for settings that cannot be right. */
   connect(settings: ProviderSettings): UpstreamApi;
+};
+
+/** The settings of a provider, with the words of a form where the usual ones would not do. */
+export type ProviderFields = {
+  baseUrl: "required" | "optional" | "none";
+  baseUrlExample?: string;
+  baseUrlHint?: string;
+  apiKey: "required" | "optional" | "none";
+  apiKeyLabel?: string;
+  /** `aws` has a region in place of the base URL, and one key or a pair. */
+  form?: "aws";
 };
 
 /** What is known about an upstream, for whoever adds it. */
@@ -35,6 +53,18 @@ export type Preset = {
   hint?: string;
   /** The environment variable in which its own tools look for the key; null where there is none. */
   keyVariable: string | null;
+  /** What else its own tools read from the environment. */
+  readEnvironment?(environment: Environment): EnvironmentSettings;
+  /** In OpenTelemetry's conventions, if it is not the preset's name. */
+  telemetryName?: string;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The key is one under another name than the preset's `keyVariable`. */
+export type EnvironmentSettings = {
+  baseUrl: string | null;
+  key?: readonly [variable: string, value: string] | null;
 };
 
 export type ProviderSettings = { baseUrl: string; secret: string | null; preset: string | null };
@@ -58,7 +88,7 @@ export type UpstreamApi = {
 };
 
 /** As they come after `/v1/`. */
-export type DialectEndpointName = "messages" | "messages/count_tokens" | "responses";
+export type DialectEndpointName = "chat/completions" | "messages" | "messages/count_tokens" | "responses";
 
 /** A model as its upstream knows it. */
 export type UpstreamModel = {
@@ -69,22 +99,12 @@ export type UpstreamModel = {
   canReason?: boolean | undefined;
 };
 
-/** Chat completions: by the client's own bytes where the upstream speaks that form itself, else by a translation. */
-export type ChatApi =
-  | { form: "native"; endpoint: Endpoint; quirks: ChatQuirks }
-  | ({ form: "translated"; endpoint: Endpoint; streamEndpoint: Endpoint } & ChatTranslation);
-
-/** What an upstream that speaks chat completions wants otherwise than OpenAI does. */
-export type ChatQuirks = {
-  /** What it calls `max_completion_tokens`, where it does not know that name. */
-  maxTokensName: "max_completion_tokens" | "max_tokens";
-  /** What it calls the role of a developer's message. */
-  developerRole: "developer" | "system";
-  /**
-   * What it takes beyond the form that all imitate: thoughts on the assistant's messages (`reasoning_content`,
-   * `reasoning_details`), `cache_control` marks, `verbosity`.
-   */
-  extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
+/** How chat completions are made by this upstream. */
+export type ChatApi = ChatTranslation & {
+  endpoint: Endpoint;
+  streamEndpoint: Endpoint;
+  /** Of an upstream that speaks chat completions: it gets the bytes of a client that does, too. Null for all others. */
+  quirks: ChatQuirks | null;
 };
 
 export type ChatTranslation = {
@@ -136,15 +156,6 @@ export type EmbeddingsAnswer = {
   inputTokens: number | null;
 };
 
-/** A provider that answers by itself, without any network. */
-export type LocalProvider = {
-  reach: "local";
-  modelNames: string[];
-  answerChat(body: ChatRequestBody, identity: AnswerIdentity): ScriptedAnswer;
-};
-
-export type AnswerIdentity = { id: string; createdSeconds: number };
-
 export type Endpoint = {
   /** Scheme, host and port. */
   origin: string;
@@ -155,12 +166,14 @@ export type Endpoint = {
   /** Our credential in those headers, which an upstream may quote and nobody else may see. */
   secret: string | null;
   /** Further headers, names and values in turn, where they depend on the request: a signature. */
-  sign?(request: SignedRequest): Promise<string[]>;
+  sign?(request: UpstreamRequest): Promise<string[]>;
+  /** An upstream inside this process: no connection is opened, and the answer is played as if it came over one. */
+  answer?(request: UpstreamRequest): ScriptedAnswer;
 };
 
-export type SignedRequest = { method: "GET" | "POST"; body: Buffer | null; date: Date };
+export type UpstreamRequest = { method: "GET" | "POST"; body: Buffer | null; date: Date };
 
-/** An answer as an upstream would give it, piece by piece. */
+/** The answer of an upstream inside this process, piece by piece. */
 export type ScriptedAnswer = {
   status: number;
   headers: Record<string, string>;

@@ -1,4 +1,5 @@
-import { type ChatRequestBody, isObject } from "../wire/chat-completion.ts";
+import type { ChatRequestBody } from "../wire/chat-completion.ts";
+import { isObject } from "../wire/json.ts";
 import { unsupported } from "../wire/unsupported.ts";
 
 /** A parameter that an upstream has nothing like, unless its value is as good as none. */

@@ -21,9 +21,15 @@ export type ProviderKindName = keyof typeof providerKinds;
 
 export const providerKindNames = Object.keys(providerKinds) as ProviderKindName[];
 
-/** Throws `service_unavailable` for a kind that this version does not know, as after going back to an older one. */
+/** Null for a kind that this version does not know, as after going back to an older one. */
+export function findKind(kind: string): Provider | null {
+  return Object.hasOwn(providerKinds, kind) ? providerKinds[kind as ProviderKindName] : null;
+}
+
+/** Throws `service_unavailable` for an unknown kind. */
 export function findProvider(kind: string): Provider {
-  if (Object.hasOwn(providerKinds, kind)) return providerKinds[kind as ProviderKindName];
+  const provider = findKind(kind);
+  if (provider) return provider;
   throw new GatewayError(
     "service_unavailable",
     `Providers of the kind ${kind} are not known to this version of the gateway.`,

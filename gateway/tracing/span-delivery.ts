@@ -6,7 +6,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
-import type { TracingConfig } from "../tracing-variables.ts";
+import type { TracingConfig } from "../config/tracing-variables.ts";
 
 type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueSpansMax"> & {
   exporter: SpanExporter;

@@ -2,11 +2,17 @@ import { setTimeout as wait } from "node:timers/promises";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
-import { TracerProvider } from "@opentelemetry/sdk-trace";
+import {
+  TracerProvider,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from "@opentelemetry/sdk-trace";
 import type { Runtime } from "../runtime.ts";
-import type { TracingConfig } from "../tracing-variables.ts";
+import type { TracingConfig } from "../config/tracing-variables.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
-import { createSampler } from "./create-sampler.ts";
 import { createRequestSpans } from "./request-spans.ts";
 import { SpanDelivery } from "./span-delivery.ts";
 
@@ -48,3 +54,17 @@ export class Tracing {
 }
 
 const lastSpansTimeoutMs = 3_000;
+
+/** Which requests are traced; `parentbased_` does as the client's `traceparent` says, where there is one. */
+function createSampler({ sampler, sampledShare }: Pick<TracingConfig, "sampler" | "sampledShare">): Sampler {
+  const root = () => new TraceIdRatioBasedSampler(sampledShare);
+  const samplers: Record<TracingConfig["sampler"], () => Sampler> = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: root,
+    parentbased_always_on: () => new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    parentbased_always_off: () => new ParentBasedSampler({ root: new AlwaysOffSampler() }),
+    parentbased_traceidratio: () => new ParentBasedSampler({ root: root() }),
+  };
+  return samplers[sampler]();
+}

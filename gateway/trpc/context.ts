@@ -1,16 +1,17 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { TRPCError } from "@trpc/server";
 import type { CreateExpressContextOptions } from "@trpc/server/adapters/express";
+import { parseCookie, stringifySetCookie } from "cookie";
 import { toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
-import { isSameOrigin } from "../http/is-same-origin.ts";
+import { isSameOrigin } from "../http/browser-request.ts";
 import type { Services } from "../services.ts";
 import type { Runtime } from "../runtime.ts";
-import { clientAddressOf, type TrustedProxies } from "../trusted-proxies.ts";
-import { publicUrlOf } from "./public-url.ts";
+import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
 import { readAccessToken } from "./read-access-token.ts";
 import type { CallRequest } from "./read-call-body.ts";
-import { RefreshCookie } from "./refresh-cookie.ts";
 import { toTrpcError } from "./to-trpc-error.ts";
+import type { RefreshToken } from "../auth/session-service.ts";
 
 export type Context = {
   services: Pick<
@@ -76,3 +77,62 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
     };
   };
 }
+
+/**
+ * Where people reach the gateway: as it was configured, else as the page that asks was reached, else as the request was.
+ * What is made of it is told to whoever sent the request and nobody else, so that a forged header deceives its sender.
+ */
+function publicUrlOf({ headers }: IncomingMessage, configured: string | null): string {
+  if (configured !== null) return configured.replace(/\/+$/, "");
+  const { origin, host } = headers;
+  const address = origin !== undefined && URL.canParse(origin) ? origin : `http://${host}`;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  // A sandboxed page's origin is the text "null".
+  return url === null || !url.protocol.startsWith("http") ? "" : url.origin;
+}
+
+/**
+ * The refresh token's way to the browser and back: a cookie that no script can read, that no other site's request carries,
+ * and that goes to this API alone.
+ */
+class RefreshCookie {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #isSecure: boolean;
+
+  /** @param isSecure whether people reach the gateway over https. */
+  constructor(request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
+    this.#request = request;
+    this.#response = response;
+    this.#isSecure = isSecure;
+  }
+
+  read(): string | null {
+    return parseCookie(this.#request.headers.cookie ?? "")[cookieName] ?? null;
+  }
+
+  set({ value, expiresAt }: RefreshToken): void {
+    this.#write(value, expiresAt);
+  }
+
+  clear(): void {
+    this.#write("", new Date(0));
+  }
+
+  #write(value: string, expires: Date): void {
+    this.#response.setHeader(
+      "set-cookie",
+      stringifySetCookie({
+        name: cookieName,
+        value,
+        expires,
+        path: "/trpc",
+        httpOnly: true,
+        sameSite: "strict",
+        secure: this.#isSecure,
+      }),
+    );
+  }
+}
+
+const cookieName = "gateway_refresh";

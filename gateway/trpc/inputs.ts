@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isAddressRange } from "../limits/address-ranges.ts";
-import { providerNamePattern, slugLengthMax } from "../models/slug.ts";
+import { providerNamePattern, slugLengthMax } from "../routing/slug.ts";
 
 const halfCharacter = "must not hold half a character";
 

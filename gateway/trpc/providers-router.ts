@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { listPresets } from "../models/presets.ts";
+import { listPresets } from "../providers/presets.ts";
 import { providerKindNames } from "../providers/registry.ts";
 import {
   apiKey,

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BodyBudget } from "../http/body-budget.ts";
-import { ClientGoneError, readBody } from "../http/read-body.ts";
+import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
 import { readAccessToken } from "./read-access-token.ts";
 
 /** A request whose body was read before tRPC sees it. */

@@ -1,5 +1,4 @@
 import type { HttpLimits } from "./http-limits.ts";
-import { isToken } from "./is-token.ts";
 import type { UpstreamHeaders } from "./upstream-call.ts";
 import { brokenRule } from "./upstream-failure.ts";
 
@@ -119,3 +118,8 @@ const lengthForm = /^(\d{1,15})(?:[ \t]*,[ \t]*\1)*$/;
 
 /** An upstream's clock runs before ours by the time that its answer took. */
 const marginMs = 2_000;
+
+/** Whether it is made of the characters that names of headers are made of: https://www.rfc-editor.org/rfc/rfc9110.html#section-5.6.2 */
+export function isToken(text: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~\da-z]+$/i.test(text);
+}

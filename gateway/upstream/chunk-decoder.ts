@@ -1,4 +1,4 @@
-import { isToken } from "./is-token.ts";
+import { isToken } from "./answer-head.ts";
 import { brokenRule } from "./upstream-failure.ts";
 
 /**

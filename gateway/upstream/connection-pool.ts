@@ -1,10 +1,9 @@
 import { GatewayError } from "../errors.ts";
-import { Connection, type ConnectionOwner } from "./connection.ts";
+import { Connection, type ConnectionOwner, type UpstreamRequest } from "./connection.ts";
 import type { Dialler } from "./dialler.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { IdleConnections } from "./idle-connections.ts";
 import type { CallHolder, NetworkCall } from "./network-call.ts";
-import type { UpstreamRequest } from "./request-head.ts";
 
 /**
  * The connections to one origin, and the calls that wait for one: first come, first served. A connection carries the calls
@@ -64,7 +63,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
 
   /** Closes the connections of every other credential, once their calls have ended. */
   keepOnly(credentials: ReadonlySet<string>): void {
-    for (const connection of [...this.#connections]) {
+    for (const connection of this.#connections) {
       if (!credentials.has(connection.credential)) connection.retire();
     }
   }
@@ -75,7 +74,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     this.#waiting = [];
     this.#dropped = 0;
     this.#idle.close();
-    for (const connection of [...this.#connections]) connection.close(unwanted());
+    for (const connection of this.#connections) connection.close(unwanted());
     for (const { call } of waiting) call.onFailure(unwanted());
   }
 

@@ -1,8 +1,8 @@
-import type { Limits } from "../limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 
 /** What bounds the connections to one upstream, and what is taken from it before a body. */
 export type HttpLimits = Pick<
-  Limits,
+  Settings,
   | "upstreamConnectionsMax"
   | "upstreamQueuedCallsMax"
   | "upstreamKeepAliveTimeoutMs"

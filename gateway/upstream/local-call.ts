@@ -2,18 +2,8 @@ import { GatewayError } from "../errors.ts";
 import type { ScriptedAnswer } from "../providers/provider.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
-/** Plays an answer that was made here, as if it came from an upstream. */
-export function playAnswer(
-  answer: ScriptedAnswer,
-  timeouts: UpstreamTimeouts,
-  events: UpstreamEvents,
-): UpstreamCall {
-  const call = new LocalCall(answer, timeouts, events);
-  call.start();
-  return call;
-}
-
-class LocalCall implements UpstreamCall {
+/** Plays the answer of an upstream inside this process, as if it came over a connection. */
+export class LocalCall implements UpstreamCall {
   readonly wasSent = true;
   readonly #answer: ScriptedAnswer;
   readonly #timeouts: UpstreamTimeouts;
@@ -32,10 +22,7 @@ class LocalCall implements UpstreamCall {
     this.#timeouts = timeouts;
     this.#events = events;
     this.#parts = answer.parts[Symbol.iterator]();
-  }
-
-  start(): void {
-    // Not at once: whoever starts a call must hold it before the first event.
+    // Deferred: the caller needs the call before the first event.
     this.#timer = setTimeout(() => {
       this.#events.onHeaders(this.#answer.status, this.#answer.headers);
       this.#advance();

@@ -1,5 +1,4 @@
-import type { FailureReason } from "../../db/entities/usage-record.ts";
-import { GatewayError } from "../errors.ts";
+import { type FailureReason, GatewayError } from "../errors.ts";
 import { toUpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
 

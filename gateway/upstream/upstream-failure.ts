@@ -1,5 +1,4 @@
-import type { FailureReason } from "../../db/entities/usage-record.ts";
-import { GatewayError } from "../errors.ts";
+import { type FailureReason, GatewayError } from "../errors.ts";
 
 /** Says why a call failed, in words for whoever made the request; the cause is kept for the log. */
 export function toUpstreamFailure(cause: Error): GatewayError {

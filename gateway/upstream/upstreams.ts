@@ -5,8 +5,9 @@ import type { AddressGuard } from "./address-guard.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { Dialler } from "./dialler.ts";
 import type { HttpLimits } from "./http-limits.ts";
+import { LocalCall } from "./local-call.ts";
 import { NetworkCall } from "./network-call.ts";
-import { formatRequest, formatSharedHead } from "./request-head.ts";
+import { formatRequest, formatSharedHead } from "./connection.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
 type UpstreamsOptions = {
@@ -38,6 +39,10 @@ export class Upstreams {
     timeouts: UpstreamTimeouts,
     events: UpstreamEvents,
   ): UpstreamCall {
+    if (endpoint.answer) {
+      const answer = endpoint.answer({ method: methodOf(body), body, date: new Date(this.#now()) });
+      return new LocalCall(answer, timeouts, events);
+    }
     const call = new NetworkCall(events, timeouts);
     if (endpoint.sign) void this.#callSigned(endpoint, endpoint.sign, body, timeouts, call);
     else this.#send(endpoint, [], body, timeouts, call);
@@ -52,8 +57,7 @@ export class Upstreams {
     call: NetworkCall,
   ): Promise<void> {
     try {
-      const method = body === null ? "GET" : "POST";
-      const signature = await sign({ method, body, date: new Date(this.#now()) });
+      const signature = await sign({ method: methodOf(body), body, date: new Date(this.#now()) });
       this.#send(endpoint, signature, body, timeouts, call);
     } catch (cause) {
       call.fail(
@@ -121,6 +125,10 @@ export class Upstreams {
     this.#pools.set(name, pool);
     return pool;
   }
+}
+
+function methodOf(body: Buffer | null): "GET" | "POST" {
+  return body === null ? "GET" : "POST";
 }
 
 /** What all requests to an endpoint share. */

@@ -1,4 +1,5 @@
-import type { Way } from "../models/way.ts";
+import type { GatewayError } from "../errors.ts";
+import type { Endpoint } from "../providers/provider.ts";
 
 /** A request to `/v1`, as observers are told of it. Made only where there is one. Moments are those of `performance.now()`. */
 export class ObservedRequest {
@@ -20,8 +21,14 @@ export class ObservedRequest {
   }
 
   /** An upstream is called. */
-  call(way: Way): void {
-    this.calls.push({ way, startedAt: performance.now(), endedAt: null, httpStatus: null, refusal: null });
+  call(candidate: ObservedUpstream): void {
+    this.calls.push({
+      candidate,
+      startedAt: performance.now(),
+      endedAt: null,
+      httpStatus: null,
+      refusal: null,
+    });
   }
 
   /** It begins to answer. */
@@ -38,7 +45,7 @@ export class ObservedRequest {
 }
 
 export type ObservedCall = {
-  readonly way: Way;
+  readonly candidate: ObservedUpstream;
   readonly startedAt: number;
   /** Null for a call that ended with the request. */
   endedAt: number | null;
@@ -47,5 +54,14 @@ export type ObservedCall = {
   /** Why another upstream could be called in its place: `http_<status>`, or a code of ours; else null. */
   refusal: string | null;
 };
+
+/** Of a candidate, what observers report. */
+export type ObservedUpstream = Readonly<{
+  providerName: string;
+  providerKind: string;
+  preset: string | null;
+  upstreamModel: { readonly name: string };
+  target: { chat: { endpoint: Pick<Endpoint, "origin" | "answer"> } } | GatewayError;
+}>;
 
 type ObservedRequestOptions = Pick<ObservedRequest, "id" | "method" | "route" | "traceparent">;

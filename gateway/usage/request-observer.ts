@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors.ts";
 import type { ObservedRequest } from "./observed-request.ts";
-import type { UsageRecord } from "./record-format.ts";
+import type { UsageRecord } from "./recording/segment.ts";
 
 /** Who counts or follows what happens, besides the usage history. Called on the request path: it must take next to no time. */
 export type RequestObserver = {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { chat } from "../dialects/chat/chat.ts";
 import { GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
@@ -17,7 +18,7 @@ export function answerMalformed(runtime: Runtime) {
     }
     const [status, error] = toError(problem);
     const requestId = createId("req", runtime);
-    const body = JSON.stringify(toErrorBody(error, null, requestId));
+    const body = JSON.stringify(toErrorBody(error, chat, requestId));
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       "content-type: application/json; charset=utf-8",

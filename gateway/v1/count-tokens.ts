@@ -2,7 +2,6 @@ import type { RequestHandler } from "express";
 import { countMessageTokens } from "../completions/count-message-tokens.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { messages } from "../dialects/messages/messages.ts";
-import { pickMessagesHeaders } from "./dialect-endpoint.ts";
 import { keyOf, plainEndpoint } from "./endpoint.ts";
 import type { ModelEndpointOptions } from "./model-endpoint.ts";
 
@@ -18,8 +17,7 @@ export function countTokensEndpoint(options: ModelEndpointOptions): RequestHandl
     });
     try {
       const body = await readBody(request, options.limits.requestBodyBytesMax, held);
-      const headers = pickMessagesHeaders(request.headers);
-      const counted = await countMessageTokens(options, key, body, headers, leaving.signal);
+      const counted = await countMessageTokens(options, key, body, request.headers, leaving.signal);
       if (!response.destroyed) reply.sendJson(counted, []);
     } catch (error) {
       if (!(error instanceof ClientGoneError)) throw error;

@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Request, RequestHandler } from "express";
-import { type AuthenticateKeyOptions, authenticateKey, invalidApiKey } from "../auth/authenticate-key.ts";
+import { type AuthenticateKeyOptions, authenticateKey, invalidApiKey } from "../keys/authenticate-key.ts";
+import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
-import type { Limits } from "../limit-variables.ts";
+import type { Settings } from "../config/limit-variables.ts";
 import type { Log } from "../log.ts";
 import type { Runtime } from "../runtime.ts";
-import { clientAddressOf, type TrustedProxies } from "../trusted-proxies.ts";
-import type { ObservedRequest } from "../usage/observed-request.ts";
+import { clientAddressOf, type TrustedProxies } from "../http/trusted-proxies.ts";
+import { ObservedRequest } from "../usage/observed-request.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { HttpReply } from "./http-reply.ts";
-import { observeRequest } from "./observe-request.ts";
-import { readKeyValue } from "./read-key-value.ts";
+import { claimsToBeKeyValue } from "../keys/key-value.ts";
 
 export type EndpointOptions = {
   runtime: Runtime;
-  limits: Pick<Limits, "clientStallTimeoutMs">;
+  limits: Pick<Settings, "clientStallTimeoutMs">;
   observer: RequestObserver | null;
 };
 
@@ -35,7 +35,7 @@ export type EndpointContext = {
 export function endpoint(
   { runtime, limits, observer }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
-  dialectOf: Dialect | null | ((request: IncomingMessage) => Dialect | null) = null,
+  dialectOf: Dialect | ((request: IncomingMessage) => Dialect) = chat,
 ): RequestHandler {
   return async (request, response) => {
     const id = createId("req", runtime);
@@ -100,3 +100,60 @@ export function logOurTrouble(log: Log, requestId: string, error: GatewayError):
     log.error({ requestId, error }, "a request failed by a mistake of the gateway");
   if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");
 }
+
+/** What observers are told of a request; null for one that is none to `/v1`. Nothing of its path but the route is. */
+function observeRequest(
+  request: IncomingMessage & Pick<Request, "route">,
+  id: string,
+): ObservedRequest | null {
+  const { method = "", url = "", headers } = request;
+  if (!/^\/v1(?=[/?]|$)/.test(url)) return null;
+  const { traceparent } = headers;
+  return new ObservedRequest({
+    id,
+    method,
+    route: routeOf(request),
+    traceparent: typeof traceparent === "string" ? traceparent : null,
+  });
+}
+
+function routeOf({ route }: Pick<Request, "route">): string | null {
+  const { path } = (route ?? {}) as { path?: unknown };
+  return typeof path === "string" ? path.replace(/\*(\w+)$/, "{$1}") : null;
+}
+
+/**
+ * The key value a client sent, or null for none: as a bearer token (RFC 6750), or in `x-api-key` as Anthropic's clients do.
+ * Tools may send both, one of them a stale key of somebody else's; then ours counts.
+ */
+function readKeyValue(request: IncomingMessage): string | null {
+  if (hasSeveralAuthorizations(request.rawHeaders)) {
+    // Node takes the first, a proxy before it perhaps the last: whoever was checked there would not be whoever is here.
+    throw new GatewayError(
+      "invalid_api_key",
+      "The request has more than one Authorization header. Send one.",
+    );
+  }
+  const { authorization, "x-api-key": apiKey } = request.headers;
+  const bearer = authorization === undefined ? null : readBearer(authorization);
+  const other = typeof apiKey === "string" && apiKey !== "" ? apiKey : null;
+  if (bearer !== null && other !== null && !claimsToBeKeyValue(bearer) && claimsToBeKeyValue(other))
+    return other;
+  return bearer ?? other;
+}
+
+/** The token; null for another scheme such as Basic. */
+function readBearer(authorization: string): string | null {
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
+}
+
+function hasSeveralAuthorizations(rawHeaders: string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === authorizationLength && name.toLowerCase() === "authorization") count++;
+  }
+  return count > 1;
+}
+
+const authorizationLength = "authorization".length;

@@ -1,11 +1,6 @@
 import type { Dialect, ShownError, StreamWriter } from "../dialects/dialect.ts";
 import type { ErrorCode, GatewayError } from "../errors.ts";
 
-/** An error as `/v1` shows it, in OpenAI's form with all four members. */
-type ErrorBody = {
-  error: { message: string; type: string; param: string | null; code: string | null };
-};
-
 /** What becomes of each error on `/v1`; every code has a line, or this does not compile. */
 const table: Record<ErrorCode, { status: number; type: string; code: string | null }> = {
   missing_api_key: { status: 401, type: "invalid_request_error", code: null },
@@ -45,37 +40,30 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
 };
 
 /** The upstream's own status where it refused the request, else the table's. */
-export function statusOf(error: GatewayError, dialect: Dialect | null): number {
+export function statusOf(error: GatewayError, dialect: Dialect): number {
   return error.upstream?.status ?? describeError(error.code, dialect).status;
 }
 
 /** What an error's code alone decides. */
-export function describeError(
-  code: ErrorCode,
-  dialect: Dialect | null,
-): { status: number; code: string | null } {
+export function describeError(code: ErrorCode, dialect: Dialect): { status: number; code: string | null } {
   // Codex asks for a model six times if it is told 404.
-  const isHidden = code === "model_not_found" && dialect?.endpointName === "responses";
+  const isHidden = code === "model_not_found" && dialect.endpointName === "responses";
   return isHidden ? { ...table[code], status: 400 } : table[code];
 }
 
 /** The error as a whole answer, in the client's dialect. */
-export function toErrorBody(error: GatewayError, dialect: Dialect | null, requestId: string): object {
-  const shown = toShownError(error, dialect, requestId);
-  if (dialect) return dialect.formatError(shown);
-  const { message, type, param, code } = shown;
-  return { error: { message, type, param, code } } satisfies ErrorBody;
+export function toErrorBody(error: GatewayError, dialect: Dialect, requestId: string): object {
+  return dialect.formatError(toShownError(error, dialect, requestId));
 }
 
 /** The error as the last event of a stream. */
 export function toErrorEvent(
   error: GatewayError,
-  dialect: Dialect | null,
+  dialect: Dialect,
   requestId: string,
   writer: StreamWriter | null,
 ): string {
-  if (dialect) return dialect.formatErrorEvent(toShownError(error, dialect, requestId), writer);
-  return `data: ${JSON.stringify(toErrorBody(error, null, requestId))}\n\n`;
+  return dialect.formatErrorEvent(toShownError(error, dialect, requestId), writer);
 }
 
 /** Headers, names and values in turn, that go with the error besides the body's own. */
@@ -83,7 +71,7 @@ export function errorHeaders(error: GatewayError): string[] {
   return error.retryAfterSeconds === null ? [] : ["retry-after", String(error.retryAfterSeconds)];
 }
 
-function toShownError(error: GatewayError, dialect: Dialect | null, requestId: string): ShownError {
+function toShownError(error: GatewayError, dialect: Dialect, requestId: string): ShownError {
   const { type, code } = error.upstream ?? table[error.code];
   const { message } = error;
   const param = error.upstream?.param ?? error.param;

@@ -9,17 +9,11 @@ export class HttpReply implements Reply {
   readonly #response: ServerResponse;
   readonly #requestId: string;
   readonly #stallTimeoutMs: number;
-  /** Null for chat completions, whose errors have the form of all else. */
-  readonly #dialect: Dialect | null;
-  streamWriter: StreamWriter | null = null;
+  readonly #dialect: Dialect;
+  #streamWriter: StreamWriter | null = null;
 
   /** @param stallTimeoutMs how long the client may leave the end of its answer unread. */
-  constructor(
-    response: ServerResponse,
-    requestId: string,
-    stallTimeoutMs: number,
-    dialect: Dialect | null = null,
-  ) {
+  constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number, dialect: Dialect) {
     this.#response = response;
     this.#requestId = requestId;
     this.#stallTimeoutMs = stallTimeoutMs;
@@ -32,6 +26,10 @@ export class HttpReply implements Reply {
 
   statusOf(error: GatewayError): number {
     return statusOf(error, this.#dialect);
+  }
+
+  streamWith(writer: StreamWriter): void {
+    this.#streamWriter = writer;
   }
 
   beginStream(headers: string[]): void {
@@ -63,7 +61,7 @@ export class HttpReply implements Reply {
 
   fail(error: GatewayError, headers: string[] = []): void {
     if (this.hasBegun) {
-      this.#end(Buffer.from(toErrorEvent(error, this.#dialect, this.#requestId, this.streamWriter)));
+      this.#end(Buffer.from(toErrorEvent(error, this.#dialect, this.#requestId, this.#streamWriter)));
       return;
     }
     const body = Buffer.from(JSON.stringify(toErrorBody(error, this.#dialect, this.#requestId)));
@@ -95,7 +93,7 @@ export class HttpReply implements Reply {
   /** Anthropic's SDK looks for the id under Anthropic's name. */
   #idHeaders(): string[] {
     const own = ["x-request-id", this.#requestId];
-    return this.#dialect?.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
+    return this.#dialect.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
   }
 
   #end(bytes: Buffer): void {

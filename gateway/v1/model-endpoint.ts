@@ -1,18 +1,16 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
-import type { CompleteOptions } from "../completions/complete-options.ts";
+import { type AnswerContext, answerRequest } from "../completions/answer-request.ts";
 import { Exchange } from "../completions/exchange.ts";
 import type { OpenExchanges } from "../completions/open-exchanges.ts";
-import { findClientTool } from "../dialects/client-tool.ts";
+import type { Operation } from "../completions/operation.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import type { BodyBudget } from "../http/body-budget.ts";
-import { ClientGoneError, readBody } from "../http/read-body.ts";
-import type { UsageRecorder } from "../usage/usage-recorder.ts";
+import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
+import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } from "./endpoint.ts";
 
 export type ModelEndpointOptions = KeyOptions &
-  CompleteOptions & {
+  AnswerContext & {
     recorder: UsageRecorder;
     openExchanges: OpenExchanges;
     bodyBudget: BodyBudget;
@@ -20,13 +18,11 @@ export type ModelEndpointOptions = KeyOptions &
 
 /**
  * An endpoint that calls a model: checks the key, reads the body, and hands both to the domain as an exchange.
- * @param name as the usage record has it
  */
 export function modelEndpoint(
   options: ModelEndpointOptions,
-  name: string,
-  run: (options: CompleteOptions, exchange: Exchange, body: Buffer, headers: IncomingHttpHeaders) => void,
-  dialect: Dialect | null = null,
+  operation: Operation,
+  dialect: Dialect,
 ): RequestHandler {
   const { runtime, recorder, observer, openExchanges, bodyBudget, limits } = options;
   return endpoint(
@@ -40,10 +36,9 @@ export function modelEndpoint(
       const exchange = new Exchange({
         id,
         key,
-        endpoint: name,
+        endpoint: operation.endpointName,
         clientTool: findClientTool(request.headers),
         reply,
-        runtime,
         recorder,
         observer,
         observed,
@@ -55,9 +50,10 @@ export function modelEndpoint(
       });
       try {
         checkAddress(options, key, request);
-        const body = await readBody(request, limits.requestBodyBytesMax, heldBody);
-        exchange.noteReceived(body.length);
-        if (!exchange.isOver) run(options, exchange, body, request.headers);
+        const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
+        exchange.received();
+        if (exchange.isOver) return;
+        answerRequest(options, exchange, operation, { bytes, headers: request.headers });
       } catch (thrown) {
         if (thrown instanceof ClientGoneError) return exchange.cancel();
         const error = toGatewayError(thrown);
@@ -76,3 +72,52 @@ function usageCannotBeRecorded(): GatewayError {
     { retryAfterSeconds: 5 },
   );
 }
+
+/**
+ * Which coding tool makes a request, as far as its headers tell; null where they do not. A label for people to sort their
+ * usage by, which anyone can put on anything.
+ * @param headers names in lower case
+ */
+export function findClientTool(headers: ClientHeaders): ClientTool | null {
+  for (const [tool, name, pattern] of signs) {
+    const value = headers[name];
+    if (typeof value === "string" && value.length <= headerLengthMax && pattern.test(value)) return tool;
+  }
+  return null;
+}
+
+export type ClientTool = (typeof signs)[number][0];
+
+type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * The first that fits counts. Tools that are made of another, or of a library that others use too, come with its user agent
+ * as well, so their other headers are looked at before and after. Most were seen in requests of November 2026; those marked
+ * were read in the tools' own code, or in that of others who tell them apart.
+ */
+const signs = [
+  ["kilo-code", "x-title", /^Kilo Code$/],
+  ["cline", "x-title", /^Cline$/], // read
+  ["roo-code", "x-title", /^Roo Code$/], // read
+
+  ["claude-code", "user-agent", /^claude-(cli|code)\//],
+  // `codex_exec`, `codex-tui`, and its older and other names, such as `codex_cli_rs` and `codex_vscode` (read).
+  ["codex", "user-agent", /^codex[_-][a-z_]+\//],
+  ["opencode", "user-agent", /^opencode2?\//],
+  ["kilo-code", "user-agent", /^(Kilo-Code|kilo)\//],
+  ["qwen-code", "user-agent", /^QwenCode\//],
+  ["pi", "user-agent", /^pi( \(|\/)/],
+  ["kimi-code", "user-agent", /^kimi-code-[a-z]+\//],
+  ["gemini-cli", "user-agent", /^GeminiCLI[-/]/],
+  ["continue", "user-agent", /^ls\/JS /],
+  ["crush", "user-agent", /^Charm-Crush\//], // read
+  ["droid", "user-agent", /^factory-cli\//], // read
+  ["roo-code", "user-agent", /^(RooCode|roo-code)\//], // read
+  ["zed", "user-agent", /^Zed\//], // read
+
+  ["copilot", "x-initiator", /^(user|agent)$/],
+  // The library that it is made with, and the runtime, which few others use.
+  ["cline", "user-agent", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//],
+] as const;
+
+const headerLengthMax = 1_024;

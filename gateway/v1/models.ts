@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
+import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
-import type { Catalogue, CatalogueModel } from "../models/catalogue.ts";
-import { listModels, resolveRoute } from "../models/resolve-route.ts";
-import { parseSlug } from "../models/slug.ts";
+import { type Catalogue, type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
+import { parseSlug } from "../routing/slug.ts";
 import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./endpoint.ts";
 
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
@@ -14,12 +14,13 @@ export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogu
 export function modelList(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {
     const models = listModels(options.catalogue, await keyOf(options, request));
-    const list = anthropicDialect(request)
-      ? formatModelList(models, queryOf(request))
-      : { object: "list", data: models.map(toModel) };
+    const list =
+      dialectOf(request) === messages
+        ? formatModelList(models, queryOf(request))
+        : { object: "list", data: models.map(toModel) };
     reply.sendJson(Buffer.from(JSON.stringify(list)), []);
   };
-  return plainEndpoint(options, handle, anthropicDialect);
+  return plainEndpoint(options, handle, dialectOf);
 }
 
 /** `GET /v1/models/{slug}`, with the slug's slash plain or encoded. */
@@ -28,16 +29,16 @@ export function modelDetail(options: ModelsOptions): RequestHandler {
     const key = await keyOf(options, request);
     const { slug } = request.params;
     const model = resolveRoute(options.catalogue, key, Array.isArray(slug) ? slug.join("/") : String(slug));
-    const detail = anthropicDialect(request) ? formatModel(model) : toModel(model);
+    const detail = dialectOf(request) === messages ? formatModel(model) : toModel(model);
     reply.sendJson(Buffer.from(JSON.stringify(detail)), []);
   };
-  return plainEndpoint(options, handle, anthropicDialect);
+  return plainEndpoint(options, handle, dialectOf);
 }
 
 type Handle = Parameters<typeof plainEndpoint>[1];
 
-function anthropicDialect({ headers }: IncomingMessage): Dialect | null {
-  return headers["anthropic-version"] === undefined ? null : messages;
+function dialectOf({ headers }: IncomingMessage): Dialect {
+  return headers["anthropic-version"] === undefined ? chat : messages;
 }
 
 function queryOf({ url = "" }: IncomingMessage): Record<string, string> {

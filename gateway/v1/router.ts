@@ -1,31 +1,31 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from "express";
-import { complete } from "../completions/complete.ts";
-import { embed } from "../completions/embed.ts";
+import { conversation } from "../completions/conversation.ts";
+import { embeddings } from "../completions/embeddings.ts";
+import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokensEndpoint } from "./count-tokens.ts";
-import { dialectEndpoint } from "./dialect-endpoint.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
-import { wantsPage } from "../wants-page.ts";
+import { wantsPage } from "../http/browser-request.ts";
 
 /** The public API, in OpenAI's form. What is none of it goes on to whatever comes next. */
 export function createV1Router(options: ModelEndpointOptions): Router {
   const router = Router({ caseSensitive: true });
   router.use(forgiveBaseUrl);
-  const post = (path: string, handler: RequestHandler, dialect: Dialect | null = null) =>
+  const post = (path: string, handler: RequestHandler, dialect: Dialect = chat) =>
     router
       .route(path)
       .post(handler)
       .all(methodNotAllowed(options, "POST", dialect));
-  post("/v1/chat/completions", modelEndpoint(options, "chat/completions", complete));
-  post("/v1/embeddings", modelEndpoint(options, "embeddings", embed));
-  post("/v1/messages", dialectEndpoint(options, messages), messages);
+  post("/v1/chat/completions", modelEndpoint(options, conversation(chat), chat));
+  post("/v1/embeddings", modelEndpoint(options, embeddings, chat));
+  post("/v1/messages", modelEndpoint(options, conversation(messages), messages), messages);
   post("/v1/messages/count_tokens", countTokensEndpoint(options), messages);
-  post("/v1/responses", dialectEndpoint(options, responses), responses);
+  post("/v1/responses", modelEndpoint(options, conversation(responses), responses), responses);
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
   // Claude Code asks at each start whether anybody is there.
@@ -97,7 +97,7 @@ export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
 function methodNotAllowed(
   options: EndpointOptions,
   allowed: string,
-  dialect: Dialect | null = null,
+  dialect: Dialect = chat,
 ): RequestHandler {
   return endpoint(
     options,

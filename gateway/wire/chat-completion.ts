@@ -1,3 +1,5 @@
+import { isObject } from "./json.ts";
+
 /**
  * The form everything inside speaks: OpenAI's chat completions. Requests are the client's, so only what the gateway itself
  * reads is spelled out; answers are spelled out as far as translations make them.
@@ -141,10 +143,6 @@ export function embeddingsUsage(inputTokens: number | null): TokenUsage {
     cacheWriteInputTokens: null,
     reasoningTokens: null,
   };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function toCount(value: unknown): number | null {

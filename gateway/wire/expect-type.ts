@@ -1,4 +1,4 @@
-import { isObject } from "./chat-completion.ts";
+import { isObject } from "./json.ts";
 import { invalidType } from "./parameter-errors.ts";
 
 /** Each of these gives a part of the request back as what it must be, or throws `invalid_type`. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import { isObject } from "./chat-completion.ts";
+import { isObject } from "./json.ts";
 import { countValues, scanMembers, type ValueCount } from "./json-layout.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { Edit } from "./apply-edits.ts";
+import { parseJson } from "./json.ts";
 import { isKey, scanMembers } from "./json-layout.ts";
 
 type ScannedAnswer = {
@@ -24,7 +25,7 @@ export function scanAnswer(
   const result = scanMembers(bytes, range.start, range.end, Infinity, (keyStart, keyEnd, start, end) => {
     if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
     else if (isKey(bytes, keyStart, keyEnd, "usage"))
-      scanned.usage = parse(bytes.toString("utf8", start, end));
+      scanned.usage = parseJson(bytes.toString("utf8", start, end));
     else if (isKey(bytes, keyStart, keyEnd, listName)) scanned.hasList = bytes[start] === openBracket;
   });
   if (result !== "complete") return null;
@@ -33,14 +34,6 @@ export function scanAnswer(
     scanned.edits.push({ start: first, end: first, text: `"model":${text},` });
   }
   return scanned;
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 const openBracket = 0x5b;

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from "ava";
-import { limitVariables } from "../../gateway/limit-variables.ts";
+import { limitVariables } from "../../gateway/config/limit-variables.ts";
 import { countValues, measureText, scanMembers } from "../../gateway/wire/json-layout.ts";
 import { cannedUpstreams } from "../bench/canned-upstreams.ts";
 import { type MeasuredProcess, startProcess } from "../bench/measured-process.ts";

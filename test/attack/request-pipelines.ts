@@ -1,7 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { spliceModel } from "../../gateway/completions/converse.ts";
-import { spliceRequest } from "../../gateway/completions/splice-request.ts";
-import { type ChatRequest, readChatRequest } from "../../gateway/dialects/chat/read-chat-request.ts";
+import { chat } from "../../gateway/dialects/chat/chat.ts";
 import type { Dialect } from "../../gateway/dialects/dialect.ts";
 import { readEmbeddingsRequest } from "../../gateway/dialects/embeddings/read-embeddings-request.ts";
 import { countTokens } from "../../gateway/dialects/messages/count-tokens.ts";
@@ -9,9 +7,10 @@ import { messages } from "../../gateway/dialects/messages/messages.ts";
 import { readCountRequest } from "../../gateway/dialects/messages/read-messages-request.ts";
 import { responses } from "../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../gateway/errors.ts";
-import type { Provider, UpstreamApi } from "../../gateway/providers/provider.ts";
+import type { Endpoint, UpstreamApi } from "../../gateway/providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../../gateway/providers/registry.ts";
-import { estimateInputTokens } from "../../gateway/usage/estimate-input-tokens.ts";
+import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
+import { spliceModel } from "../../gateway/wire/apply-edits.ts";
 import { anySize } from "../helpers/body-limits.ts";
 
 export type DialectName = "chat" | "messages" | "count_tokens" | "responses" | "embeddings";
@@ -40,62 +39,56 @@ export const requestPipelines: RequestPipeline[] = providerKindNames.flatMap((ki
   })),
 );
 
-type Target = { provider: Provider; api: UpstreamApi | null; model: typeof upstreamModel };
+type Target = { api: UpstreamApi; model: typeof upstreamModel };
 
 const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promise<void>> = {
-  chat(bytes, target) {
-    const request = readChatRequest(bytes, anySize);
-    prepareChat(request, target);
-    estimateInputTokens(request.body);
-  },
+  chat: (bytes, target) => converse(chat, bytes, target),
   messages: (bytes, target) => converse(messages, bytes, target),
   async count_tokens(bytes, { api }) {
     const request = readCountRequest(bytes, anySize);
-    if (api?.dialects?.["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
+    if (api.dialects?.["messages/count_tokens"]) spliceModel(request, upstreamModel.name);
     await countTokens(request);
     await setImmediate();
   },
   responses: (bytes, target) => converse(responses, bytes, target),
   embeddings(bytes, { api, model }) {
     const { body } = readEmbeddingsRequest(bytes, anySize);
-    const embeddings = api?.embeddings(model);
+    const embeddings = api.embeddings(model);
     if (embeddings?.form === "translated") toBytes(embeddings.buildRequest(body, model));
     estimateInputTokens(body);
   },
 };
 
-/** As `completions/converse.ts` goes on, and the answer, which repeats some of the request. */
-function converse(dialect: Dialect, bytes: Buffer, target: Target): void {
+/** As `completions/conversation.ts` goes on, and the answer, which repeats some of the request. */
+function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void {
   const request = dialect.readRequest(bytes, anySize);
-  if (target.api?.dialects?.[dialect.endpointName]) {
-    spliceModel(dialect.native.toNativeRequest(request), target.model.name);
-  } else {
+  const chatApi = api.chat(model);
+  const { endpointName } = dialect;
+  const isNative =
+    endpointName === "chat/completions" ? chatApi.quirks : api.dialects?.[endpointName] !== undefined;
+  if (isNative) play(chatApi.endpoint, dialect.native.buildRequest(request, model, chatApi.quirks));
+  else {
     const body = { ...dialect.toChatRequest(request), stream: request.stream };
-    const chat = { bytes, layout: null, stream: request.stream, isTranslated: true, includeUsage: false };
-    prepareChat({ ...chat, body }, target);
+    play(chatApi.endpoint, toBytes(chatApi.buildRequest(body, model)));
     toBytes(dialect.formatAnswer(answer, envelope, request));
     dialect.createStreamWriter(envelope, request).finish(null);
   }
   estimateInputTokens(request.body);
 }
 
-/** As `completions/prepare-chat.ts`. */
-function prepareChat(request: ChatRequest, { provider, api, model }: Target): void {
-  const chat = api?.chat(model);
-  if (chat?.form === "native") spliceRequest(request, model, chat.quirks);
-  else if (chat) toBytes(chat.buildRequest(request.body, model));
-  if (provider.reach !== "local") return;
-  const identity = { id: "chatcmpl-1", createdSeconds: 1 };
-  for (const { text } of provider.answerChat(request.body, identity).parts) Buffer.from(text);
+function connect(kind: ProviderKindName): Target {
+  const api: UpstreamApi = providerKinds[kind].connect({
+    baseUrl: baseUrls[kind],
+    secret: "secret-0123456789",
+    preset: null,
+  });
+  return { api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
 }
 
-function connect(kind: ProviderKindName): Target {
-  const provider: Provider = providerKinds[kind];
-  const api =
-    provider.reach === "network"
-      ? provider.connect({ baseUrl: baseUrls[kind], secret: "secret-0123456789", preset: null })
-      : null;
-  return { provider, api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
+/** An upstream inside the process answers. */
+function play({ answer: endpointAnswer }: Endpoint, body: Buffer): void {
+  const parts = endpointAnswer?.({ method: "POST", body, date: new Date(0) }).parts ?? [];
+  for (const { text } of parts) Buffer.from(text);
 }
 
 function toBytes(value: object): Buffer {

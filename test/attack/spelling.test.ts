@@ -119,8 +119,16 @@ for (const [title, path, body, names] of ways) {
 
   test(`${title}: a member that only resembles one that is read passes`, async (t) => {
     const others = {
-      ...{ "max-tokens": 1, maxtokens: 1, maxTokens: 1, Modell: "x", model_: "x", "model ": "x" },
-      ...{ ｍodel: "x", "m\u0301odel": "x", x: { Model: "x", models: ["x"] }, routes: "x" },
+      "max-tokens": 1,
+      maxtokens: 1,
+      maxTokens: 1,
+      Modell: "x",
+      model_: "x",
+      "model ": "x",
+      ｍodel: "x",
+      "m\u0301odel": "x",
+      x: { Model: "x", models: ["x"] },
+      routes: "x",
     };
     const sent = JSON.stringify({ ...body, ...others, metadata: { user: t.title } });
     const { status, message } = await send(path, sent);
@@ -144,8 +152,15 @@ for (const [title, path, body, names] of ways) {
 }
 
 const otherModels = [
-  ...["models", "route", "fallbacks", "provider", "providerOptions", "preset", "advisor"],
-  ...["context_window_fallbacks", "content_policy_fallbacks"],
+  "models",
+  "route",
+  "fallbacks",
+  "provider",
+  "providerOptions",
+  "preset",
+  "advisor",
+  "context_window_fallbacks",
+  "content_policy_fallbacks",
 ];
 
 for (const name of ["Include_Usage", "INCLUDE_USAGE", "include_uſage"]) {

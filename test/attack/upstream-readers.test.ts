@@ -1,15 +1,21 @@
 import test from "ava";
-import { ChunkRewriter } from "../../gateway/completions/chunk-rewriter.ts";
+import { ChunkRewriter } from "../../gateway/dialects/chat/chunk-rewriter.ts";
 import { readUpstreamError } from "../../gateway/completions/read-upstream-error.ts";
+import { nativeChat } from "../../gateway/dialects/chat/native-chat.ts";
+import { messages } from "../../gateway/dialects/messages/messages.ts";
 import { nativeMessages } from "../../gateway/dialects/messages/native-messages.ts";
 import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { GenerateStreamReader } from "../../gateway/providers/gemini/generate-stream-reader.ts";
-import { chatNames, SaidMeter } from "../../gateway/usage/said-meter.ts";
+import { OutputMeter } from "../../gateway/usage/counting/token-meter.ts";
+import { anySize } from "../helpers/body-limits.ts";
 import { measureGrowth } from "./measure-growth.ts";
 
 const { meantStatus } = anthropic.connect({ baseUrl: "https://example.com", secret: null, preset: null });
 
 const countMin = 4_000;
+
+const messagesBody = { model: "acme/model", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] };
+const messagesRequest = messages.readRequest(Buffer.from(JSON.stringify(messagesBody)), anySize);
 
 /** What a hostile upstream sends, as large as `count` says, and the code that reads it. */
 const hostileAnswers: Record<string, (count: number) => () => unknown> = {
@@ -33,13 +39,17 @@ const hostileAnswers: Record<string, (count: number) => () => unknown> = {
     const data = `{"type":"message_start",${Array(4 * count)
       .fill(message)
       .join()}}`;
-    return () => nativeMessages.createReader("acme/model").read({ name: "message_start", data });
+    const events = Buffer.from(`event: message_start\ndata: ${data}\n\n`);
+    const meter = new OutputMeter(nativeMessages.outputNames());
+    return () => {
+      nativeMessages.createReader(messagesRequest, "acme/model", meter).read(events);
+    };
   },
   "chunks with spaces before their usage": (count) => {
     const chunk = `data: {"model":"a","usage":${" ".repeat(200)}null,"choices":[]}\n\n`;
     const events = Buffer.from(chunk.repeat(count / 20));
-    const options = { slug: "acme/model", includeUsage: false };
-    return () => new ChunkRewriter({ ...options, said: new SaidMeter(chatNames()) }).rewrite(events);
+    const meter = new OutputMeter(nativeChat.outputNames());
+    return () => new ChunkRewriter({ slug: "acme/model", includeUsage: false, meter }).rewrite(events);
   },
 };
 

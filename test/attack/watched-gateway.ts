@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { createLog, standardLogDestination } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
-import { startGateway } from "../../gateway/start-gateway.ts";
+import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { answerParent } from "../bench/measured-process.ts";
 
 /** A gateway in a process of its own, which reports how long a request keeps everybody else waiting. */

@@ -1,5 +1,5 @@
 import test from "ava";
-import { networkOf } from "../../gateway/auth/network-of.ts";
+import { networkOf } from "../../gateway/auth/sign-in-limiter.ts";
 
 test("the network of an IPv4 address is the address, in any form", (t) => {
   for (const address of ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201", "0:0:0:0:0:FFFF:C000:0201"]) {

@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from "ava";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
-import { startGateway } from "../../gateway/start-gateway.ts";
+import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { callProcedure } from "../helpers/call-procedure.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";

@@ -1,6 +1,5 @@
 import test from "ava";
-import { AttemptCounter } from "../../gateway/auth/attempt-counter.ts";
-import { SignInLimiter } from "../../gateway/auth/sign-in-limiter.ts";
+import { AttemptCounter, SignInLimiter } from "../../gateway/auth/sign-in-limiter.ts";
 
 const minutes = 60_000;
 const [account, stranger, owner] = ["ada@example.com", "198.51.100.1", "192.0.2.1"];

@@ -5,8 +5,8 @@ import type { MeasuredProcess } from "./measured-process.ts";
 import type { RoundRunner } from "./round-runner.ts";
 
 /**
- * What limits of all kinds on the key cost, and what it costs to write usage records down, in the spool and in the database; a
- * line each.
+ * What the gateway's own HTTP client saves, and what limits of all kinds on the key and usage records cost, in the spool and in
+ * the database; a line each.
  * @param bareUs what the bare proxy takes for a request
  */
 export async function compareFeatures(
@@ -25,7 +25,14 @@ export async function compareFeatures(
     const { cpuUsPerRequest } = await runner.run("gateway", turn);
     return cpuUsPerRequest;
   });
+  const client = await comparePairs(async (variant) => {
+    await gateway.ask("useUndici", variant === "without");
+    const { cpuUsPerRequest } = await runner.run("gateway", turn);
+    return cpuUsPerRequest;
+  });
+  await gateway.ask("useUndici", false);
   return [
+    `The gateway's own HTTP client saves ${(-client.more).toFixed(1)} ± ${client.error.toFixed(1)} of ${client.without.toFixed(1)} CPU µs/request with undici (${((-100 * client.more) / client.without).toFixed(0)} %; below 15 %, undici comes back).`,
     formatPairedCost("Limits of every kind", limits, 3, bareUs),
     formatPairedCost("Usage records", records, 15, bareUs),
   ].join("\n");

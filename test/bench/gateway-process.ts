@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import BetterSqlite from "better-sqlite3";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { createLog, standardLogDestination } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
-import { type RunningGateway, startGateway } from "../../gateway/start-gateway.ts";
+import { type RunningGateway, startGateway } from "../../gateway/start/start-gateway.ts";
 import { CpuProfiler } from "./cpu-profiler.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
+import { createUndiciCall } from "./undici-call.ts";
 
 /** The gateway as people run it, with a database of its own in a folder that goes when the process does. */
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-"));
@@ -18,6 +19,7 @@ let gateway: RunningGateway | undefined;
 /** How many requests were to leave no record. */
 let left = 0;
 const profiler = new CpuProfiler();
+const undiciCall = createUndiciCall();
 
 const answers = {
   async start(upstreamPort: number) {
@@ -54,6 +56,14 @@ const answers = {
       left++;
       proceed();
     };
+  },
+
+  /** Whether upstreams are called over undici instead of the gateway's own client. */
+  useUndici(isUsed: boolean) {
+    if (!gateway) return;
+    const { upstreams } = gateway.services;
+    if (isUsed) upstreams.call = undiciCall;
+    else Reflect.deleteProperty(upstreams, "call");
   },
 
   startProfile: () => profiler.start(),

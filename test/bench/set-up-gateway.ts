@@ -30,7 +30,9 @@ export async function setUpGateway(
   const free = await admin.keys.create.mutate({ name: "Benchmark", models });
   const most = 2 ** 31 - 1;
   const limits = {
-    ...{ requestsPerMinute: most, tokensPerMinute: most, concurrentRequests: most },
+    requestsPerMinute: most,
+    tokensPerMinute: most,
+    concurrentRequests: most,
     budgetsUsd: { day: 1e6, month: 1e6 },
   };
   const limited = await admin.keys.create.mutate({ name: "Limited", models, limits });

@@ -1,6 +1,6 @@
 import type { UsageStatus } from "../../db/entities/usage-record.ts";
 import type { Person } from "../../gateway/auth/person.ts";
-import type { SummaryWish, UsageHistory, UsageWish } from "../../gateway/usage/usage-history.ts";
+import type { SummaryWish, UsageHistory, UsageWish } from "../../gateway/usage/history/usage-history.ts";
 import type { SeededRandom } from "../helpers/seeded-random.ts";
 
 /** One look into the history: what the domain is asked, which is the same as what is asked over HTTP. */

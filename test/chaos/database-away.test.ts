@@ -75,7 +75,9 @@ async function play(t: ExecutionContext, database: KillableDatabase, absence: Ab
     ...compare(ledger, await stage.records()),
     complete: ledger.complete.length,
     failed: failuresOf(ledger),
-    ...{ servedMeanwhile, consoleStatus, caughtUpMs },
+    servedMeanwhile,
+    consoleStatus,
+    caughtUpMs,
   };
   t.log(figures(`L3 ${absence.title} for ${awayMs} ms${bug ? `, ${bug}` : ""}`, result));
   return result;

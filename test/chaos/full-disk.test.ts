@@ -64,7 +64,9 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   await stage.gateway().exited;
   const result = {
     ...compare(ledger, await stage.records()),
-    ...{ complete: ledger.complete.length, failedWithFullDisk, endedWithoutBoth },
+    complete: ledger.complete.length,
+    failedWithFullDisk,
+    endedWithoutBoth,
     refused: ledger.errors.get(503) ?? 0,
     otherFailures: failuresOf(ledger) - (ledger.errors.get(503) ?? 0),
   };

@@ -35,7 +35,11 @@ async function play(t: ExecutionContext, bug?: string) {
   const databaseUrl = await createTestDatabase(t, "sqlite");
   const environment = { CONCURRENT_REQUESTS_MAX: String(capacity), QUEUED_REQUESTS_PER_KEY_MAX: "500" };
   const stage = await setStage(t, {
-    ...{ upstream, databaseUrl, dataDir: await createTestFolder(t), environment, bug },
+    upstream,
+    databaseUrl,
+    dataDir: await createTestFolder(t),
+    environment,
+    bug,
   });
   const keyWith = async (limits: object) =>
     (await stage.console.keys.create.mutate({ name: "K", models: [stage.model], limits })).value;

@@ -38,19 +38,16 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   // Unlike the database of the other tests this one brings to the disk what it commits: it has to survive.
   const serve = [
     ...common,
-    ...[
-      `--socket=${folder}/socket`,
-      `--pid-file=${folder}/pid`,
-      `--port=${port}`,
-      "--bind-address=127.0.0.1",
-    ],
-    ...[
-      "--skip-log-bin",
-      "--skip-name-resolve",
-      "--performance-schema=OFF",
-      "--innodb-flush-log-at-trx-commit=1",
-    ],
-    ...["--innodb-buffer-pool-size=64M", "--innodb-log-file-size=16M"],
+    `--socket=${folder}/socket`,
+    `--pid-file=${folder}/pid`,
+    `--port=${port}`,
+    "--bind-address=127.0.0.1",
+    "--skip-log-bin",
+    "--skip-name-resolve",
+    "--performance-schema=OFF",
+    "--innodb-flush-log-at-trx-commit=1",
+    "--innodb-buffer-pool-size=64M",
+    "--innodb-log-file-size=16M",
   ];
   let guard: ChildProcess | undefined;
   let serverId = 0;
@@ -77,7 +74,9 @@ export async function createKillableDatabase(t: ExecutionContext): Promise<Killa
   });
   await start();
   return {
-    ...{ port, start, ended },
+    port,
+    start,
+    ended,
     async createEmpty() {
       const connection = await mysql.createConnection(`mysql://root@127.0.0.1:${port}`);
       await connection.query("DROP DATABASE IF EXISTS gateway");

@@ -31,11 +31,9 @@ async function killUnderLoad(stage: Stage, patienceMs: number) {
   const records = await stage.records();
   return {
     ...compare(ledger, records),
-    ...{
-      complete: ledger.complete.length,
-      broken: ledger.broken,
-      errors: [...ledger.errors.values()].length,
-    },
+    complete: ledger.complete.length,
+    broken: ledger.broken,
+    errors: [...ledger.errors.values()].length,
     interrupted: records.filter(({ status }) => status === "INTERRUPTED").length,
   };
 }

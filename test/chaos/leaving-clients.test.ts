@@ -70,10 +70,13 @@ async function play(t: ExecutionContext, bug?: string) {
   const cancelled = records.filter(({ status, estimated }) => status === "CANCELLED" && estimated === 1);
   const words = plan.clients / places.length;
   const result = {
-    ...{ recorded: records.length, cancelledAndEstimated: cancelled.length, stillOpen: open },
+    recorded: records.length,
+    cancelledAndEstimated: cancelled.length,
+    stillOpen: open,
     inputTokens: average(cancelled.map(({ inputTokens }) => inputTokens)),
     outputTokensOfWords: `${sum(cancelled.map(({ outputTokens }) => outputTokens))}/${words * sum(places.map((place) => place.words))}`,
-    ...{ stopP50Ms: at(0.5), stopP99Ms: at(0.99) },
+    stopP50Ms: at(0.5),
+    stopP99Ms: at(0.99),
   };
   t.log(figures(`L5${bug ? ` ${bug}` : ""}, ${plan.clients} clients leave`, result));
   return {

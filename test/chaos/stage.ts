@@ -57,7 +57,10 @@ export async function setStage(t: ExecutionContext, options: StageOptions): Prom
   const console = createConsoleClient(url, session.accessToken);
   const { value, model } = await connectUpstream({ admin: console }, upstream);
   return {
-    ...{ url, model, key: value, console },
+    url,
+    model,
+    key: value,
+    console,
     gateway: () => gateway,
     async restart() {
       gateway = startGatewayProcess(t, all);

@@ -20,7 +20,7 @@ test("whatever comes and goes, it knows exactly those that are under way, and of
       if (leaving) open.remove(leaving);
       if (leaving) expected.delete(leaving);
     }
-    const streams = [...expected].filter(({ isStream }) => isStream).length;
+    const streams = [...expected].filter(({ stream }) => stream).length;
     t.deepEqual(open.count(), { requests: expected.size, streams });
     t.deepEqual(open.keyIds().toSorted(), [...new Set([...expected].map(({ key }) => key.id))].toSorted());
   }
@@ -46,21 +46,25 @@ class FakeExchange {
   hasFailed = false;
   readonly #open: OpenExchanges;
   key: KnownKey;
-  readonly isStream: boolean;
+  readonly stream: boolean;
 
-  constructor(open: OpenExchanges, key: KnownKey, isStream: boolean) {
+  constructor(open: OpenExchanges, key: KnownKey, stream: boolean) {
     this.#open = open;
     this.key = key;
-    this.isStream = isStream;
+    this.stream = stream;
+  }
+
+  moveTo(place: number): void {
+    this.place = place;
+  }
+
+  keyChanged(key: KnownKey): void {
+    this.key = key;
   }
 
   fail(): void {
     this.hasFailed = true;
     this.#open.remove(this);
-  }
-
-  interrupt(): void {
-    this.fail();
   }
 }
 

@@ -32,8 +32,13 @@ browserTest(
     await page.getByRole("cell", { name: "Key renamed" }).waitFor();
     await assertAccessible(t, page);
     const details = [
-      ...["Laptop → Old laptop", "Budget per day: 0.001 → none", "Budget per week: none → 5"],
-      ...["Added: demo/echo", "Invited again: no", "Used: invitation link", "Attempts: 1"],
+      "Laptop → Old laptop",
+      "Budget per day: 0.001 → none",
+      "Budget per week: none → 5",
+      "Added: demo/echo",
+      "Invited again: no",
+      "Used: invitation link",
+      "Attempts: 1",
       `Expires: ${await page.evaluate<string>(exactExpiry)}`,
     ];
     const shown = (text: string) => page.getByRole("listitem").filter({ hasText: text });

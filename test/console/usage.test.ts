@@ -51,11 +51,17 @@ browserTest(
     t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
     t.is(lines.filter((line) => line.includes(`,"'=HYPERLINK(1)",`)).length, 3, "no formula");
     t.deepEqual(titles.split(",").slice(-5), [
-      ...["attempts", "client_tool", "owner_name", "limited_by", "error_reason"],
+      "attempts",
+      "client_tool",
+      "owner_name",
+      "limited_by",
+      "error_reason",
     ]);
     const ending = `,1,"codex","${administrator.name}",,`;
     t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
-      ...["", "", '"http_500"'],
+      "",
+      "",
+      '"http_500"',
     ]);
 
     await page
@@ -207,7 +213,9 @@ browserTest(
     const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-2).join()}`);
     t.deepEqual(titles.slice(-2), ["limited_by", "error_reason"]);
     t.deepEqual(refusals.toSorted(), [
-      ...[",,", ",,", "insufficient_quota,KEY,budget_per_day"],
+      ",,",
+      ",,",
+      "insufficient_quota,KEY,budget_per_day",
       ...["KEY", "PERSON"].map((whose) => `rate_limit_exceeded,${whose},requests_per_minute`),
     ]);
   },

@@ -67,12 +67,11 @@ for (const kind of databaseKinds) {
     async (t) => {
       const { kms } = await setUp(t);
       const environment = {
-        ...{
-          PORT: "0",
-          DATA_DIR: await createTestFolder(t),
-          DATABASE_URL: await createTestDatabase(t, kind),
-        },
-        ...{ ...kmsEnvironment, ...awsEnvironment(kms) },
+        PORT: "0",
+        DATA_DIR: await createTestFolder(t),
+        DATABASE_URL: await createTestDatabase(t, kind),
+        ...kmsEnvironment,
+        ...awsEnvironment(kms),
       };
       t.is(await startGatewayProcess(t, environment, "migrate").exited, 0);
       // Nobody is answered before all have asked, so that each comes with a data key of its own.
@@ -82,8 +81,11 @@ for (const kind of databaseKinds) {
 
       for (const url of urls) t.is((await readiness({ url })).status, 200);
       t.deepEqual(operationsOf(kms).toSorted(), [
-        ...["Decrypt", "Decrypt"],
-        ...["GenerateDataKey", "GenerateDataKey", "GenerateDataKey"],
+        "Decrypt",
+        "Decrypt",
+        "GenerateDataKey",
+        "GenerateDataKey",
+        "GenerateDataKey",
       ]);
       const rows = (await dumpDatabase(environment.DATABASE_URL)).split("\n");
       t.is(rows.filter((row) => row.includes(`"kms_key_id":"${keyArn}"`)).length, 1);
@@ -108,7 +110,10 @@ test.serial("started without KMS it is up, not ready, says why, and recovers by 
   });
   assertError(t, await postChat(gateway, value, chatBody(model)), serverError(503, "service_unavailable"));
   const adding = gateway.admin.providers.create.mutate({
-    ...{ name: "more", kind: "openai-compatible", baseUrl: `${upstream.url}/v1`, apiKey: upstreamSecret },
+    name: "more",
+    kind: "openai-compatible",
+    baseUrl: `${upstream.url}/v1`,
+    apiKey: upstreamSecret,
   });
   await t.throwsAsync(adding, { message: /key that seals.*\/readyz/ });
 

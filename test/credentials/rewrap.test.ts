@@ -4,7 +4,7 @@ import path from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { Kms } from "../../gateway/credentials/kms.ts";
 import { SecretBox, sealingKeyIdOf } from "../../gateway/credentials/secret-box.ts";
-import { openCredential, sealCredential } from "../../gateway/models/credential.ts";
+import { openCredential, sealCredential } from "../../gateway/credentials/credential.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { awsEnvironment, keyArn, otherKeyArn, startFakeKms } from "../helpers/fake-kms.ts";

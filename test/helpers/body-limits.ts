@@ -1,5 +1,5 @@
 import type { BodyLimits } from "../../gateway/dialects/parse-body.ts";
-import { limitVariables } from "../../gateway/limit-variables.ts";
+import { limitVariables } from "../../gateway/config/limit-variables.ts";
 
 /** What bodies may have at most by default. */
 export const bodyLimits: BodyLimits = {

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from "ava";
-import { limitVariables } from "../../gateway/limit-variables.ts";
+import { limitVariables } from "../../gateway/config/limit-variables.ts";
 import { AddressGuard } from "../../gateway/upstream/address-guard.ts";
 import type { HttpLimits } from "../../gateway/upstream/http-limits.ts";
 import type {

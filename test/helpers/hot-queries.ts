@@ -21,8 +21,12 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
     pageQuery(dialect, { filter, ...range, limit: 51 });
   const sum = (query: Partial<Parameters<typeof sumQuery>[1]>) =>
     sumQuery(dialect, {
-      ...{ filter: everyone, groupBy: ["model"], interval: null, rowsMax: 10_001 },
-      ...{ of: { resolution: "day", from, to }, ...query },
+      filter: everyone,
+      groupBy: ["model"],
+      interval: null,
+      rowsMax: 10_001,
+      of: { resolution: "day", from, to },
+      ...query,
     });
   return [
     { title: "everybody's latest", index: null, query: page(everyone, { beforeId }) },

@@ -1,12 +1,14 @@
 import type { Import, SourceFile } from "./source-tree.ts";
 
 /** The import cycles among the files: for each, the imports along it, the last of which leads back to the first's file. */
-export function importCycles(files: SourceFile[]): { from: string; imported: Import }[][] {
+export function importCycles<Imported extends Pick<Import, "to">>(
+  files: Importer<Imported>[],
+): Step<Imported>[][] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const finished = new Set<string>();
-  const cycles: { from: string; imported: Import }[][] = [];
+  const cycles: Step<Imported>[][] = [];
 
-  const visit = (file: SourceFile, trail: { from: string; imported: Import }[]): void => {
+  const visit = (file: Importer<Imported>, trail: Step<Imported>[]): void => {
     for (const imported of file.imports) {
       const target = byPath.get(imported.to);
       if (!target || finished.has(target.path)) continue;
@@ -21,4 +23,47 @@ export function importCycles(files: SourceFile[]): { from: string; imported: Imp
 
   for (const file of files) if (!finished.has(file.path)) visit(file, []);
   return cycles;
+}
+
+type Importer<Imported> = { path: string; imports: Imported[] };
+
+/** One import along a cycle. */
+type Step<Imported> = { from: string; imported: Imported };
+
+/**
+ * The same among folders: those of `gateway/` with its loose files, and the subfolders of each among themselves. A folder
+ * and its own subfolders may import each other, as a registry and what it lists do.
+ */
+export function folderCycles(files: SourceFile[]): Step<FolderImport>[][] {
+  const siblings = new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")));
+  return [
+    importCycles(joinFolders(files, (path) => path.split("/").slice(0, 2).join("/"))),
+    ...[...siblings].map((parent) =>
+      importCycles(joinFolders(files, (path) => subfolderOf(parent, path)).filter(({ path }) => path !== "")),
+    ),
+  ].flat();
+}
+
+/** An import of a folder, by a file of another one. */
+type FolderImport = { to: string; file: string };
+
+/** Each folder as if it were one file with the imports of all its files. */
+function joinFolders(files: SourceFile[], folderOf: (path: string) => string): Importer<FolderImport>[] {
+  const joined = new Map<string, Importer<FolderImport>>();
+  for (const { path, imports } of files) {
+    const folder = folderOf(path);
+    const whole = joined.get(folder) ?? { path: folder, imports: [] };
+    joined.set(folder, whole);
+    for (const imported of imports) {
+      const to = folderOf(imported.to);
+      if (to !== folder) whole.imports.push({ to, file: path });
+    }
+  }
+  return [...joined.values()];
+}
+
+/** Empty for a path outside of the parent, or directly in it. */
+function subfolderOf(parent: string, path: string): string {
+  const [, , name, ...rest] = path.split("/");
+  return path.startsWith(`${parent}/`) && rest.length > 0 ? `${parent}/${name}` : "";
 }

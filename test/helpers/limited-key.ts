@@ -1,7 +1,9 @@
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
+import type { GatewayError } from "../../gateway/errors.ts";
 import { enforcedLimits, type LimitColumns, noLimitColumns } from "../../gateway/limits/key-limits.ts";
-import type { LimitedKey } from "../../gateway/limits/limiter.ts";
-import type { UsageRecord } from "../../gateway/usage/record-format.ts";
+import type { Admission } from "../../gateway/limits/rates/admission.ts";
+import type { LimitedKey } from "../../gateway/limits/rates/limiter.ts";
+import type { UsageRecord } from "../../gateway/usage/recording/segment.ts";
 import { usageRow } from "./open-test-database.ts";
 
 export function limitedKey(
@@ -10,6 +12,22 @@ export function limitedKey(
   ownerId: string | null = null,
 ): LimitedKey {
   return { id, ownerId, limits: enforcedLimits({ ...noLimitColumns, ...limits }) };
+}
+
+/** A request for a limiter to admit. */
+export class LimitedRequest {
+  admission: Admission | null = null;
+  readonly key: LimitedKey;
+  readonly fail: (error: GatewayError) => void;
+
+  constructor(key: LimitedKey, fail: (error: GatewayError) => void = () => {}) {
+    this.key = key;
+    this.fail = fail;
+  }
+
+  admitting(admission: Admission): void {
+    this.admission = admission;
+  }
 }
 
 /** The limits of a gateway whose environment says only this. */

@@ -1,9 +1,9 @@
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 import { lockFile } from "../../db/file-lock.ts";
-import { limitVariables, type Limits } from "../../gateway/limit-variables.ts";
+import { limitVariables, type Settings } from "../../gateway/config/limit-variables.ts";
 import { createLog } from "../../gateway/log.ts";
-import { UsageRecorder } from "../../gateway/usage/usage-recorder.ts";
+import { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import type { openTestDatabase } from "./open-test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 
@@ -11,7 +11,7 @@ type Database = Awaited<ReturnType<typeof openTestDatabase>>;
 
 const defaults = Object.fromEntries(
   Object.entries(limitVariables).map(([name, { value }]) => [name, value]),
-) as Limits;
+) as Settings;
 
 let names = 0;
 
@@ -19,12 +19,14 @@ let names = 0;
 export async function openRecorder(
   t: ExecutionContext,
   database: Database,
-  more: { dataDir?: string; limits?: Partial<Limits>; isSynced?: boolean } = {},
+  more: { dataDir?: string; limits?: Partial<Settings>; isSynced?: boolean } = {},
 ) {
   const dataDir = more.dataDir ?? (await createTestFolder(t));
   const log: string[] = [];
   const recorder = new UsageRecorder({
-    ...{ database, lockFile, dataDir },
+    database,
+    lockFile,
+    dataDir,
     log: createLog("debug", { write: (line) => log.push(line) }),
     createName: () => `process_${++names}`,
     isSynced: more.isSynced ?? false,

@@ -19,7 +19,8 @@ export async function startOwnMariadb(
   t.teardown(() => server.stop());
   const { url, port } = server;
   return {
-    ...{ url, port },
+    url,
+    port,
     stop: () => server.stop(),
     async start() {
       server = await startMariadb(programs, { folder, port, parameters });

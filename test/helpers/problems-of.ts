@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from "../../gateway/config.ts";
+import { ConfigError, readConfig } from "../../gateway/config/config.ts";
 
 export type Environment = Record<string, string>;
 

@@ -1,6 +1,6 @@
 import type { UsageRecordRow, UsageStatus } from "../../db/entities/usage-record.ts";
 import { createId } from "../../gateway/ids.ts";
-import { costOf } from "../../gateway/usage/cost.ts";
+import { costOf } from "../../gateway/usage/counting/cost.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /**

@@ -62,7 +62,8 @@ export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...para
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
-    ...{ start, stop },
+    start,
+    stop,
     /** It is there, but says nothing any more until it is woken. */
     freeze: () => signal("SIGSTOP"),
     wake: () => signal("SIGCONT"),

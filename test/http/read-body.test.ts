@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
-import { BodyBudget } from "../../gateway/http/body-budget.ts";
-import { ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
+import { BodyBudget, ClientGoneError, readBody } from "../../gateway/http/read-body.ts";
 
 const bytesMax = 200_000;
 

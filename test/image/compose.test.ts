@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import test from "ava";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const [, gateway = ""] = /^ {2}gateway:\n((?: {4}.*\n)+)/m.exec(read("infra/compose.yaml")) ?? [];

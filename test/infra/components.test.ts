@@ -64,10 +64,10 @@ test.serial("three zones, and as many ways out as are asked for", async (t) => {
   const network = await make(38, () => new Network("network", { config, names, storageKeyArn }, {}));
   t.is(network.made.filter(({ type }) => type.includes("subnet:")).length, 9);
   t.is(network.made.filter(({ type }) => type.includes("natGateway")).length, 2);
-  const ways = ["app-0", "app-1", "app-2"].map(
+  const candidates = ["app-0", "app-1", "app-2"].map(
     (name) => only(network.made, "ec2/route:", name)["natGatewayId"],
   );
-  t.deepEqual(ways, ["nat-0-1a2b3c4", "nat-1-1a2b3c4", "nat-0-1a2b3c4"]);
+  t.deepEqual(candidates, ["nat-0-1a2b3c4", "nat-1-1a2b3c4", "nat-0-1a2b3c4"]);
 });
 
 test.serial("a small database has no Performance Insights, and none is ever public", async (t) => {

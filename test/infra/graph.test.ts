@@ -42,8 +42,11 @@ const recorded = new Map(
     "dev update": runProgram({ stack: "dev", phase: "update", config: exampleConfig("dev") }),
     "prod preview": runProgram({ stack: "prod", phase: "preview", config: exampleConfig("prod") }),
     "prod update": runProgram({
-      ...{ stack: "prod", phase: "update", config: exampleConfig("prod") },
-      ...{ runsHooks: true, environment: reaching(aws) },
+      stack: "prod",
+      phase: "update",
+      config: exampleConfig("prod"),
+      runsHooks: true,
+      environment: reaching(aws),
     }),
     "wide update": runProgram({
       stack: "prod",

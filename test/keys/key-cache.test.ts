@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import test from "ava";
-import { authenticateKey } from "../../gateway/auth/authenticate-key.ts";
+import { authenticateKey } from "../../gateway/keys/authenticate-key.ts";
 import { generateKeyValue } from "../../gateway/keys/key-value.ts";
 import { createKeyStore, knownKey } from "../helpers/fake-key-store.ts";
 

@@ -1,6 +1,5 @@
 import test from "ava";
-import { periodAt } from "../../gateway/limits/budget-time.ts";
-import { Ledger } from "../../gateway/limits/ledger.ts";
+import { Ledger, periodAt } from "../../gateway/limits/budgets/ledger.ts";
 
 const at = (text: string) => Date.parse(text);
 

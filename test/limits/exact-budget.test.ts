@@ -1,12 +1,14 @@
 import { EventEmitter, once } from "node:events";
 import test from "ava";
-import { complete } from "../../gateway/completions/complete.ts";
+import { answerRequest } from "../../gateway/completions/answer-request.ts";
+import { conversation } from "../../gateway/completions/conversation.ts";
+import { chat } from "../../gateway/dialects/chat/chat.ts";
 import { Exchange } from "../../gateway/completions/exchange.ts";
 import type { Reply } from "../../gateway/completions/reply.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { createId } from "../../gateway/ids.ts";
 import { hashKeyValue } from "../../gateway/keys/key-value.ts";
-import type { UsageRecorder } from "../../gateway/usage/usage-recorder.ts";
+import type { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
@@ -31,7 +33,8 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     t.timeout(120_000);
     const environment = {
       // Often enough to meet records that are on their way.
-      ...{ BUDGET_REFRESH_INTERVAL_MS: "20", DATABASE_TIMEOUT_MS: "20000" },
+      BUDGET_REFRESH_INTERVAL_MS: "20",
+      DATABASE_TIMEOUT_MS: "20000",
       ...(variable !== null && { [variable]: "1.5" }),
     };
     const gateway = await startTestGateway(t, { kind, environment });
@@ -56,6 +59,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const spent = () => services.budgets.spentIn(key.id, "total")?.amount ?? -1;
     const budget = 1_500_000_000;
 
+    const open = new Set<string>();
     // What the clients would add up.
     let sum = 0;
     const recorder = {
@@ -63,13 +67,14 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
       record: (...over: Parameters<UsageRecorder["record"]>) => {
         sum += over[0].cost ?? 0;
         services.recorder.record(...over);
+        if (open.delete(over[0].id)) overs.emit("over");
       },
     } as unknown as UsageRecorder;
 
     const overs = new EventEmitter();
-    let [admitted, refused, open] = [0, 0, 0];
+    let [admitted, refused] = [0, 0];
     for (let request = 0; request < requests; request++) {
-      while (open >= underWay) await once(overs, "over");
+      while (open.size >= underWay) await once(overs, "over");
       t.is(spent(), sum, "at any moment");
       const isLeft = sum < budget;
       const exchange = new Exchange({
@@ -78,7 +83,6 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
         endpoint: "chat/completions",
         clientTool: null,
         reply: silentReply(),
-        runtime: services.runtime,
         recorder,
         openExchanges: services.openExchanges,
         observer: null,
@@ -88,14 +92,11 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
       const slug = models[random.upTo(models.length - 1)] ?? "";
       const words = "word ".repeat(1 + random.upTo(20));
       try {
-        complete(services, exchange, Buffer.from(JSON.stringify(chatBody(slug, words))));
+        const bytes = Buffer.from(JSON.stringify(chatBody(slug, words)));
+        answerRequest(services, exchange, conversation(chat), { bytes, headers: {} });
         t.true(isLeft, "let through after the end");
         admitted++;
-        open++;
-        exchange.onOver(() => {
-          open--;
-          overs.emit("over");
-        });
+        open.add(exchange.id);
       } catch (error) {
         t.is((error as GatewayError).code, "insufficient_quota");
         t.false(isLeft, "refused before the end");
@@ -103,7 +104,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
         exchange.fail(error as GatewayError);
       }
     }
-    while (open > 0) await once(overs, "over");
+    while (open.size > 0) await once(overs, "over");
     await services.recorder.flush();
 
     const costs = await services.database.read(({ usageRollUps }) =>
@@ -125,9 +126,13 @@ function silentReply(): Reply {
   return {
     hasBegun: false,
     statusOf: () => 402,
-    streamWriter: null,
     write: () => true,
-    ...{ beginStream: nothing, endStream: nothing, sendJson: nothing, fail: nothing },
-    ...{ abandon: nothing, onDrain: nothing },
+    streamWith: nothing,
+    beginStream: nothing,
+    endStream: nothing,
+    sendJson: nothing,
+    fail: nothing,
+    abandon: nothing,
+    onDrain: nothing,
   };
 }

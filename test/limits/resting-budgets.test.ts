@@ -1,5 +1,5 @@
 import test from "ava";
-import { Spending } from "../../gateway/limits/spending.ts";
+import { Spending } from "../../gateway/limits/budgets/spending.ts";
 import { spendCent, startPriced } from "../helpers/priced-gateway.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
@@ -15,7 +15,8 @@ for (const kind of databaseKinds) {
       const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
       const other = await startTestGateway(t, { environment: { ...environment, DATABASE_URL }, runtime });
       const { value } = await one.admin.keys.create.mutate({
-        ...{ name: "Own", models: ["demo/echo"] },
+        name: "Own",
+        models: ["demo/echo"],
         limits: { budgetsUsd: { day: variable ? 1 : 0.02 } },
       });
       t.is((await spendCent(other, value)).status, 200);

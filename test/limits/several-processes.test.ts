@@ -1,11 +1,10 @@
 import test from "ava";
 import type { GatewayError } from "../../gateway/errors.ts";
-import type { Admission } from "../../gateway/limits/admission.ts";
-import { type LimitedKey, Limiter } from "../../gateway/limits/limiter.ts";
-import type { Meter } from "../../gateway/limits/meter.ts";
-import { ShareExchange } from "../../gateway/limits/share-exchange.ts";
+import { type LimitedKey, Limiter } from "../../gateway/limits/rates/limiter.ts";
+import type { Meter } from "../../gateway/limits/rates/meter.ts";
+import { ShareExchange } from "../../gateway/limits/rates/share-exchange.ts";
 import { eventually } from "../helpers/eventually.ts";
-import { limitedKey, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
+import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { openTestDatabase } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
@@ -65,7 +64,7 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
 
 function isAdmitted(limiter: Limiter, key: LimitedKey): boolean {
   try {
-    limiter.admit({ key, bodyBytes: 1, admission: null, fail() {} }, () => {});
+    limiter.admit(new LimitedRequest(key), 1, () => {});
     return true;
   } catch (error) {
     if ((error as GatewayError).code !== "rate_limit_exceeded") throw error;
@@ -102,14 +101,11 @@ for (const kind of databaseKinds) {
     const startProcess = (processId: string) => {
       const meters = new Map<string, Meter>();
       const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets, meters });
-      const exchange = new ShareExchange({ ...{ database, now: () => now, processId, meters }, intervalMs });
+      const exchange = new ShareExchange({ database, now: () => now, processId, meters, intervalMs });
       const key = limitedKey("key_1", { tokensPerMinute: 100_000 });
       const ask = (bodyBytes: number) => {
-        const asking: { admission: Admission | null } = { admission: null };
-        limiter.admit(
-          Object.assign(asking, { key, bodyBytes, fail: (error: Error) => t.fail(error.message) }),
-          () => {},
-        );
+        const asking = new LimitedRequest(key, (error) => t.fail(error.message));
+        limiter.admit(asking, bodyBytes, () => {});
         const use = { inputTokens: 500, outputTokens: 500 };
         return { end: () => asking.admission?.end(overRecord(key.id, use)) };
       };

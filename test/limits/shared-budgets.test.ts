@@ -167,7 +167,8 @@ test("a key's own budget and shared ones all count: whichever is spent first", a
     GATEWAY_BUDGET_USD_PER_DAY_MAX: "",
   });
   const { key, value } = await gateway.admin.keys.create.mutate({
-    ...{ name: "Own", models: ["demo/echo"] },
+    name: "Own",
+    models: ["demo/echo"],
     limits: { budgetsUsd: { week: 0.01 } },
   });
   t.is((await spendCent(gateway, value)).status, 200);

@@ -21,9 +21,11 @@ for (const kind of databaseKinds) {
   test(`${kind}: 80 % and 100 % of a person's and of the gateway's budget are told once each, by two processes`, async (t) => {
     const receiver = await createUpstream(t, (_, response) => void response.writeHead(204).end());
     const environment = {
-      ...{ LIMIT_WEBHOOK_URL: `${receiver.url}/hook`, LIMIT_WEBHOOK_SECRET: secret },
+      LIMIT_WEBHOOK_URL: `${receiver.url}/hook`,
+      LIMIT_WEBHOOK_SECRET: secret,
       BUDGET_REFRESH_INTERVAL_MS: "50",
-      ...{ PERSON_BUDGET_USD_PER_MONTH_MAX: "0.05", GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.1" },
+      PERSON_BUDGET_USD_PER_MONTH_MAX: "0.05",
+      GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.1",
     };
     const one = await startPriced(t, environment, { kind });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
@@ -58,13 +60,27 @@ for (const kind of databaseKinds) {
     const told = (scope: string, ownerId: string | null, percent: number) =>
       bodies.find(({ data }) => data.scope === scope && data.ownerId === ownerId && data.percent === percent);
     t.deepEqual(told("person", grace.id, 80)?.data, {
-      ...{ scope: "person", apiKeyId: null, apiKeyName: null, ownerId: grace.id },
-      ...{ period: "month", periodStartsAt, percent: 80, budgetUsd: 0.05, spentUsd: 0.04 },
+      scope: "person",
+      apiKeyId: null,
+      apiKeyName: null,
+      ownerId: grace.id,
+      period: "month",
+      periodStartsAt,
+      percent: 80,
+      budgetUsd: 0.05,
+      spentUsd: 0.04,
     });
     t.is(told("person", grace.id, 80)?.type, "budget.warning");
     t.deepEqual(told("gateway", null, 100)?.data, {
-      ...{ scope: "gateway", apiKeyId: null, apiKeyName: null, ownerId: null },
-      ...{ period: "month", periodStartsAt, percent: 100, budgetUsd: 0.1, spentUsd: 0.1 },
+      scope: "gateway",
+      apiKeyId: null,
+      apiKeyName: null,
+      ownerId: null,
+      period: "month",
+      periodStartsAt,
+      percent: 100,
+      budgetUsd: 0.1,
+      spentUsd: 0.1,
     });
     t.is(told("gateway", null, 100)?.type, "budget.spent");
     t.truthy(told("person", linus.id, 100));

@@ -1,9 +1,9 @@
 import test from "ava";
 import fc from "fast-check";
-import { Limiter } from "../../gateway/limits/limiter.ts";
-import { SlidingMinute } from "../../gateway/limits/sliding-minute.ts";
+import { Limiter } from "../../gateway/limits/rates/limiter.ts";
+import { SlidingMinute } from "../../gateway/limits/rates/sliding-minute.ts";
 import { GatewayError } from "../../gateway/errors.ts";
-import { limitsOf, limitedKey, noBudgets, overRecord } from "../helpers/limited-key.ts";
+import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 
 const steps = fc.array(
   fc.record({
@@ -60,10 +60,9 @@ test("never more requests than the limit in any sixty seconds, and none refused 
         now += waitMs;
         const second = Math.floor(now / 1000);
         for (let request = 0; request < amount; request++) {
-          const asking = { key, bodyBytes: 100, admission: null, fail() {} };
           const isBelow = usedIn(let_in, second) < requestsPerMinute;
           try {
-            limiter.admit(asking, () => {});
+            limiter.admit(new LimitedRequest(key), 100, () => {});
             t.true(isBelow, "let through above the limit");
             let_in.push({ at: second, amount: 1 });
           } catch (error) {
@@ -90,10 +89,10 @@ test("never more tokens than the limit by what is known, and what a request did 
       const key = limitedKey("key_1", { tokensPerMinute });
       for (const { waitMs, amount } of list) {
         now += waitMs;
-        const asking = { key, bodyBytes: amount * 40, admission: null, fail() {} };
+        const asking = new LimitedRequest(key);
         const before = limiter.statusOf(key).tokensInMinute;
         try {
-          limiter.admit(asking, () => {});
+          limiter.admit(asking, amount * 40, () => {});
           t.true(before + amount * 10 <= tokensPerMinute);
         } catch (error) {
           t.true(before + amount * 10 > tokensPerMinute);
@@ -101,7 +100,7 @@ test("never more tokens than the limit by what is known, and what a request did 
           continue;
         }
         now += amount * 500;
-        endOf(asking)?.end(overRecord("key_1", { inputTokens: amount, outputTokens: 0 }));
+        asking.admission?.end(overRecord("key_1", { inputTokens: amount, outputTokens: 0 }));
         t.true(limiter.statusOf(key).tokensInMinute <= Math.max(before, 0) + amount);
       }
       t.is(limiter.statusOf(key).concurrentRequests, 0);
@@ -113,14 +112,9 @@ test("never more tokens than the limit by what is known, and what a request did 
 test("what nobody uses any more is forgotten", (t) => {
   let now = 1_700_000_000_000;
   const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets });
-  const asking = {
-    key: limitedKey("key_1", { requestsPerMinute: 1 }),
-    bodyBytes: 1,
-    admission: null,
-    fail() {},
-  };
-  limiter.admit(asking, () => {});
-  endOf(asking)?.end(overRecord("key_1"));
+  const asking = new LimitedRequest(limitedKey("key_1", { requestsPerMinute: 1 }));
+  limiter.admit(asking, 1, () => {});
+  asking.admission?.end(overRecord("key_1"));
   limiter.sweep();
   t.is(limiter.meters.size, 1);
   now += 60_000;
@@ -128,14 +122,9 @@ test("what nobody uses any more is forgotten", (t) => {
   limiter.sweep();
   t.is(limiter.meters.size, 0);
   // Whoever comes back is counted where it is seen.
-  limiter.admit(asking, () => {});
+  limiter.admit(asking, 1, () => {});
   t.is(limiter.statusOf(asking.key).requestsInMinute, 1);
 });
-
-/** TypeScript believes that what it was made with is what it still has. */
-function endOf({ admission }: { admission: unknown }) {
-  return admission as { end(record: ReturnType<typeof overRecord>): void } | null;
-}
 
 function usedIn(uses: { at: number; amount: number }[], second: number): number {
   return uses.reduce((sum, { at, amount }) => sum + (at > second - 60 && at <= second ? amount : 0), 0);

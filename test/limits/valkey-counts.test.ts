@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import type { GatewayError } from "../../gateway/errors.ts";
 import { createLog } from "../../gateway/log.ts";
-import { Limiter } from "../../gateway/limits/limiter.ts";
-import { Meter } from "../../gateway/limits/meter.ts";
-import type { Scope } from "../../gateway/limits/scope.ts";
+import { Limiter } from "../../gateway/limits/rates/limiter.ts";
+import { Meter } from "../../gateway/limits/rates/meter.ts";
+import type { HolderLimits } from "../../gateway/limits/rates/holder-limits.ts";
 import { ValkeyLimits } from "../../gateway/limits/valkey/valkey-limits.ts";
-import { limitedKey, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
+import { limitedKey, LimitedRequest, limitsOf, noBudgets, overRecord } from "../helpers/limited-key.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
@@ -28,13 +28,13 @@ if (valkeyProgram) {
       let run = 0;
       await fc.assert(
         fc.asyncProperty(steps, fc.integer({ min: 1, max: 12 }), async (list, requestsPerMinute) => {
-          const scope = scopeOf(`key_${run++}`, { requestsPerMinute });
+          const holder = holderOf(`key_${run++}`, { requestsPerMinute });
           const through: number[] = [];
           const inMinute = (second: number) =>
             through.filter((at) => at > second - 60 && at <= second).length;
           for (const { waitMs, process } of list) {
             const second = Math.floor((clock.now += waitMs) / 1000);
-            const answer = await processes[process]?.take([scope], 1);
+            const answer = await processes[process]?.take([holder], 1);
             if (!answer) return t.fail();
             if ("undo" in answer) {
               t.true(inMinute(second) < requestsPerMinute, "let through above the limit");
@@ -56,22 +56,22 @@ if (valkeyProgram) {
     "tokens are put right after: given back where they were taken, and used where they are missing",
     async (t) => {
       const [one, other] = [await connect(t), await connect(t)];
-      const scope = scopeOf("key_tokens", { tokensPerMinute: 100 });
-      const first = await one.take([scope], 60);
-      const second = await other.take([scope], 40);
+      const holder = holderOf("key_tokens", { tokensPerMinute: 100 });
+      const first = await one.take([holder], 60);
+      const second = await other.take([holder], 40);
       if (!first || !second || !("undo" in first) || !("undo" in second)) return t.fail();
-      const refused = await other.take([scope], 1);
+      const refused = await other.take([holder], 1);
       t.regex(refused && "error" in refused ? refused.error.message : "", /of which 100 are used/);
       t.is(refused && "error" in refused ? refused.error.limitedBy : null, "key");
       clock.now += 59_000;
       first.end(-50);
       second.end(5);
       // What each sends arrives in its order, but not what both do.
-      await other.take([scopeOf("key_else", {})], 0);
-      t.deepEqual((await one.take([scope], 1))?.used, [{ requests: 3, tokens: 56 }]);
+      await other.take([holderOf("key_else", {})], 0);
+      t.deepEqual((await one.take([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
       clock.now += 1_000;
       t.deepEqual(
-        (await one.take([scope], 1))?.used,
+        (await one.take([holder], 1))?.used,
         [{ requests: 2, tokens: 7 }],
         "what was missing is new",
       );
@@ -81,8 +81,8 @@ if (valkeyProgram) {
   test.serial("a request that one of its scopes refuses is counted in none", async (t) => {
     const one = await connect(t);
     const [key, person] = [
-      scopeOf("key_wide", {}),
-      scopeOf("usr_narrow", { whose: "person", requestsPerMinute: 1 }),
+      holderOf("key_wide", {}),
+      holderOf("usr_narrow", { holder: "person", requestsPerMinute: 1 }),
     ];
     t.truthy(await one.take([key, person], 1));
     const refused = await one.take([key, person], 1);
@@ -101,28 +101,26 @@ if (valkeyProgram) {
     const exact = await connect(t);
     const limits = limitsOf({ CONCURRENT_REQUESTS_MAX: "1", QUEUE_WAIT_MS_MAX: "1" });
     const limiter = new Limiter({ now: () => clock.now, limits, budgets: noBudgets, exact });
-    const asking: Parameters<Limiter["admit"]>[0] = {
-      key: limitedKey("key_waiting", { requestsPerMinute: 9, tokensPerMinute: 99 }),
-      ...{ bodyBytes: 40, admission: null, fail: (error) => t.fail(error.message) },
-    };
-    await new Promise<void>((resolve) => limiter.admit({ ...asking }, resolve));
-    const waiting = { ...asking };
-    const refused = new Promise<GatewayError>((resolve) => (waiting.fail = resolve));
-    limiter.admit(waiting, () => t.fail("there is no room"));
-    t.is((await refused).code, "service_unavailable");
+    const key = limitedKey("key_waiting", { requestsPerMinute: 9, tokensPerMinute: 99 });
+    const admitted = new LimitedRequest(key, (error) => t.fail(error.message));
+    await new Promise<void>((resolve) => limiter.admit(admitted, 40, resolve));
+    const refused = Promise.withResolvers<GatewayError>();
+    const waiting = new LimitedRequest(key, refused.resolve);
+    limiter.admit(waiting, 40, () => t.fail("there is no room"));
+    t.is((await refused.promise).code, "service_unavailable");
     const { admission } = waiting;
     admission?.end(overRecord("key_waiting", { inputTokens: null, outputTokens: null }));
     t.deepEqual(admission?.exactUse, [{ requests: 1, tokens: 10 }]);
-    t.deepEqual((await exact.take([scopeOf("key_waiting", {})], 0))?.used, [{ requests: 2, tokens: 10 }]);
+    t.deepEqual((await exact.take([holderOf("key_waiting", {})], 0))?.used, [{ requests: 2, tokens: 10 }]);
   });
 
   test.serial(
     "requests at the same time are counted over all processes, and those of one that died are not",
     async (t) => {
       const [one, other] = [await connect(t), await connect(t)];
-      const scope = scopeOf("key_open", { concurrentRequests: 3 });
+      const holder = holderOf("key_open", { concurrentRequests: 3 });
       const isIn = async (process: ValkeyLimits) => {
-        const answer = await process.take([scope], 0);
+        const answer = await process.take([holder], 0);
         return answer && "undo" in answer ? answer : null;
       };
       const places = [await isIn(one), await isIn(other), await isIn(other)];
@@ -130,7 +128,7 @@ if (valkeyProgram) {
       t.is(await isIn(one), null);
       places[1]?.end(0);
       // What each sends arrives in its order, but not what both do.
-      await other.take([scopeOf("key_else", {})], 0);
+      await other.take([holderOf("key_else", {})], 0);
       t.truthy(await isIn(one));
       t.is(await isIn(one), null);
       // A dead process's session is not prolonged any more.
@@ -160,7 +158,10 @@ const steps = fc.array(
 
 async function connect(t: ExecutionContext): Promise<ValkeyLimits> {
   const limits = new ValkeyLimits({
-    ...{ url, timeoutMs: 20_000, log: createLog("silent", { write() {} }), meters: new Map() },
+    url,
+    timeoutMs: 20_000,
+    log: createLog("silent", { write() {} }),
+    meters: new Map(),
     createSessionName: () => `session_${++sessions}`,
     now: () => clock.now,
   });
@@ -169,7 +170,7 @@ async function connect(t: ExecutionContext): Promise<ValkeyLimits> {
   return limits;
 }
 
-function scopeOf(id: string, limits: Partial<Scope>): Scope {
+function holderOf(id: string, limits: Partial<HolderLimits>): HolderLimits {
   const none = { requestsPerMinute: 0, tokensPerMinute: 0, concurrentRequests: 0 };
-  return { ...none, id, whose: "key", meter: new Meter(), ...limits };
+  return { ...none, id, holder: "key", meter: new Meter(), ...limits };
 }

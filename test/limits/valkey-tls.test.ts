@@ -21,9 +21,16 @@ if (valkeyProgram) {
     const port = await freePort();
     await startValkey(
       t,
-      ...["--tls-port", String(port), "--tls-auth-clients", "no"],
-      ...["--tls-cert-file", place("certificate.pem", certificate), "--tls-key-file", place("key.pem", key)],
-      ...["--tls-ca-cert-file", place("authority.pem", authority.certificate)],
+      "--tls-port",
+      String(port),
+      "--tls-auth-clients",
+      "no",
+      "--tls-cert-file",
+      place("certificate.pem", certificate),
+      "--tls-key-file",
+      place("key.pem", key),
+      "--tls-ca-cert-file",
+      place("authority.pem", authority.certificate),
     );
     const environment = { VALKEY_URL: `rediss://127.0.0.1:${port}` };
     const stranger = await startTestGateway(t, { environment });

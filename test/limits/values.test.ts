@@ -1,24 +1,35 @@
 import test from "ava";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { AddressRanges, isAddressRange } from "../../gateway/limits/address-ranges.ts";
-import { formatDuration } from "../../gateway/limits/format-duration.ts";
-import { sendAgainAfterMs } from "../../gateway/limits/webhook.ts";
+import { sendAgainAfterMs } from "../../gateway/limits/budgets/webhook.ts";
 import {
   changeLimits,
   enforcedLimits,
   noLimitColumns,
   toKeyLimits,
 } from "../../gateway/limits/key-limits.ts";
-import { Meter } from "../../gateway/limits/meter.ts";
-import { addRateLimitHeaders } from "../../gateway/limits/rate-limit-headers.ts";
+import { Meter } from "../../gateway/limits/rates/meter.ts";
+import { addRateLimitHeaders, formatDuration } from "../../gateway/limits/rates/rate-limit-headers.ts";
 
 for (const text of ["10.0.0.0/8", "127.0.0.1", "::1", "2001:db8::/32", "0.0.0.0/0", "::ffff:10.0.0.0/104"]) {
   test(`${text} is an address or a range`, (t) => t.true(isAddressRange(text)));
 }
 
 for (const text of [
-  ...["", "10.0.0", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "::1/129", "fe80::1%eth0"],
-  ...["localhost", "10.0.0.0/8 ", "010.0.0.1", "10.0.0.0/0x8", "10.0.0.0/ 8", "1e1.0.0.0"],
+  "",
+  "10.0.0",
+  "10.0.0.0/33",
+  "10.0.0.0/",
+  "10.0.0.0/-1",
+  "10.0.0.0/8/8",
+  "::1/129",
+  "fe80::1%eth0",
+  "localhost",
+  "10.0.0.0/8 ",
+  "010.0.0.1",
+  "10.0.0.0/0x8",
+  "10.0.0.0/ 8",
+  "1e1.0.0.0",
 ]) {
   test(`"${text}" is none`, (t) => t.false(isAddressRange(text)));
 }
@@ -48,7 +59,7 @@ test("when the clock was put back, a reset is said to be as far away as it is", 
   meter.addRequest(100, 1);
   const limits = { requestsPerMinute: 9, tokensPerMinute: 0, concurrentRequests: 0 };
   const headers: string[] = [];
-  addRateLimitHeaders(headers, [{ id: "key_1", whose: "key", meter, ...limits }], 90);
+  addRateLimitHeaders(headers, [{ id: "key_1", holder: "key", meter, ...limits }], 90);
   t.is(headers[headers.indexOf("x-ratelimit-reset-requests") + 1], "1m10s");
 });
 

@@ -56,8 +56,13 @@ for (const kind of databaseKinds) {
     );
     const { budgetUsd, spentUsd, ...said } = bodies[3].data;
     t.deepEqual(said, {
-      ...{ scope: "key", apiKeyId: key.id, apiKeyName: "Warned", ownerId: key.owner?.id },
-      ...{ period: "total", periodStartsAt: null, percent: 100 },
+      scope: "key",
+      apiKeyId: key.id,
+      apiKeyName: "Warned",
+      ownerId: key.owner?.id,
+      period: "total",
+      periodStartsAt: null,
+      percent: 100,
     });
     t.is(spentUsd, budgetUsd);
     for (const { headers, body, url } of receiver.requests) {

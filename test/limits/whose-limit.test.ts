@@ -10,7 +10,9 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
 const ofKey = {
-  ...{ requestsPerMinute: 1, tokensPerMinute: 1_000, concurrentRequests: 1 },
+  requestsPerMinute: 1,
+  tokensPerMinute: 1_000,
+  concurrentRequests: 1,
   budgetsUsd: { total: 0.01 },
 };
 const ofPerson = {
@@ -54,7 +56,9 @@ for (const kind of databaseKinds) {
       const gateway = await startPriced(t, environment, { kind, runtime });
       const { slug, hold } = await addHeldModel(t, gateway);
       const { key, value } = await gateway.admin.keys.create.mutate({
-        ...{ name: "Limited", models: [slug, "demo/echo"], limits },
+        name: "Limited",
+        models: [slug, "demo/echo"],
+        limits,
       });
       const statuses = [(await postChat(gateway, value, chatBody(slug, "far too much ".repeat(500)))).status];
       const held = await hold(value);

@@ -7,8 +7,14 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 test("an upstream that lists more models than anybody has stops nothing else for long", async (t) => {
   const names = Array.from({ length: 30_000 }, (_, index) => `some/model-${index}`);
   const provider = {
-    ...{ id: "prv_1", name: "many", kind: "openai-compatible", preset: "openrouter", baseUrl: null },
-    ...{ timeouts: {}, revision: 1, createdAt: new Date(0) },
+    id: "prv_1",
+    name: "many",
+    kind: "openai-compatible",
+    preset: "openrouter",
+    baseUrl: null,
+    timeouts: {},
+    revision: 1,
+    createdAt: new Date(0),
   };
   const before = process.cpuUsage();
   const models = await describeModels(names, provider, [], Date.now());

@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import test from "ava";
-import { readConfig } from "../../gateway/config.ts";
+import { readConfig } from "../../gateway/config/config.ts";
 import { createLog } from "../../gateway/log.ts";
-import { EnvironmentKeys } from "../../gateway/models/environment-keys.ts";
-import { listPresets } from "../../gateway/models/presets.ts";
+import { EnvironmentKeys } from "../../gateway/config/environment-keys.ts";
+import { listPresets } from "../../gateway/providers/presets.ts";
 
 const secret = "sk-canary-0123456789abcdef";
 

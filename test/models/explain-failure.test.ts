@@ -1,6 +1,6 @@
 import test from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
-import { explainFailure } from "../../gateway/models/explain-failure.ts";
+import { explainFailure } from "../../gateway/upstream/explain-failure.ts";
 
 /** As an upstream call fails: with an error of ours about another one. */
 function failure(code: string): GatewayError {

@@ -124,7 +124,10 @@ test("/fail fails with the status it is told", async (t) => {
   assertError(t, await post("/fail 400"), demoFailure);
   assertError(t, await post("please /fail 418 now"), { ...demoFailure, status: 418 });
   assertError(t, await post("/fail 429", { stream: true }), {
-    ...{ status: 429, type: "requests", param: null, code: "demo_failure" },
+    status: 429,
+    type: "requests",
+    param: null,
+    code: "demo_failure",
     headers: { "retry-after": "1" },
   });
   assertError(t, await post("/fail 403"), serverError(502, "upstream_auth_failed"));

@@ -1,4 +1,4 @@
-import { costOf } from "../../gateway/usage/cost.ts";
+import { costOf } from "../../gateway/usage/counting/cost.ts";
 import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
@@ -87,8 +87,12 @@ async function use(
     return {
       ...record,
       ...price,
-      ...{ apiKeyId: key?.id ?? "", apiKeyName: key?.name ?? "", ownerId: owners[0]?.id ?? null },
-      ...{ model: slug, provider: slug.split("/")[0] ?? "", upstreamModel: model?.upstreamModel ?? null },
+      apiKeyId: key?.id ?? "",
+      apiKeyName: key?.name ?? "",
+      ownerId: owners[0]?.id ?? null,
+      model: slug,
+      provider: slug.split("/")[0] ?? "",
+      upstreamModel: model?.upstreamModel ?? null,
       cost: costOf(price, record),
     };
   });

@@ -22,12 +22,12 @@ const cases: [string, SetupModel[], [string, string, string] | null][] = [
   ],
   [
     "the demo is for nobody's work",
-    [setupModel("demo/echo", { ...unknown, providerKind: "demo" }), haiku],
+    [setupModel("demo/echo", { ...unknown, isDemo: true }), haiku],
     ["anthropic/haiku", "anthropic/haiku", "anthropic/haiku"],
   ],
   [
     "the demo where there is nothing else",
-    [setupModel("demo/echo", { ...unknown, providerKind: "demo" })],
+    [setupModel("demo/echo", { ...unknown, isDemo: true })],
     ["demo/echo", "demo/echo", "demo/echo"],
   ],
   ["none", [], null],

@@ -58,8 +58,10 @@ test("whatever is in a file, it has the new settings and else the old ones, in e
           mark + (hasComments && indent ? json.replaceAll("\n", `${comment}\n`) : json).replaceAll("\n", end);
         const read = (text: string) => JSON.parse(text.replace(mark, "").replaceAll(comment, "")) as Json;
         const lines = formatOperations({
-          ...{ folder: { variable: null, home: [] }, path: [] },
-          ...{ format: "jsonc", operations },
+          folder: { variable: null, home: [] },
+          path: [],
+          format: "jsonc",
+          operations,
         });
         const edit = (text: string) =>
           runEditor(jsonEditor, { awk, text, operations: lines, isLenient: true });
@@ -78,7 +80,9 @@ test("whatever is in a file, it has the new settings and else the old ones, in e
 
 test("entries give way to entries, and others stay where they are", (t) => {
   const operations = formatOperations({
-    ...{ folder: { variable: null, home: [] }, path: [], format: "json" },
+    folder: { variable: null, home: [] },
+    path: [],
+    format: "json",
     operations: [
       { do: "replaceEntries", path: ["list"], member: "of", is: "us", entries: [{ of: "us", n: 3 }] },
     ],

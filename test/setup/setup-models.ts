@@ -8,7 +8,8 @@ export function setupModel(slug: string, facts: Partial<SetupModel> = {}): Setup
     inputPrice: 1,
     outputPrice: 5,
     canCallTools: true,
-    providerKind: "openai-compatible",
+    isDemo: false,
+    aiSdkName: null,
     dialects: ["chat"],
     ...facts,
   };

@@ -1,5 +1,6 @@
 import type { ExecutionContext } from "ava";
 import type { Dialect, SetupModels } from "../../console/src/lib/setup/setup-input.ts";
+import { findKind } from "../../gateway/providers/registry.ts";
 import {
   type Answer,
   type Asked,
@@ -42,9 +43,9 @@ export async function connectToolUpstream(
 }
 
 /** One model for all workloads, as the console's catalogue knows it. */
-function onlyModel(slug: string, providerKind: string): SetupModels {
-  const dialects = nativeDialects[providerKind] ?? [];
-  const model = setupModel(slug, { providerKind, dialects });
+function onlyModel(slug: string, kind: string): SetupModels {
+  const dialects = nativeDialects[kind] ?? [];
+  const model = setupModel(slug, { aiSdkName: findKind(kind)?.aiSdkName ?? null, dialects });
   return { light: model, daily: model, hard: model, connected: [model] };
 }
 

@@ -23,7 +23,7 @@ test.serial(
     t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
     t.is(gateway.services.observer, null);
     t.deepEqual(ofTracing(), []);
-    t.true(loaded.some((url) => url.endsWith("/gateway/start-gateway.ts")));
+    t.true(loaded.some((url) => url.endsWith("/gateway/start/start-gateway.ts")));
   },
 );
 

@@ -123,7 +123,9 @@ const errors: Record<string, { prompt: string; key?: "wrong" | "limited"; model?
   "an upstream's own failure": { prompt: "500", status: 502, type: "upstream_error", callType: "500" },
   "an upstream that breaks off": {
     prompt: "break",
-    ...{ status: 502, type: "upstream_error", callType: "upstream_error" },
+    status: 502,
+    type: "upstream_error",
+    callType: "upstream_error",
   },
   "a key that does not count": { prompt: "", key: "wrong", status: 401, type: "invalid_api_key" },
   "a limit that is reached": { prompt: "", key: "limited", status: 429, type: "token_limit_exceeded" },

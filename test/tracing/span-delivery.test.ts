@@ -18,7 +18,9 @@ function setUp() {
       now: () => clock.now,
       log: createLog("warn", { write: (line) => log.push(JSON.parse(line) as (typeof log)[number]) }),
     },
-    ...{ delayMs: 600_000, timeoutMs: 1_000, queueSpansMax: 10 },
+    delayMs: 600_000,
+    timeoutMs: 1_000,
+    queueSpansMax: 10,
   });
   const end = (count: number) => {
     for (let index = 0; index < count; index++) delivery.onEnd(endedSpan);

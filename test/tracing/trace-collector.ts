@@ -98,7 +98,10 @@ function readSpans(body: Buffer): Span[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) =>
       spans.map(({ name, traceId, spanId, parentSpanId, ...span }) => ({
-        ...{ name, traceId, spanId, parentSpanId: parentSpanId ?? null },
+        name,
+        traceId,
+        spanId,
+        parentSpanId: parentSpanId ?? null,
         kind: kinds[span.kind] ?? "other",
         startMs: Number(span.startTimeUnixNano) / 1e6,
         endMs: Number(span.endTimeUnixNano) / 1e6,

@@ -17,8 +17,11 @@ test("a status that means another one is told as what it means", async (t) => {
   );
   const { providers } = shared().admin;
   const { id } = await providers.create.mutate({
-    ...{ name: "gemini-verdict", kind: "gemini", preset: "gemini" },
-    ...{ baseUrl: upstream.url, apiKey: "a-key-0123456789" },
+    name: "gemini-verdict",
+    kind: "gemini",
+    preset: "gemini",
+    baseUrl: upstream.url,
+    apiKey: "a-key-0123456789",
   });
   t.is((await providers.test.mutate({ id })).message, "The key was refused (HTTP status 401).");
 });
@@ -29,7 +32,9 @@ test("an upstream that wants its requests signed gets a signature", async (t) =>
   );
   const { providers } = shared().admin;
   const { id } = await providers.create.mutate({
-    ...{ name: "bedrock-verdict", kind: "bedrock", baseUrl: `${upstream.url}/?region=eu-west-1` },
+    name: "bedrock-verdict",
+    kind: "bedrock",
+    baseUrl: `${upstream.url}/?region=eu-west-1`,
     apiKey: "AKIA0123456789ABCDEF:secret-0123456789",
   });
   t.true((await providers.test.mutate({ id })).ok);

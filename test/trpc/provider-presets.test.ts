@@ -164,7 +164,9 @@ for (const kind of databaseKinds) {
       });
       t.deepEqual(
         imported.map(({ name, preset, baseUrl, credentials }) => [
-          ...[name, preset, baseUrl],
+          name,
+          preset,
+          baseUrl,
           credentials.map(({ lastFour }) => lastFour).join(),
         ]),
         [

@@ -77,23 +77,24 @@ test("credentials share the requests by their weights", async (t) => {
 });
 
 test("when every way fails, the last one's error is the answer, and the client is asked not to try again", async (t) => {
-  const ways = [];
-  for (let way = 0; way < 3; way++) ways.push(await addModel(t, gateway, answersWith(503)));
+  const candidates = [];
+  for (let candidate = 0; candidate < 3; candidate++)
+    candidates.push(await addModel(t, gateway, answersWith(503)));
   const own = await addModel(
     t,
     gateway,
     answersWith(429),
-    ways.map(({ slug }) => slug),
+    candidates.map(({ slug }) => slug),
   );
   const { answer, record } = await askModel(gateway, own.slug);
   t.is(answer.status, 502);
   t.is(answer.headers.get("x-should-retry"), "false");
   // UPSTREAM_ATTEMPTS_MAX
   t.deepEqual(
-    [own, ...ways].map(({ upstream }) => upstream.requests.length),
+    [own, ...candidates].map(({ upstream }) => upstream.requests.length),
     [1, 1, 1, 0],
   );
-  t.like(record, { status: "FAILED", attempts: 3, provider: ways[1]?.name });
+  t.like(record, { status: "FAILED", attempts: 3, provider: candidates[1]?.name });
 });
 
 test("the only way is taken again after a short wait that the upstream asked for", async (t) => {

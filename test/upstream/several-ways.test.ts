@@ -93,8 +93,10 @@ test("where a fallback cannot be asked this, the first provider's answer stands"
 
 test("and it is asked again while it cools down, as if it had no fallback", async (t) => {
   const { id: providerId } = await gateway.admin.providers.create.mutate({
-    ...{ name: "stricter", kind: "anthropic" },
-    ...{ baseUrl: "http://127.0.0.1:1/v1", apiKey: "secret-0123456789" },
+    name: "stricter",
+    kind: "anthropic",
+    baseUrl: "http://127.0.0.1:1/v1",
+    apiKey: "secret-0123456789",
   });
   await gateway.admin.models.create.mutate({ slug: "stricter/model", providerId });
   const answers = [answersWith(429), sendCompletion];

@@ -1,5 +1,5 @@
 import test from "ava";
-import { costOf } from "../../gateway/usage/cost.ts";
+import { costOf } from "../../gateway/usage/counting/cost.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createPromptedUpstream, type PromptedUpstream } from "../helpers/prompted-upstream.ts";

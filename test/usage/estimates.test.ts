@@ -92,14 +92,15 @@ test("a stream that breaks is recorded with what has come", async (t) => {
 
 test("Anthropic's first count is not the last: what has come since is estimated, and the input is not", async (t) => {
   const usage = { input_tokens: 321, output_tokens: 3, cache_read_input_tokens: 100 };
-  const event = (data: { type: string }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+  const event = (data: { type: string; [name: string]: unknown }) =>
+    `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
   const delta = (text: string) =>
-    event({ type: "content_block_delta", ...{ index: 0, delta: { type: "text_delta", text } } });
+    event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
   const start = { index: 0, content_block: { type: "text", text: "" } };
   const script: PromptScript = (response) => {
     beginStream(response);
     const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage };
-    response.write(event({ type: "message_start", ...{ message } }));
+    response.write(event({ type: "message_start", message }));
     response.write(event({ type: "content_block_start", ...start }));
     response.write(words.map(delta).join(""), () => response.destroy());
   };

@@ -1,5 +1,5 @@
 import test from "ava";
-import { parseMoment } from "../../gateway/usage/parse-moment.ts";
+import { parseMoment } from "../../gateway/usage/history/parse-moment.ts";
 
 for (const [text, moment] of [
   ["2026-11-01", "2026-11-01T00:00:00.000Z"],

@@ -1,6 +1,6 @@
 import test from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
-import { decodeRecords, encodeRecord } from "../../gateway/usage/record-format.ts";
+import { decodeRecords, encodeRecord } from "../../gateway/usage/recording/segment.ts";
 import { openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 

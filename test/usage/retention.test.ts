@@ -3,7 +3,7 @@ import { Database } from "../../db/database.ts";
 import { firstIdAt } from "../../gateway/ids.ts";
 import { createLog } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
-import { Retention } from "../../gateway/usage/retention.ts";
+import { Retention } from "../../gateway/usage/recording/retention.ts";
 import { openDatabaseAt } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";

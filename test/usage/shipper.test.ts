@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from "ava";
 import { createLog } from "../../gateway/log.ts";
-import type { UsageRecord } from "../../gateway/usage/record-format.ts";
-import { Shipper } from "../../gateway/usage/shipper.ts";
+import type { UsageRecord } from "../../gateway/usage/recording/segment.ts";
+import { Shipper } from "../../gateway/usage/recording/shipper.ts";
 import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";

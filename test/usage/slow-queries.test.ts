@@ -1,5 +1,5 @@
 import test from "ava";
-import { UsageHistory } from "../../gateway/usage/usage-history.ts";
+import { UsageHistory } from "../../gateway/usage/history/usage-history.ts";
 import { openTestDatabase } from "../helpers/open-test-database.ts";
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";

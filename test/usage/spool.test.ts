@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { spawn } from "node:child_process";
 import test from "ava";
 import { lockFile } from "../../db/file-lock.ts";
-import { decodeRecords, encodeRecord } from "../../gateway/usage/record-format.ts";
+import { decodeRecords, encodeRecord } from "../../gateway/usage/recording/segment.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { idsIn, openRecorder } from "../helpers/open-recorder.ts";
 import { openTestDatabase, usageRow } from "../helpers/open-test-database.ts";

@@ -3,9 +3,10 @@ import path from "node:path";
 import test from "ava";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { estimateInputTokens } from "../../gateway/usage/estimate-input-tokens.ts";
-import { answerNames, chatNames, deltaNames, SaidMeter } from "../../gateway/usage/said-meter.ts";
-import { TokenMeter } from "../../gateway/usage/token-meter.ts";
+import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
+import { nativeChat } from "../../gateway/dialects/chat/native-chat.ts";
+import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
+import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 
 // An estimate is held against the tokenizer that it stands for.
 const project = path.join(import.meta.dirname, "../..");
@@ -20,7 +21,7 @@ const files = [
   "README.md",
   "package.json",
   "LICENSE",
-  "gateway/completions/chunk-rewriter.ts",
+  "gateway/dialects/chat/chunk-rewriter.ts",
   "test/helpers/mariadb-server.sh",
 ];
 for (const file of files) {
@@ -102,16 +103,16 @@ test("JSON that is cut anywhere, and any bytes at all, are counted without harm"
 });
 
 function meterEvents(names: RegExp, events: object[]): number {
-  const said = new SaidMeter(names);
+  const meter = new OutputMeter(names);
   const text = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")).toString(
     "latin1",
   );
   for (let start = 0; start < text.length;) {
     const end = text.indexOf("\n", start) + 1;
-    said.read(text, start, end);
+    meter.read(text, start, end);
     start = end + 1;
   }
-  return said.tokens;
+  return meter.tokens;
 }
 
 const words = "One two three, four “five” six: sieben über ächt".match(/\s?\S+/g) ?? [];
@@ -125,22 +126,22 @@ test("what a stream says is counted, wherever its upstream puts it, and nothing 
   });
   const inChunks = (name: string) => words.map((word) => chunk({ [name]: word }));
   for (const name of ["content", "reasoning_content", "reasoning", "refusal"]) {
-    t.is(meterEvents(chatNames(), inChunks(name)), expected, name);
+    t.is(meterEvents(nativeChat.outputNames(), inChunks(name)), expected, name);
   }
   const first = chunk({ role: "assistant", content: "" });
   const logprobs = { content: [{ token: "One", logprob: -0.1 }] };
-  t.is(meterEvents(chatNames(), [first, ...inChunks("content"), chunk({})]), expected);
+  t.is(meterEvents(nativeChat.outputNames(), [first, ...inChunks("content"), chunk({})]), expected);
   t.is(
     meterEvents(
-      chatNames(),
+      nativeChat.outputNames(),
       words.map((word) => chunk({ content: word }, { logprobs })),
     ),
     expected,
   );
   const calls = words.map((word) => chunk({ tool_calls: [{ index: 0, function: { arguments: word } }] }));
-  t.is(meterEvents(chatNames(), calls), expected);
+  t.is(meterEvents(nativeChat.outputNames(), calls), expected);
   t.is(
-    meterEvents(chatNames(), [...inChunks("reasoning_content"), ...inChunks("content")]),
+    meterEvents(nativeChat.outputNames(), [...inChunks("reasoning_content"), ...inChunks("content")]),
     meter(words.join("") + words.join("")),
   );
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import test, { type ExecutionContext } from "ava";
-import { recomputeCosts } from "../../gateway/usage/recompute-costs.ts";
+import { recomputeCosts } from "../../gateway/usage/history/recompute-costs.ts";
 import { addModel, answersWith, type Script } from "../helpers/add-model.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";

@@ -103,6 +103,7 @@ for (const kind of databaseKinds) {
     t.true((record.timeToFirstTokenMs ?? Infinity) <= record.latencyMs);
   });
 
+  const oneEstimated = { outputTokens: 1, estimated: true };
   const failures: [
     title: string,
     body: (title: string) => unknown,
@@ -155,10 +156,7 @@ for (const kind of databaseKinds) {
         beginStream(response);
         response.write(chunkEvent("Hi"), () => response.destroy());
       },
-      {
-        ...{ httpStatus: 200, errorCode: "upstream_error", model: "test/model", stream: true },
-        ...{ outputTokens: 1, estimated: true },
-      },
+      { ...oneEstimated, httpStatus: 200, errorCode: "upstream_error", model: "test/model", stream: true },
     ],
   ];
   for (const [title, body, script, expected] of failures) {

@@ -30,8 +30,17 @@ const said: Answer = {
   ending: "complete",
 };
 const asked = {
-  ...{ stream: true, system: "", turns: [], tools: [], forcedTool: null, schema: null, stop: [] },
-  ...{ outputTokensMax: 256, isThinking: true, includesUsage: true, omitsThoughts: false },
+  stream: true,
+  system: "",
+  turns: [],
+  tools: [],
+  forcedTool: null,
+  schema: null,
+  stop: [],
+  outputTokensMax: 256,
+  isThinking: true,
+  includesUsage: true,
+  omitsThoughts: false,
 };
 
 type Sent = { status: number; type: string; body: string | Buffer };
@@ -64,7 +73,8 @@ const clients = {
   responses: {
     path: "/v1/responses",
     more: {
-      ...{ input: "x", include: ["reasoning.encrypted_content"] },
+      input: "x",
+      include: ["reasoning.encrypted_content"],
       tools: [{ type: "local_shell" }, { type: "function", ...f }],
     },
     end: /event: response\.(completed|incomplete|failed)\ndata: .*\n\n$/,

@@ -124,7 +124,7 @@ test("HEAD answers as GET does, without the body", async (t) => {
 });
 
 const foreign = "sk-ant-api03-somebody-elses-key";
-const ways: [title: string, headers: (value: string) => Record<string, string>][] = [
+const candidates: [title: string, headers: (value: string) => Record<string, string>][] = [
   ["as bearer token", (value) => ({ authorization: `Bearer ${value}` })],
   ["as bearer token in lower case", (value) => ({ authorization: `bearer ${value}` })],
   ["in x-api-key alone", (value) => ({ "x-api-key": value })],
@@ -138,7 +138,7 @@ const ways: [title: string, headers: (value: string) => Record<string, string>][
   ],
   ["in x-api-key beside Basic", (value) => ({ "x-api-key": value, authorization: "Basic dTpw" })],
 ];
-for (const [title, headersOf] of ways) {
+for (const [title, headersOf] of candidates) {
   test(`a key counts ${title}, and no key is forwarded`, async (t) => {
     const headers = {
       ...headersOf(key.value),

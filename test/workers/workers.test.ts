@@ -156,12 +156,13 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 mysqlTest("SIGTERM while other workers still start lets the streams of the first one end", async (t) => {
   const demo = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
   const environment = {
-    ...{ PORT: String(await freePort()), DATA_DIR: await createTestFolder(t), ...demo },
-    ...{
-      DATABASE_URL: await createTestDatabase(t, "mysql"),
-      MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
-    },
-    ...{ JWT_SECRET: "x".repeat(40), LOG_LEVEL: "info" },
+    PORT: String(await freePort()),
+    DATA_DIR: await createTestFolder(t),
+    ...demo,
+    DATABASE_URL: await createTestDatabase(t, "mysql"),
+    MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+    JWT_SECRET: "x".repeat(40),
+    LOG_LEVEL: "info",
   };
   const before = startGatewayProcess(t, environment);
   const url = await before.listening();
@@ -186,12 +187,14 @@ mysqlTest("a worker that cannot be started again leaves the others in peace", as
   const node = path.join(folder, "node");
   await copyFile(process.execPath, node);
   const gateway = startGatewayProcess(t, {
-    ...{ WORKERS: "2", PORT: String(await freePort()), DATA_DIR: folder, LOG_LEVEL: "info" },
-    ...{
-      DATABASE_URL: await createTestDatabase(t, "mysql"),
-      JWT_SECRET: "x".repeat(40),
-    },
-    ...{ MASTER_KEY: Buffer.alloc(32, 7).toString("base64"), TEST_NODE: node },
+    WORKERS: "2",
+    PORT: String(await freePort()),
+    DATA_DIR: folder,
+    LOG_LEVEL: "info",
+    DATABASE_URL: await createTestDatabase(t, "mysql"),
+    JWT_SECRET: "x".repeat(40),
+    MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+    TEST_NODE: node,
   });
   const url = await gateway.listening();
   const [first] = workersIn(gateway);
@@ -208,7 +211,9 @@ mysqlTest("a worker that cannot be started again leaves the others in peace", as
 
 test.serial("what keeps the first worker from starting is said once, and ends it all", async (t) => {
   const gateway = startGatewayProcess(t, {
-    ...{ WORKERS: "2", PORT: "0", DATA_DIR: await createTestFolder(t) },
+    WORKERS: "2",
+    PORT: "0",
+    DATA_DIR: await createTestFolder(t),
     DATABASE_URL: `mysql://root@127.0.0.1:${await freePort()}/gateway`,
   });
   t.is(await gateway.exited, 1);

@@ -1,7 +1,8 @@
-import { type ChatRequestBody, chatRoles, isObject } from "../../wire/chat-completion.ts";
+import { type ChatRequestBody, chatRoles } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { isKey } from "../../wire/json-layout.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
-import { refuseOtherModels } from "../other-models.ts";
+import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
 import {
   aModel,
   anArray,
@@ -13,19 +14,15 @@ import {
   ofType,
   parameterCheck,
 } from "../parameter-checks.ts";
+import type { DialectRequest } from "../dialect.ts";
 import { type BodyLimits, parseBody } from "../parse-body.ts";
-import { RequestMembers, requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
 /** A chat completion request: what it says, and the bytes that said it, which are what a like-minded upstream gets. */
-export type ChatRequest = {
+export type ChatRequest = DialectRequest & {
   body: ChatRequestBody;
-  bytes: Buffer;
   /** Where in the bytes the members stand that may have to change; null when one that was read occurs twice. */
   layout: ChatRequestLayout | null;
-  stream: boolean;
-  /** Whether the client speaks another dialect: then the bytes say something else. */
-  isTranslated: boolean;
   /** Whether the client asked for the chunk with the usage. */
   includeUsage: boolean;
 };
@@ -69,9 +66,10 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   return {
     body: request,
     bytes,
+    model: request.model,
+    modelRange: isDoubled ? null : layout.model,
     layout: isDoubled ? null : layout,
     stream,
-    isTranslated: false,
     includeUsage: stream && options?.include_usage === true,
   };
 }

@@ -9,8 +9,11 @@ import { requestSchema } from "../request-schema.ts";
 export type EmbeddingsRequest = {
   body: EmbeddingsRequestBody;
   bytes: Buffer;
-  /** Where in the bytes the model's name stands; null when a member that was read occurs twice. */
-  model: { start: number; end: number } | null;
+  /** The requested slug. */
+  model: string;
+  /** The slug's position in the bytes; null when a member that the gateway reads occurs twice. */
+  modelRange: { start: number; end: number } | null;
+  stream: false;
 };
 
 /**
@@ -22,7 +25,8 @@ export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): Embedd
   const { body, modelRange } = parseModelBody(bytes, limits, embeddingsMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
-  return { body: body as EmbeddingsRequestBody, bytes, model: modelRange };
+  const request = body as EmbeddingsRequestBody;
+  return { body: request, bytes, model: request.model, modelRange, stream: false };
 }
 
 const tokens = { type: "array", items: { type: "integer", minimum: 0 } };

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**
@@ -74,10 +74,6 @@ function addJson(countable: Countable, value: unknown): void {
 
 function addText(countable: Countable, text: unknown): void {
   if (typeof text === "string") countable.texts.push(text);
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */

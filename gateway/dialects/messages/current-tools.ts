@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 
 /**
  * The tools as they are at the end of the conversation: those of the request, but for what its system messages have added
@@ -46,8 +46,4 @@ function findChanges(messages: unknown): Change[] {
 
 function nameOf(tool: unknown): unknown {
   return isObject(tool) ? tool["name"] : undefined;
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject, listOf } from "../../wire/json.ts";
 import type { Block } from "./to-blocks.ts";
 
 /**
@@ -73,8 +73,4 @@ function inTags(name: string, text: string): string {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

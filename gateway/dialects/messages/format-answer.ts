@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import type { ChatAnswer } from "../../providers/provider.ts";
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { AnswerEnvelope } from "../dialect.ts";
 import { formatUsage } from "./format-usage.ts";
 import { type StopReason, toStopDetails } from "./to-stop-reason.ts";

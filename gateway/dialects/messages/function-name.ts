@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**

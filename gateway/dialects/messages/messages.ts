@@ -1,6 +1,5 @@
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, ShownError } from "../dialect.ts";
 import { formatAnswer } from "./format-answer.ts";
-import { formatError, formatErrorEvent } from "./format-error.ts";
 import { MessageStreamWriter } from "./message-stream-writer.ts";
 import { nativeMessages } from "./native-messages.ts";
 import { readMessagesRequest } from "./read-messages-request.ts";
@@ -17,3 +16,27 @@ export const messages: Dialect = {
   formatError,
   formatErrorEvent,
 };
+
+/** https://platform.claude.com/docs/en/api/errors */
+function formatError({ status, message, requestId }: ShownError): object {
+  const type = types.get(status) ?? (status >= 500 && status < 600 ? "api_error" : "invalid_request_error");
+  return { type: "error", error: { type, message }, request_id: requestId };
+}
+
+/** https://platform.claude.com/docs/en/build-with-claude/streaming#error-events */
+function formatErrorEvent(error: ShownError): string {
+  return `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`;
+}
+
+/** Those that clients can act on: by them, SDKs choose whether to try again. */
+const types = new Map([
+  [401, "authentication_error"],
+  [402, "billing_error"],
+  [403, "permission_error"],
+  [404, "not_found_error"],
+  [413, "request_too_large"],
+  [429, "rate_limit_error"],
+  [503, "overloaded_error"],
+  [504, "timeout_error"],
+  [529, "overloaded_error"],
+]);

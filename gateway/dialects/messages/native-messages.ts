@@ -1,27 +1,31 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
-import { isObject, type TokenUsage } from "../../wire/chat-completion.ts";
+import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
+import { type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
+import { readMessagesUsage } from "../../wire/messages-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
-import type { NativeDialect, NativeEventReader } from "../dialect.ts";
+import type { NativeDialect } from "../dialect.ts";
+import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
-import { readNativeUsage } from "./read-native-usage.ts";
 
 /** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
 export const nativeMessages: NativeDialect = {
-  toNativeRequest: withoutSealedThoughts,
+  headerNames: ["anthropic-version", "anthropic-beta"],
+  buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {
     const { edits, usage, hasList } = scanMessage(bytes, { start: 0, end: bytes.length }, slug);
     if (!hasList) throw badForm();
     return { bytes: applyEdits(bytes, edits), usage: readNativeUsage(usage) };
   },
-  eventNames: new Set(["message_start", "message_delta", "message_stop", "error"]),
-  createReader: (slug) => new MessageEventReader(slug),
+  outputNames: deltaNames,
+  createReader: (_request, slug, meter) => new NamedEventReader(new MessageEvents(slug), meter),
 };
 
 /** https://platform.claude.com/docs/en/build-with-claude/streaming */
-class MessageEventReader implements NativeEventReader {
+export class MessageEvents implements EventForm {
+  readonly eventNames = new Set(["message_start", "message_delta", "message_stop", "error"]);
   /** Asked for with every piece of a stream, so it is at hand. */
   usage: TokenUsage | null = null;
   readonly #slug: string;
@@ -33,7 +37,7 @@ class MessageEventReader implements NativeEventReader {
     this.#slug = slug;
   }
 
-  read({ name, data }: UpstreamEvent): ReturnType<NativeEventReader["read"]> {
+  read({ name, data }: UpstreamEvent): ReturnType<EventForm["read"]> {
     switch (name) {
       case "message_start":
         return { data: this.#readStart(Buffer.from(data)), ending: null };
@@ -94,4 +98,17 @@ function badForm(): GatewayError {
     "The answer of the model's provider was not in Anthropic's form.",
     { reason: "unreadable_answer" },
   );
+}
+
+/** By all the reports of one answer. */
+function readNativeUsage(...reports: unknown[]): TokenUsage | null {
+  const usage = readMessagesUsage(...reports);
+  if (usage === null) return null;
+  const { input, cached, cacheWrite, output, reasoning } = usage;
+  return readTokenUsage({
+    prompt_tokens: input === null ? null : input + (cached ?? 0) + (cacheWrite ?? 0),
+    completion_tokens: output,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  });
 }

@@ -1,4 +1,6 @@
-import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { isObject, listOf } from "../../wire/json.ts";
+import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /**
  * A chat completion's message, or a piece of one, as far as it is what it should be: many upstreams only imitate the form,
@@ -16,7 +18,7 @@ export function readAssistantMessage(message: unknown): SaidPiece {
     text: textOf(content),
     refusal: textOf(refusal),
     reasoning: textOf(reasoning),
-    details: listOf(details).flatMap(readDetail),
+    details: readReasoningDetails(details, "unknown"),
     calls: listOf(calls).flatMap(readCall),
   };
 }
@@ -42,24 +44,6 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function readDetail(value: unknown): ReasoningDetail[] {
-  if (!isObject(value)) return [];
-  const { type, format, index } = value;
-  if (type !== "reasoning.text" && type !== "reasoning.encrypted" && type !== "reasoning.summary") return [];
-  const texts = (["id", "text", "signature", "data", "summary"] as const).flatMap((name) => {
-    const text = value[name];
-    return typeof text === "string" ? [[name, text] as const] : [];
-  });
-  return [
-    {
-      type,
-      format: typeof format === "string" ? format : "unknown",
-      ...(typeof index === "number" && { index }),
-      ...Object.fromEntries(texts),
-    },
-  ];
-}
-
 function readCall(value: unknown): CalledPiece[] {
   const { index, id, function: fn } = isObject(value) ? value : {};
   if (!isObject(fn)) return [];
@@ -72,8 +56,4 @@ function readCall(value: unknown): CalledPiece[] {
       arguments: textOf(args),
     },
   ];
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,7 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { refuseModelOfTool, refuseOtherModels } from "../other-models.ts";
+import { refuseModelOfTool, refuseOtherModels, requestMembers } from "../request-members.ts";
 import {
   aModel,
   anArray,
@@ -14,7 +14,6 @@ import {
   parameterCheck,
 } from "../parameter-checks.ts";
 import { type BodyLimits, parseModelBody } from "../parse-body.ts";
-import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 import { currentTools } from "./current-tools.ts";
 

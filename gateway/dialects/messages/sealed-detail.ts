@@ -1,6 +1,7 @@
-import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { countValues } from "../../wire/json-layout.ts";
 import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
+import { readPartialDetail } from "../../wire/reasoning-details.ts";
 
 /**
  * What has no place in Anthropic's thoughts (whose thought it is, the signature that its upstream wants back), in the
@@ -16,27 +17,15 @@ export function sealDetail({ text: _text, summary: _summary, ...detail }: Partia
 /** What was sealed here, member by member; null for what is another's. */
 export function openDetail(sealed: string): Partial<ReasoningDetail> | null {
   if (!sealed.startsWith(sealPrefix)) return null;
-  const text = Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8");
-  const detail = parseShallowJson(text, countValues(detailValuesMax));
-  if (!isObject(detail)) return {};
-  const { type, index } = detail;
-  const texts = (["format", "id", "signature", "data"] as const).flatMap((name) => {
-    const text = detail[name];
-    return typeof text === "string" ? [[name, text] as const] : [];
-  });
-  return {
-    ...(isType(type) && { type }),
-    ...(typeof index === "number" && { index }),
-    ...Object.fromEntries(texts),
-  };
+  const json = Buffer.from(sealed.slice(sealPrefix.length), "base64url").toString("utf8");
+  const detail = readPartialDetail(parseShallowJson(json, countValues(detailValuesMax)));
+  // Its text and summary stand beside the seal.
+  const { text: _text, summary: _summary, ...sealedMembers } = detail;
+  return sealedMembers;
 }
 
 /** No signature of Anthropic's begins like this: they are base64, which has no hyphen. */
 export const sealPrefix = "gateway-thought-v1.";
-
-function isType(type: unknown): type is ReasoningDetail["type"] {
-  return type === "reasoning.text" || type === "reasoning.encrypted" || type === "reasoning.summary";
-}
 
 /** A detail has seven members at most. */
 const detailValuesMax = 20;

@@ -1,9 +1,11 @@
-import { type ChatMessage, type ContentPart, isObject } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { type Block, toBlocks } from "./to-blocks.ts";
 import { toAssistantMessage } from "./to-assistant-message.ts";
-import { toTextPart } from "./to-content-parts.ts";
-import { toUserMessages } from "./to-user-messages.ts";
-import { plainText } from "./plain-content.ts";
+import { toTextPart, toContentParts, withMarker } from "./to-content-parts.ts";
+import { plainText, plainContent } from "./plain-content.ts";
+import { expectString } from "../../wire/expect-type.ts";
+import { fromToolUseId } from "./tool-use-id.ts";
 
 /**
  * The conversation. Turns of the same role that follow one another are one, as they are to Anthropic.
@@ -70,4 +72,35 @@ function toNote(block: Block): Block[] {
 /** Or the model would make up what they would have found: Claude Code asks it for a web search and nothing else. */
 function sayUnavailable(names: readonly string[]): string {
   return `You cannot use ${names.join(", ")}: it is not available with this model. Where the task needs it, say that you could not do it; do not make up results.`;
+}
+
+/** A turn of the user's: what its tools gave back, which has to follow the calls at once, and then what it says. */
+function toUserMessages(blocks: Block[]): ChatMessage[] {
+  const results = blocks.filter(({ type }) => type === "tool_result");
+  const parts = blocks.filter(({ type }) => type !== "tool_result").flatMap(toContentParts);
+  const said: ChatMessage[] = parts.length > 0 ? [{ role: "user", content: plainContent(parts) }] : [];
+  return [...results.map(toToolMessage), ...said];
+}
+
+/** What a tool gave back. https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls */
+function toToolMessage(block: Block): ChatMessage {
+  const { fields, param } = block;
+  const { tool_use_id: id, content, is_error: isError } = fields;
+  const parts = toBlocks(content ?? [], `${param}.content`).flatMap(toContentParts);
+  const message: ChatMessage = {
+    role: "tool",
+    tool_call_id: fromToolUseId(expectString(id, `${param}.tool_use_id`)),
+    content: plainText(isError === true ? markError(parts) : parts),
+  };
+  return withMarker(message, block);
+}
+
+/** Chat completions have no field for it. */
+function markError(parts: ContentPart[]): ContentPart[] {
+  const [first, ...rest] = parts;
+  if (first?.type !== "text") return [{ type: "text", text: "The tool failed." }, ...parts];
+  const text = String(first["text"]);
+  return /^\W*(tool_use_)?error\b/i.test(text.slice(0, 64))
+    ? parts
+    : [{ ...first, text: `Error: ${text}` }, ...rest];
 }

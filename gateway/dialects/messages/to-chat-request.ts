@@ -1,11 +1,11 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { DialectRequest } from "../dialect.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { toChatTools } from "./to-chat-tools.ts";
-import { toReasoningEffort } from "./to-reasoning-effort.ts";
-import { toResponseFormat } from "./to-response-format.ts";
+import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 
 /**
  * A request for a message as one for a chat completion. Dropped without a word is what is between the client and Anthropic:
@@ -44,4 +44,76 @@ function toStop(value: unknown): string[] | undefined {
 function toUser(metadata: unknown): string | undefined {
   const id = ifGiven(metadata, "metadata", expectObject)?.["user_id"];
   return typeof id === "string" && /^[\w.:@-]{1,64}$/.test(id) ? id : undefined;
+}
+
+/**
+ * How much the model shall think, in OpenAI's names, which are Anthropic's too: as `output_config.effort` says, or else as
+ * the budget does. For Anthropic, no effort is the same as `high`, so that is what adaptive thinking without one asks for.
+ * A model that may not think is not told so: most upstreams refuse `none`, and those that cannot think need not hear it.
+ * https://platform.claude.com/docs/en/build-with-claude/effort
+ */
+function toReasoningEffort(body: Record<string, unknown>): string | undefined {
+  const thinking = ifGiven(body["thinking"], "thinking", expectObject) ?? {};
+  const { effort: asked } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
+  const effort = ifGiven(asked, "output_config.effort", expectString);
+  if (effort !== undefined && !efforts.includes(effort)) {
+    throw invalidValue("output_config.effort", `must be one of ${efforts.join(", ")}`);
+  }
+  switch (thinking["type"]) {
+    case "disabled":
+      return undefined;
+    case "adaptive":
+      return effort ?? "high";
+    case "enabled":
+      return effort ?? toEffort(thinking["budget_tokens"]);
+    default:
+      return effort;
+  }
+}
+
+const efforts = ["low", "medium", "high", "xhigh", "max"];
+
+/**
+ * Between the budgets that Claude Code has had for a little, more and much thinking (4,000, 10,000 and 31,999), and those
+ * that Google counts out for OpenAI's names (1,024, 8,192 and 24,576).
+ */
+function toEffort(budget: unknown): string | undefined {
+  if (budget === undefined || budget === null) return undefined;
+  if (typeof budget !== "number") throw invalidType("thinking.budget_tokens", "a number", budget);
+  return budget < 6_000 ? "low" : budget < 16_000 ? "medium" : "high";
+}
+
+/**
+ * The schema of the answer. `output_format` is what it was called in beta.
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+ */
+function toResponseFormat(body: Record<string, unknown>): object | undefined {
+  const { format: given } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
+  const isOld = given === undefined || given === null;
+  const param = isOld ? "output_format" : "output_config.format";
+  const format = ifGiven(isOld ? body["output_format"] : given, param, expectObject);
+  if (format === undefined) return undefined;
+  if (expectString(format["type"], `${param}.type`) !== "json_schema") {
+    throw unsupported(`${param}.type`, "Only json_schema is known.");
+  }
+  const schema = expectObject(format["schema"], `${param}.schema`);
+  return { type: "json_schema", json_schema: { name: "answer", schema, strict: isStrict(schema) } };
+}
+
+/**
+ * Whether OpenAI would take the schema as a strict one: it refuses those with optional or further properties, which
+ * Anthropic takes. https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isObject(schema)) return true;
+  const { properties, required, additionalProperties } = schema;
+  if (schema["type"] === "object" || isObject(properties)) {
+    const names = isObject(properties) ? Object.keys(properties) : [];
+    if (additionalProperties !== false || !Array.isArray(required)) return false;
+    const requiredNames = new Set<unknown>(required);
+    if (!names.every((name) => requiredNames.has(name))) return false;
+    if (isObject(properties) && !Object.values(properties).every(isStrict)) return false;
+  }
+  return Object.entries(schema).every(([keyword, value]) => keyword === "properties" || isStrict(value));
 }

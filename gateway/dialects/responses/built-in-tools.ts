@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 
 /**
  * A tool that OpenAI's models know without being told, and the client runs: for all other models, a function. Nothing here

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 
 /** The probabilities of a choice's tokens, as far as they are what OpenAI's form wants. */
 export function formatLogprobs(logprobs: unknown): object[] {

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 
 /**
  * Reads the text of a custom tool's call out of the arguments of the function that it is here, `{"input":"…"}`, while they

@@ -1,27 +1,37 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
-import { isObject, readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
+import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
-import type { NativeDialect, NativeEventReader } from "../dialect.ts";
+import type { NativeDialect } from "../dialect.ts";
+import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 
 /** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
 export const nativeResponses: NativeDialect = {
-  toNativeRequest(request) {
+  headerNames: [],
+  buildRequest(request, { name }) {
     // It would cost without being counted, too. A stream tells it all.
     if (request.body["background"] === true && !request.stream) throw unsupported("background", noBackground);
-    return withoutSealedReasoning(request);
+    return spliceModel(withoutSealedReasoning(request), name);
   },
   readAnswer(bytes, slug) {
     const { edits, usage, hasList } = scanResponse(bytes, { start: 0, end: bytes.length }, slug);
     if (!hasList) throw badForm();
     return { bytes: applyEdits(bytes, edits), usage };
   },
+  outputNames: deltaNames,
+  createReader: (_request, slug, meter) => new NamedEventReader(new ResponseEvents(slug), meter),
+};
 
-  eventNames: new Set([
+const noBackground =
+  "The gateway cannot be asked for a response later: leave it out, or ask for a stream with `stream`.";
+
+export class ResponseEvents implements EventForm {
+  readonly eventNames = new Set([
     "response.queued",
     "response.created",
     "response.in_progress",
@@ -29,15 +39,7 @@ export const nativeResponses: NativeDialect = {
     "response.incomplete",
     "response.failed",
     "error",
-  ]),
-
-  createReader: (slug) => new ResponseEventReader(slug),
-};
-
-const noBackground =
-  "The gateway cannot be asked for a response later: leave it out, or ask for a stream with `stream`.";
-
-class ResponseEventReader implements NativeEventReader {
+  ]);
   usage: TokenUsage | null = null;
   readonly #slug: string;
 
@@ -45,7 +47,7 @@ class ResponseEventReader implements NativeEventReader {
     this.#slug = slug;
   }
 
-  read({ name, data }: UpstreamEvent): ReturnType<NativeEventReader["read"]> {
+  read({ name, data }: UpstreamEvent): ReturnType<EventForm["read"]> {
     if (name === "error") return { data: null, ending: readError(JSON.parse(data)) };
     const bytes = Buffer.from(data);
     const edits: Edit[] = [];

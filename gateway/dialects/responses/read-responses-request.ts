@@ -1,7 +1,7 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { invalidType, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { refuseOtherModels } from "../other-models.ts";
+import { refuseOtherModels, requestMembers } from "../request-members.ts";
 import {
   aModel,
   anArray,
@@ -15,7 +15,6 @@ import {
   parameterCheck,
 } from "../parameter-checks.ts";
 import { type BodyLimits, parseModelBody } from "../parse-body.ts";
-import { requestMembers } from "../request-members.ts";
 import { type RequestSchema, requestSchema } from "../request-schema.ts";
 
 /**

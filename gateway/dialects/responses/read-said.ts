@@ -1,5 +1,6 @@
-import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
-import { readReasoningDetails } from "./sealed-reasoning.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
+import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /** What a message says, or a delta of one. Texts are empty where it says nothing. */
 export type Said = {

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { unsupported } from "../../wire/unsupported.ts";

@@ -1,6 +1,5 @@
-import type { Dialect } from "../dialect.ts";
+import type { Dialect, ShownError, StreamWriter } from "../dialect.ts";
 import { formatAnswer } from "./format-answer.ts";
-import { formatError, formatErrorEvent } from "./format-error.ts";
 import { nativeResponses } from "./native-responses.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
 import { ResponseStreamWriter } from "./response-stream-writer.ts";
@@ -17,3 +16,18 @@ export const responses: Dialect = {
   formatError,
   formatErrorEvent,
 };
+
+/** https://platform.openai.com/docs/guides/error-codes */
+function formatError({ message, type, param, code }: ShownError): object {
+  return { error: { message, type, param, code } };
+}
+
+/**
+ * An error as the last events of a stream. Of a stream that an upstream has written nothing is known here: neither how many
+ * events it had, nor the id, the time and the model of its response.
+ */
+function formatErrorEvent(error: ShownError, writer: StreamWriter | null): string {
+  if (writer instanceof ResponseStreamWriter) return writer.fail(error);
+  const envelope = { id: error.requestId, createdSeconds: 0, slug: "" };
+  return new ResponseStreamWriter(envelope, { body: {} }).fail(error);
+}

@@ -1,6 +1,7 @@
-import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { ValueCount } from "../../wire/json-layout.ts";
 import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
+import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /**
  * Thoughts as a client that keeps nothing else brings them back: in `encrypted_content`, which OpenAI fills for its own
@@ -18,26 +19,6 @@ export function openReasoning(sealed: string, count: ValueCount): ReasoningDetai
   if (!sealed.startsWith(sealPrefix)) return [];
   const text = Buffer.from(sealed.slice(sealPrefix.length), "base64").toString("utf8");
   return readReasoningDetails(parseShallowJson(text, count));
-}
-
-/** Member by member: upstreams and clients may have put anything there, nested as deeply as they like. */
-export function readReasoningDetails(details: unknown): ReasoningDetail[] {
-  return (Array.isArray(details) ? (details as unknown[]) : []).flatMap(toDetail);
-}
-
-function toDetail(value: unknown): ReasoningDetail[] {
-  if (!isObject(value)) return [];
-  const { type, format, index } = value;
-  if (!isType(type) || typeof format !== "string") return [];
-  const texts = (["id", "text", "signature", "data", "summary"] as const).flatMap((name) => {
-    const text = value[name];
-    return typeof text === "string" ? [[name, text] as const] : [];
-  });
-  return [{ type, format, ...(typeof index === "number" && { index }), ...Object.fromEntries(texts) }];
-}
-
-function isType(type: unknown): type is ReasoningDetail["type"] {
-  return type === "reasoning.text" || type === "reasoning.encrypted" || type === "reasoning.summary";
 }
 
 /** Collects the details of a stream, whose pieces are put together: sealed one by one they would be many times as long. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { expectArray, ifGiven } from "../../wire/expect-type.ts";
 import { readTool, type ToolDefinition } from "./read-tool.ts";
 

@@ -10,7 +10,7 @@ local function clock(said)
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- Time that runs backwards stands still, for all scopes of a request.
+-- Time that runs backwards stands still, for all holders of a request.
 local function currentSecond(now, minutes)
   local second = math.floor(now / 1000)
   for _, minute in ipairs(minutes) do

@@ -1,10 +1,10 @@
--- Counts a request in all its scopes if no limit of any of them would be passed, and otherwise in none. Nothing comes between,
+-- Counts a request for all its holders if no limit of any of them would be passed, and otherwise in none. Nothing comes between,
 -- because the server runs one script at a time.
--- KEYS: of each scope its minute, and its requests under way by the session of the process that has them.
--- ARGV: milliseconds since 1970 or nothing, the session, what the keys of sessions begin with, the tokens, and of each scope its
+-- KEYS: of each holder its minute, and its requests under way by the session of the process that has them.
+-- ARGV: milliseconds since 1970 or nothing, the session, what the keys of sessions begin with, the tokens, and of each holder its
 -- requests and tokens per minute and its requests at the same time; 0 = as many as come.
--- The answer: the second in which it was taken, or 0; the place of the scope that refuses, why, and for how many milliseconds; and
--- of each scope the requests and tokens in its minute.
+-- The answer: the second in which it was taken, or 0; the place of the holder that refuses, why, and for how many milliseconds; and
+-- of each holder the requests and tokens in its minute.
 
 local now, session, sessions, tokens = clock(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4])
 local minutes = {}

@@ -2,11 +2,17 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
-import type { GatewayError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import type { Meter } from "../meter.ts";
-import { type LimitKind, refusalOf, type Scope } from "../scope.ts";
-import { secondsPerMinute } from "../sliding-minute.ts";
+import type { Meter } from "../rates/meter.ts";
+import {
+  type ExactPlace,
+  type ExactRefusal,
+  type ExactTake,
+  type HolderLimits,
+  type LimitKind,
+  refusalOf,
+} from "../rates/holder-limits.ts";
+import { secondsPerMinute } from "../rates/sliding-minute.ts";
 import { ValkeyConnection } from "./valkey-connection.ts";
 
 type ValkeyLimitsOptions = {
@@ -18,23 +24,6 @@ type ValkeyLimitsOptions = {
   /** Milliseconds since 1970; null = the server's clock, which is the same for all processes. */
   now?: (() => number) | null;
 };
-
-/** What of a scope's limits per minute is used, in all processes. */
-export type ScopeUse = { requests: number; tokens: number };
-
-/** The place of a request that is let in; it is ended once. */
-export type ExactPlace = {
-  /** @param tokens how many more it had than it was thought to have */
-  end(tokens: number): void;
-  /** It was not made after all. */
-  undo(): void;
-};
-
-/** What was counted for it; of each scope what is used. */
-export type ExactTake = ExactPlace & { used: ScopeUse[] };
-
-/** Nothing was counted. */
-export type ExactRefusal = { used: ScopeUse[]; error: GatewayError };
 
 /**
  * Counts requests, tokens and requests at the same time for all processes together, in Valkey. Not with the Redis limiters of
@@ -55,7 +44,9 @@ export class ValkeyLimits {
     this.#options = options;
     const { url, timeoutMs, log } = options;
     this.#connection = new ValkeyConnection({
-      ...{ url, timeoutMs, log },
+      url,
+      timeoutMs,
+      log,
       greet: (client) => this.#begin(client),
       came: () => this.#tellWhatIsUnderWay(),
     });
@@ -77,19 +68,21 @@ export class ValkeyLimits {
   }
 
   /** Null when it does not answer. */
-  async take(scopes: readonly Scope[], tokens: number): Promise<ExactTake | ExactRefusal | null> {
-    const limits = scopes.flatMap((scope) => [
-      ...[scope.requestsPerMinute, scope.tokensPerMinute, scope.concurrentRequests],
+  async take(holders: readonly HolderLimits[], tokens: number): Promise<ExactTake | ExactRefusal | null> {
+    const limits = holders.flatMap((holder) => [
+      holder.requestsPerMinute,
+      holder.tokensPerMinute,
+      holder.concurrentRequests,
     ]);
-    const keys = keysOf(scopes);
+    const keys = keysOf(holders);
     const answer = await this.#run(take, keys, [this.#session, sessionKey(""), tokens, ...limits]);
     if (answer === null) return null;
     const [second, place, reason, waitMs, ...sums] = answer as TakeAnswer;
-    const used = scopes.map((_, index) => ({
+    const used = holders.map((_, index) => ({
       requests: sums[index * 2] ?? 0,
       tokens: sums[index * 2 + 1] ?? 0,
     }));
-    const refusing = scopes[place - 1];
+    const refusing = holders[place - 1];
     if (refusing) {
       const usedTokens = used[place - 1]?.tokens ?? 0;
       return { used, error: refusalOf(refusing, reason, { tokens, usedTokens, waitMs }) };
@@ -102,8 +95,8 @@ export class ValkeyLimits {
    * The place of a request that was let in without being counted here: if it is under way when Valkey comes back, that is
    * told, so its end has to be told, too. What was not taken here is not given back here.
    */
-  untold(scopes: readonly Scope[]): ExactPlace {
-    const settle = (more: number) => this.#settle(keysOf(scopes), 0, 0, more);
+  untold(holders: readonly HolderLimits[]): ExactPlace {
+    const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
     return { end: (more) => settle(Math.max(0, more)), undo: () => settle(0) };
   }
 
@@ -155,7 +148,7 @@ export class ValkeyLimits {
 
 type Script = { text: string; sha: string };
 
-/** The second in which it was counted, the place of the scope that refuses, why and for how long, and what is used. */
+/** The second in which it was counted, the place of the holder that refuses, why and for how long, and what is used. */
 type TakeAnswer = [second: number, place: number, reason: LimitKind, waitMs: number, ...used: number[]];
 
 const take = readScript("take.lua");
@@ -170,7 +163,8 @@ function readScript(name: string): Script {
 // In braces what Valkey's clusters choose the server by: a script's keys have to be on the same one.
 const minuteKey = (id: string) => `{model-gateway}:minute:${id}`;
 const underWayKey = (id: string) => `{model-gateway}:under-way:${id}`;
-const keysOf = (scopes: readonly Scope[]) => scopes.flatMap(({ id }) => [minuteKey(id), underWayKey(id)]);
+const keysOf = (holders: readonly HolderLimits[]) =>
+  holders.flatMap(({ id }) => [minuteKey(id), underWayKey(id)]);
 const sessionKey = (session: string) => `{model-gateway}:session:${session}`;
 
 const sessionMs = 10_000;

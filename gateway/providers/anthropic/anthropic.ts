@@ -1,15 +1,18 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { ChatTranslation, NetworkProvider } from "../provider.ts";
+import type { ChatTranslation, Provider } from "../provider.ts";
 import { buildMessagesRequest } from "./build-messages-request.ts";
 import { findClaudeTraits } from "./claude-traits.ts";
 import { MessageStreamReader } from "./message-stream-reader.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { readMessage } from "./read-message.ts";
 
 /** Anthropic's Messages API. https://platform.claude.com/docs/en/api/messages/create */
-export const anthropic: NetworkProvider = {
-  reach: "network",
+export const anthropic: Provider = {
+  label: "Anthropic",
+  fields: { baseUrl: "optional", apiKey: "required" },
+  telemetryName: "anthropic",
   defaultBaseUrl: "https://api.anthropic.com/v1",
   presets: [
     {
@@ -28,11 +31,11 @@ export const anthropic: NetworkProvider = {
     ];
     return {
       modelsEndpoint: endpointAt(settings, "/models?limit=1000", headers),
-      readModelNames,
+      readModelNames: (list) => readModelNames(list, "data", "id"),
       chat({ name }) {
         const betas = findClaudeTraits(name).bindsThoughts ? ["anthropic-beta", thinkingBindingBeta] : [];
         const endpoint = endpointAt(settings, "/messages", [...headers, ...betas]);
-        return { form: "translated", endpoint, streamEndpoint: endpoint, ...translation };
+        return { endpoint, streamEndpoint: endpoint, quirks: null, ...translation };
       },
       embeddings: () => null,
       dialects: {
@@ -57,14 +60,6 @@ const translation: ChatTranslation = {
   createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
   createStreamReader: () => new MessageStreamReader(),
 };
-
-function readModelNames(list: unknown): string[] | null {
-  const models = isObject(list) ? list["data"] : null;
-  if (!Array.isArray(models)) return null;
-  return models.flatMap((model: unknown) =>
-    isObject(model) && typeof model["id"] === "string" ? model["id"] : [],
-  );
-}
 
 /** That our money is used up is said as if the request were wrong. */
 function meantStatus(status: number, body: unknown): number {

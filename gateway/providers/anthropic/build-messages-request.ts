@@ -1,16 +1,27 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
-import { findClaudeTraits } from "./claude-traits.ts";
-import { expectObject, ifGiven } from "../../wire/expect-type.ts";
-import type { AnthropicMessage, MessagesRequest } from "./messages-request.ts";
+import { type ClaudeTraits, findClaudeTraits } from "./claude-traits.ts";
+import { expectNumber, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import type {
+  AnthropicMessage,
+  MessagesRequest,
+  OutputFormat,
+  TextBlock,
+  Thinking,
+} from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
-import { refuseInexpressible } from "./refuse-inexpressible.ts";
 import { toAnthropicMessages } from "./to-anthropic-messages.ts";
-import { toAnthropicTools } from "./to-anthropic-tools.ts";
-import { toOutputFormat } from "./to-output-format.ts";
-import { toSampling } from "./to-sampling.ts";
-import { toStopSequences } from "./to-stop-sequences.ts";
+import { toAnthropicTools, toStrictSchema } from "./to-anthropic-tools.ts";
 import { toThinking } from "./to-thinking.ts";
+import {
+  type Inexpressible,
+  is,
+  isEmpty,
+  isTextOnly,
+  never,
+  refuseParameters,
+} from "../refuse-parameters.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 
 /** Says in the Messages API's form what a chat completion request says. */
 export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel): MessagesRequest {
@@ -56,4 +67,108 @@ const smallestOutputTokensMax = 4_096;
 
 function withoutThoughts({ role, content }: AnthropicMessage): AnthropicMessage {
   return { role, content: content.filter((block) => !isThought(block)) };
+}
+
+/** Throws `unsupported_parameter` for what the Messages API has nothing like, and what would change the answer. */
+function refuseInexpressible(body: ChatRequestBody): void {
+  refuseParameters(body, inexpressible);
+}
+
+const inexpressible: Inexpressible[] = [
+  ["n", is(1), "Claude gives one answer at a time."],
+  ["logprobs", is(false), "Claude does not tell probabilities."],
+  ["top_logprobs", is(0), "Claude does not tell probabilities."],
+  ["logit_bias", isEmpty, "Claude's tokens cannot be weighted."],
+  ["frequency_penalty", is(0), "Claude has no penalties."],
+  ["presence_penalty", is(0), "Claude has no penalties."],
+  ["modalities", isTextOnly, "Claude answers with text only."],
+  ["audio", never, "Claude answers with text only."],
+  ["functions", isEmpty, "Use tools."],
+  ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice."],
+  ["web_search_options", never, "The search is OpenAI's own."],
+];
+
+/**
+ * A schema is a thing of its own for Anthropic; JSON without one can only be asked for in words.
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+ */
+function toOutputFormat(value: unknown): { format?: OutputFormat; instruction?: TextBlock } {
+  const responseFormat = ifGiven(value, "response_format", expectObject);
+  if (responseFormat === undefined) return {};
+  const param = "response_format.json_schema";
+  switch (expectString(responseFormat["type"], "response_format.type")) {
+    case "text":
+      return {};
+    case "json_object":
+      return { instruction: jsonInstruction };
+    case "json_schema": {
+      const { schema, description } = expectObject(responseFormat["json_schema"], param);
+      const given = ifGiven(schema, `${param}.schema`, expectObject);
+      if (given === undefined) return { instruction: jsonInstruction };
+      const about = ifGiven(description, `${param}.description`, expectString);
+      const described = about === undefined ? given : { description: about, ...given };
+      return { format: { type: "json_schema", schema: toStrictSchema(described) } };
+    }
+    default:
+      throw unsupported("response_format.type", "Claude can write text, json_object and json_schema.");
+  }
+}
+
+const jsonInstruction: TextBlock = {
+  type: "text",
+  text: "Answer with one valid JSON object and nothing else: no text around it, no code fence.",
+};
+
+function toStopSequences(stop: unknown): string[] | undefined {
+  if (stop === undefined || stop === null) return undefined;
+  const sequences = Array.isArray(stop)
+    ? stop.map((sequence, index) => expectString(sequence, `stop[${index}]`))
+    : [expectString(stop, "stop")];
+  // The API answers 400: "each stop sequence must contain non-whitespace".
+  if (sequences.some((sequence) => sequence.trim() === "")) {
+    throw unsupported("stop", "Claude cannot stop at white space alone.");
+  }
+  return sequences.length > 0 ? sequences : undefined;
+}
+
+type Sampling = Pick<MessagesRequest, "temperature" | "top_p" | "top_k">;
+
+/**
+ * A temperature or `top_p` of 1 is left out: it is 1 anyway, and many models refuse both together, or even one of them.
+ * https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
+ */
+function toSampling(
+  body: ChatRequestBody,
+  { sampling }: ClaudeTraits,
+  thinking: Thinking | undefined,
+): Sampling {
+  const temperature = unlessNeutral(ifGiven(body["temperature"], "temperature", expectNumber));
+  const topP = unlessNeutral(ifGiven(body["top_p"], "top_p", expectNumber));
+  const topK = ifGiven(body["top_k"], "top_k", expectNumber);
+  if (temperature !== undefined && temperature > 1) {
+    throw unsupported("temperature", "Claude takes values from 0 to 1.");
+  }
+  if (sampling === "never") {
+    const why = "This model chooses its words by itself; leave it out.";
+    if (temperature !== undefined) throw unsupported("temperature", why);
+    if (topP !== undefined) throw unsupported("top_p", why);
+    if (topK !== undefined) throw unsupported("top_k", why);
+  }
+  if (sampling === "not while thinking" && isThinking(thinking)) {
+    const why = "Claude does not take it while it thinks; leave it out, or leave out reasoning_effort.";
+    if (temperature !== undefined) throw unsupported("temperature", why);
+    if (topP !== undefined && topP < thinkingTopPMin) throw unsupported("top_p", why);
+    if (topK !== undefined) throw unsupported("top_k", why);
+  }
+  return { temperature, top_p: topP, top_k: topK };
+}
+
+const thinkingTopPMin = 0.95;
+
+function unlessNeutral(value: number | undefined): number | undefined {
+  return value === 1 ? undefined : value;
+}
+
+function isThinking(thinking: Thinking | undefined): boolean {
+  return thinking?.type === "enabled" || thinking?.type === "adaptive";
 }

@@ -1,9 +1,9 @@
-import { type ChatUsage, type ChunkChoice, type ChunkDelta, isObject } from "../../wire/chat-completion.ts";
+import type { ChatUsage, ChunkChoice, ChunkDelta } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";
-import { readFinishReason, readRefusal } from "./read-finish-reason.ts";
-import { readToolCall } from "./read-tool-call.ts";
+import { readFinishReason, readRefusal, readToolCall } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readUsage } from "./read-usage.ts";
 

@@ -1,7 +1,6 @@
-import { type AssistantMessage, isObject } from "../../wire/chat-completion.ts";
+import type { AssistantMessage, FinishReason, ToolCall } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ChatAnswer } from "../provider.ts";
-import { readFinishReason, readRefusal } from "./read-finish-reason.ts";
-import { readToolCall } from "./read-tool-call.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readUsage } from "./read-usage.ts";
 
@@ -52,4 +51,39 @@ function readContent(blocks: unknown[], refusal: string | null): AssistantMessag
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+/** A `tool_use` block. Throws for a call that nobody could answer. */
+export function readToolCall({ id, name, input }: Record<string, unknown>): ToolCall {
+  if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: JSON.stringify(isObject(input) ? input : {}) },
+  };
+}
+
+/** https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
+export function readFinishReason(stopReason: string): FinishReason {
+  // More of them may come within the same version of the API, for answers that are complete.
+  return Object.hasOwn(finishReasons, stopReason)
+    ? finishReasons[stopReason as keyof typeof finishReasons]
+    : "stop";
+}
+
+const finishReasons = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  tool_use: "tool_calls",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  /** It would go on if it got its own words back. */
+  pause_turn: "length",
+  refusal: "content_filter",
+} satisfies Record<string, FinishReason>;
+
+/** Why it refused, in words; null where it did not, or does not say. */
+export function readRefusal(stopDetails: unknown): string | null {
+  const explanation = isObject(stopDetails) ? stopDetails["explanation"] : null;
+  return typeof explanation === "string" && explanation !== "" ? explanation : null;
 }

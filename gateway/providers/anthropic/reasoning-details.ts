@@ -1,4 +1,5 @@
-import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "./messages-request.ts";
 
 /** Says whose thoughts they are: only Anthropic can check their signatures. */

@@ -1,11 +1,18 @@
-import { type ChatMessage, type ContentPart, isObject } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ContentPart } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { unsupported } from "../../wire/unsupported.ts";
-import { expectString } from "../../wire/expect-type.ts";
-import { invalidType } from "../../wire/parameter-errors.ts";
-import type { ContentBlock, TextBlock } from "./messages-request.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
+import type {
+  Base64Source,
+  ContentBlock,
+  DocumentBlock,
+  ImageBlock,
+  TextBlock,
+  UrlSource,
+} from "./messages-request.ts";
 import { toCacheControl } from "./to-cache-control.ts";
-import { toFileBlock } from "./to-file-block.ts";
-import { toImageBlock } from "./to-image-block.ts";
+import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
 
 /** What a person or a tool says: text, images, files. */
 export function toAnthropicContent(content: ChatMessage["content"], param: string): ContentBlock[] {
@@ -47,3 +54,59 @@ function toTextBlock(part: ContentPart, at: string, field: "text" | "refusal"): 
   const text = expectString(part[field], `${at}.${field}`);
   return text.trim() === "" ? [] : [{ type: "text", text, cache_control: toCacheControl(part, at) }];
 }
+
+/** A file as a document, or as the image that it is. https://platform.claude.com/docs/en/build-with-claude/pdf-support */
+function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock {
+  const param = `${at}.file`;
+  const file = expectObject(part["file"], param);
+  if (ifGiven(file["file_id"], `${param}.file_id`, expectString) !== undefined) {
+    throw unsupported(`${param}.file_id`, "Send the file itself, in file_data.");
+  }
+  const dataParam = `${param}.file_data`;
+  const fileData = expectString(file["file_data"], dataParam);
+  const title = ifGiven(file["filename"], `${param}.filename`, expectString) || undefined;
+  const data = parseDataUrl(fileData);
+  if (data?.mediaType.startsWith("image/"))
+    return { type: "image", source: toEmbeddedImage(data, dataParam) };
+  return { type: "document", source: toSource(fileData, dataParam), title };
+}
+
+function toSource(fileData: string, param: string): DocumentBlock["source"] {
+  if (/^https:\/\//i.test(fileData)) return { type: "url", url: fileData };
+  const data = parseDataUrl(fileData);
+  // OpenAI's API takes PDF files only, so this is what bare base64 must be.
+  if (data === null) return { type: "base64", media_type: pdf, data: fileData };
+  if (data.mediaType === pdf && data.base64 !== null) {
+    return { type: "base64", media_type: pdf, data: data.base64 };
+  }
+  if (!data.mediaType.startsWith("text/") && data.mediaType !== "application/json") {
+    throw unsupported(param, "Claude reads files as PDF, text or images.");
+  }
+  const text = data.text();
+  if (text === null) throw invalidValue(param, "must hold text in base64 or percent encoding");
+  return { type: "text", media_type: "text/plain", data: text };
+}
+
+const pdf = "application/pdf";
+
+/** https://platform.claude.com/docs/en/build-with-claude/vision */
+function toImageBlock(part: ContentPart, at: string): ImageBlock {
+  const { url } = expectObject(part["image_url"], `${at}.image_url`);
+  const param = `${at}.image_url.url`;
+  return { type: "image", source: imageSource(expectString(url, param), param) };
+}
+
+function imageSource(url: string, param: string): UrlSource | Base64Source {
+  const data = parseDataUrl(url);
+  if (data) return toEmbeddedImage(data, param);
+  if (/^https:\/\//i.test(url)) return { type: "url", url };
+  throw invalidValue(param, "must be an https or a data URL");
+}
+
+function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64Source {
+  if (!imageTypes.has(mediaType)) throw unsupported(param, "Claude reads images as JPEG, PNG, GIF or WebP.");
+  if (base64 === null) throw invalidValue(param, "must hold an image in base64");
+  return { type: "base64", media_type: mediaType, data: base64 };
+}
+
+const imageTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);

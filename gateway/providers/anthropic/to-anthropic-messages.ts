@@ -5,9 +5,8 @@ import { unsupported } from "../../wire/unsupported.ts";
 import { expectString } from "../../wire/expect-type.ts";
 import type { AnthropicMessage, TextBlock, ToolResultBlock } from "./messages-request.ts";
 import { toAnthropicContent, toTextBlocks } from "./to-anthropic-content.ts";
-import { toAssistantBlocks } from "./to-assistant-blocks.ts";
+import { toAssistantBlocks, toToolUseId } from "./to-assistant-blocks.ts";
 import { toCacheControl, withCacheControl } from "./to-cache-control.ts";
-import { toToolUseId } from "./to-tool-use-id.ts";
 
 /**
  * Takes the instructions out of a conversation, wherever they stand in it, as Anthropic's own imitation of OpenAI's API

@@ -7,7 +7,6 @@ import type { ContentBlock, ToolUseBlock } from "./messages-request.ts";
 import { toThoughts } from "./reasoning-details.ts";
 import { toTextBlocks } from "./to-anthropic-content.ts";
 import { toCacheControl } from "./to-cache-control.ts";
-import { toToolUseId } from "./to-tool-use-id.ts";
 
 /**
  * What the model has said before: text, then tool calls, and its thoughts in between where they were, which is what their
@@ -62,3 +61,11 @@ function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unk
   if (text.trim() === "") return {};
   return parseShallowObject(text, jsonTexts) ?? { INVALID_JSON: text };
 }
+
+/** Other providers' ids may hold other characters, and a conversation may have begun with one of them. */
+export function toToolUseId(id: string): string {
+  return id.slice(0, idLengthMax).replaceAll(/[^\w-]/g, "_");
+}
+
+/** No provider's ids are as long; the API refuses them anyway. */
+const idLengthMax = 1_024;

@@ -1,13 +1,22 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { ChatQuirks, NetworkProvider } from "../provider.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
+import type { Provider } from "../provider.ts";
 
 /**
  * OpenAI's models in somebody's own Azure resource: chat completions as they are, at other addresses. The model's name is
  * the name of a deployment. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
  */
-export const azureOpenAi: NetworkProvider = {
-  reach: "network",
+export const azureOpenAi: Provider = {
+  label: "Azure OpenAI",
+  fields: {
+    baseUrl: "required",
+    baseUrlExample: "https://<resource>.openai.azure.com",
+    baseUrlHint: "The endpoint of your resource, as Azure's portal shows it under Keys and Endpoint.",
+    apiKey: "required",
+  },
+  telemetryName: "azure.ai.openai",
   defaultBaseUrl: null,
   presets: [
     {
@@ -17,6 +26,7 @@ export const azureOpenAi: NetworkProvider = {
       keyPageUrl: "https://portal.azure.com/",
       hint: "The base URL is your resource's endpoint, such as https://my-resource.openai.azure.com. Its models are your deployments.",
       keyVariable: "AZURE_OPENAI_API_KEY",
+      readEnvironment: ({ AZURE_OPENAI_ENDPOINT: endpoint = null }) => ({ baseUrl: endpoint }),
     },
   ],
   connect({ baseUrl, secret }) {
@@ -32,7 +42,7 @@ export const azureOpenAi: NetworkProvider = {
     return {
       modelsEndpoint: endpoint(isDated ? "/openai/models" : "/openai/v1/models"),
       readModelNames,
-      chat: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "chat/completions"), quirks }),
+      chat: ({ name }) => chatCompletionsApi(endpointOf(name, "chat/completions"), quirks),
       dialects: isDated ? {} : { responses: endpoint("/openai/v1/responses") },
       embeddings: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "embeddings") }),
     };

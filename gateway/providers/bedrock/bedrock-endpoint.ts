@@ -1,7 +1,7 @@
 import { SignatureV4 } from "@smithy/signature-v4";
+import { createHash, createHmac, createSecretKey, type Hash, type Hmac } from "node:crypto";
 import type { Endpoint } from "../provider.ts";
-import { NodeSha256 } from "./node-sha256.ts";
-import type { BedrockCredential } from "./bedrock-credential.ts";
+import { GatewayError } from "../../errors.ts";
 
 type BedrockEndpointOptions = {
   /** Whose own path is kept. */
@@ -78,3 +78,71 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 }
 
 const contentType = "application/json";
+
+/**
+ * The hash that AWS's signer is given. Its own one hands Node the keys as bytes, which takes Node several times as long as
+ * a key object.
+ */
+class NodeSha256 {
+  readonly #secret: Source | undefined;
+  #hash: Hash | Hmac;
+
+  constructor(secret?: Source) {
+    this.#secret = secret;
+    this.#hash = begin(secret);
+  }
+
+  update(data: Source): void {
+    this.#hash.update(toBytes(data));
+  }
+
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(this.#hash.digest());
+  }
+
+  reset(): void {
+    this.#hash = begin(this.#secret);
+  }
+}
+
+type Source = string | ArrayBuffer | ArrayBufferView;
+
+function begin(secret: Source | undefined): Hash | Hmac {
+  return secret === undefined ? createHash("sha256") : createHmac("sha256", createSecretKey(toBytes(secret)));
+}
+
+function toBytes(data: Source): Buffer {
+  if (typeof data === "string") return Buffer.from(data);
+  return data instanceof ArrayBuffer
+    ? Buffer.from(data)
+    : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}
+
+/** What requests are made with: keys of an AWS identity, to sign them, or a Bedrock API key, to send along. */
+export type BedrockCredential =
+  | { kind: "signature"; accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
+  | { kind: "bearer"; apiKey: string };
+
+/**
+ * `accessKeyId:secretAccessKey`, `accessKeyId:secretAccessKey:sessionToken` or, without a colon, a Bedrock API key.
+ * Throws `invalid_value`. https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html
+ */
+export function parseBedrockCredential(secret: string): BedrockCredential {
+  const parts = secret.split(":");
+  if (parts.length > 3 || !parts.every(isKey)) {
+    throw new GatewayError(
+      "invalid_value",
+      "The credential must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken.",
+      { param: "apiKey" },
+    );
+  }
+  const [first = "", secretAccessKey, sessionToken] = parts;
+  return secretAccessKey === undefined
+    ? { kind: "bearer", apiKey: first }
+    : { kind: "signature", accessKeyId: first, secretAccessKey, sessionToken };
+}
+
+/** What can be in a header. */
+function isKey(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}

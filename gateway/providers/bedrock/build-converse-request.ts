@@ -1,14 +1,20 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
 import type { UpstreamModel } from "../provider.ts";
-import type { ConverseRequest } from "./converse-request.ts";
-import { expectNumber, expectString, ifGiven } from "../../wire/expect-type.ts";
-import { findModelFamily } from "./model-family.ts";
-import { refuseInexpressible } from "./refuse-inexpressible.ts";
+import type { ConverseRequest, OutputConfig } from "./converse-request.ts";
+import { expectNumber, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { findModelFamily, type ModelFamily } from "./model-family.ts";
 import { toConverseMessages } from "./to-converse-messages.ts";
-import { toOutputFormat } from "./to-output-format.ts";
-import { toSampling } from "./to-sampling.ts";
 import { toThinking } from "./to-thinking.ts";
 import { toToolConfig } from "./to-tool-config.ts";
+import {
+  type Inexpressible,
+  is,
+  isEmpty,
+  isTextOnly,
+  never,
+  refuseParameters,
+} from "../refuse-parameters.ts";
+import { unsupported } from "../../wire/unsupported.ts";
 
 /** Says in Converse's form what a chat completion request says. */
 export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {
@@ -52,4 +58,124 @@ function toStopSequences(stop: unknown): string[] | undefined {
 
 function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.values(value).some((field) => field !== undefined) ? value : undefined;
+}
+
+/** Throws `unsupported_parameter` for what Converse has nothing like, and what would change the answer. */
+function refuseInexpressible(body: ChatRequestBody): void {
+  refuseParameters(body, inexpressible);
+}
+
+const inexpressible: Inexpressible[] = [
+  ["n", is(1), "Models on Bedrock give one answer to a request."],
+  ["logprobs", is(false), "Bedrock does not tell probabilities."],
+  ["top_logprobs", is(0), "Bedrock does not tell probabilities."],
+  ["logit_bias", isEmpty, "Bedrock has nothing like it."],
+  ["frequency_penalty", is(0), "Bedrock has nothing like it."],
+  ["presence_penalty", is(0), "Bedrock has nothing like it."],
+  ["modalities", isTextOnly, "Models on Bedrock answer with text."],
+  ["audio", never, "Models on Bedrock answer with text."],
+  ["web_search_options", never, "Models on Bedrock do not search the web."],
+  ["functions", isEmpty, "Use tools instead."],
+  ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
+];
+
+type OutputFormat = {
+  outputConfig?: OutputConfig | undefined;
+  /** What has to be said to the model in words, as there is no parameter for it. */
+  instruction?: string | undefined;
+};
+
+/** https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html */
+function toOutputFormat(responseFormat: unknown, family: ModelFamily): OutputFormat {
+  const format = ifGiven(responseFormat, "response_format", expectObject) ?? { type: "text" };
+  switch (format["type"]) {
+    case "text":
+      return {};
+    case "json_object":
+      return { instruction: "Answer with a JSON object and nothing else, without a code fence." };
+    case "json_schema":
+      return toSchemaFormat(format["json_schema"], "response_format.json_schema", family);
+    default:
+      throw unsupported("response_format.type", "Use text, json_object or json_schema.");
+  }
+}
+
+function toSchemaFormat(value: unknown, param: string, family: ModelFamily): OutputFormat {
+  const named = expectObject(value, param);
+  const schema = JSON.stringify(expectObject(named["schema"], `${param}.schema`));
+  if (!takesSchema(family)) return { instruction: `${schemaInstruction}\n${schema}` };
+  const name = ifGiven(named["name"], `${param}.name`, expectString);
+  const description = ifGiven(named["description"], `${param}.description`, expectString);
+  const structure = { jsonSchema: { schema, name, description } };
+  return { outputConfig: { textFormat: { type: "json_schema", structure } } };
+}
+
+/**
+ * Bedrock holds requests for Claude to a schema of its own, which does not know this parameter for older models and, so far,
+ * for many newer ones: "output_config.format: Extra inputs are not permitted".
+ */
+function takesSchema({ name, version }: ModelFamily): boolean {
+  return name !== "claude" || version === 405 || version === 406;
+}
+
+const schemaInstruction =
+  "Answer with a JSON object that matches this JSON schema and nothing else, without a code fence:";
+
+type Sampling = {
+  temperature?: number | undefined;
+  topP?: number | undefined;
+  /** For `additionalModelRequestFields`, as Converse has no name for `top_k`. */
+  fields: Record<string, unknown>;
+};
+
+/** How the model chooses its words. */
+function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
+  const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
+  if (temperature !== undefined && temperature > 1) {
+    throw unsupported("temperature", "Models on Bedrock take values from 0 to 1.");
+  }
+  const topP = ifGiven(body["top_p"], "top_p", expectNumber);
+  const topK = ifGiven(body["top_k"], "top_k", expectNumber);
+  switch (family.name) {
+    case "claude":
+      return claudeSampling({ temperature, topP, topK }, family.version, claudeThinks);
+    // https://docs.aws.amazon.com/nova/latest/userguide/using-converse-api.html
+    case "nova":
+      return { temperature, topP, fields: topK === undefined ? {} : { inferenceConfig: { topK } } };
+    default:
+      return { temperature, topP, fields: {} };
+  }
+}
+
+type Asked = Record<"temperature" | "topP" | "topK", number | undefined>;
+
+/**
+ * Newer Claudes refuse all of it, older ones while they think. A value of 1 is left out: it is 1 anyway, and some refuse
+ * `temperature` and `top_p` together.
+ */
+function claudeSampling(asked: Asked, version: number, thinks: boolean): Sampling {
+  const temperature = unlessOne(asked.temperature);
+  const topP = unlessOne(asked.topP);
+  const { topK } = asked;
+  if (version >= 407) {
+    refuse(
+      { temperature, top_p: topP, top_k: topK },
+      "This model chooses its words by itself; leave it out.",
+    );
+  } else if (thinks) {
+    // https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
+    const refused = { temperature, top_k: topK, top_p: topP !== undefined && topP < 0.95 ? topP : undefined };
+    refuse(refused, "Claude does not take it while it thinks; leave it out, or leave out reasoning_effort.");
+  }
+  return { temperature, topP, fields: topK === undefined ? {} : { top_k: topK } };
+}
+
+function refuse(parameters: Record<string, number | undefined>, why: string): void {
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) throw unsupported(name, why);
+  }
+}
+
+function unlessOne(value: number | undefined): number | undefined {
+  return value === 1 ? undefined : value;
 }

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { CachePointBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 

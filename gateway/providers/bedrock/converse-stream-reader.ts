@@ -1,17 +1,16 @@
-import {
-  type ChatUsage,
-  type ChunkChoice,
-  type ChunkDelta,
-  type FinishReason,
-  isObject,
-  type ReasoningDetail,
+import type {
+  ChatUsage,
+  ChunkChoice,
+  ChunkDelta,
+  FinishReason,
+  ReasoningDetail,
 } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { readConverseUsage } from "./read-converse-usage.ts";
-import { readStopReason } from "./read-stop-reason.ts";
+import { readConverseUsage, readStopReason } from "./read-converse-answer.ts";
 import { formatOf } from "./reasoning-details.ts";
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html */

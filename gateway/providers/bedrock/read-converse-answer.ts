@@ -1,14 +1,15 @@
-import {
-  type AssistantMessage,
-  isObject,
-  type ReasoningDetail,
-  type ToolCall,
+import type {
+  AssistantMessage,
+  ChatUsage,
+  FinishReason,
+  ReasoningDetail,
+  ToolCall,
 } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ChatAnswer } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { readConverseUsage } from "./read-converse-usage.ts";
-import { readStopReason } from "./read-stop-reason.ts";
 import { formatOf } from "./reasoning-details.ts";
+import { upstreamReported } from "../upstream-reported.ts";
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax */
 export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAnswer {
@@ -74,3 +75,49 @@ function readToolCall(call: unknown): ToolCall[] {
   const json = typeof input === "string" ? input : JSON.stringify(input ?? {});
   return [{ id, type: "function", function: { name, arguments: json } }];
 }
+
+/**
+ * Converse counts what came from the cache and what was written to it apart from `inputTokens`, and does not tell how much
+ * was thought. https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ */
+export function readConverseUsage(usage: unknown): ChatUsage | null {
+  if (!isObject(usage)) return null;
+  const { inputTokens, outputTokens, cacheReadInputTokens, cacheWriteInputTokens } = usage;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
+  const cached = isCount(cacheReadInputTokens) ? cacheReadInputTokens : 0;
+  const written = isCount(cacheWriteInputTokens) ? cacheWriteInputTokens : 0;
+  const promptTokens = inputTokens + cached + written;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: outputTokens,
+    total_tokens: promptTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/**
+ * Why the model stopped. What is neither a regular end nor a limit's or a filter's is a failure, such as
+ * `malformed_model_output`, or a reason nobody knows yet: throws `upstreamReported(…)`.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax
+ */
+export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {
+  const name = typeof reason === "string" ? reason : "none";
+  const known = finishReasons.get(name);
+  if (known === undefined) throw upstreamReported(`The model stopped for the reason ${name}.`);
+  // Not every model says that it has called a tool.
+  return known === "stop" && hasToolCalls ? "tool_calls" : known;
+}
+
+const finishReasons = new Map<string, FinishReason>([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["tool_use", "tool_calls"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["content_filtered", "content_filter"],
+  ["guardrail_intervened", "content_filter"],
+]);

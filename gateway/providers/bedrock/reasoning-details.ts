@@ -1,4 +1,5 @@
-import { isObject, type ReasoningDetail } from "../../wire/chat-completion.ts";
+import type { ReasoningDetail } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import type { ReasoningBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 

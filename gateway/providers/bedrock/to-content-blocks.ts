@@ -4,9 +4,10 @@ import type { ValueCount } from "../../wire/json-layout.ts";
 import { cachePointAfter } from "./cache-point.ts";
 import type { CachePointBlock, MediaBlock, TextBlock } from "./converse-request.ts";
 import type { DocumentNames } from "./document-names.ts";
-import { expectObject, expectString } from "../../wire/expect-type.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { toAudioBlock, toFileBlock, toPictureBlock } from "./to-media-block.ts";
+import { parseDataUrl } from "../parse-data-url.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
 
 /** What is the same for all messages of a request. */
 export type Conversation = { family: ModelFamily; documentNames: DocumentNames; jsonTexts: ValueCount };
@@ -78,3 +79,110 @@ function withCachePoint<Block>(
 ): (Block | CachePointBlock)[] {
   return blocks.length === 0 ? [] : [...blocks, ...cachePointAfter(holder, family)];
 }
+
+/** @param name where the part has its data URL: in `image_url` or, as OpenRouter has it, `video_url` */
+function toPictureBlock(
+  part: Record<string, unknown>,
+  name: "image_url" | "video_url",
+  param: string,
+): MediaBlock {
+  const urlParam = `${param}.${name}.url`;
+  const url = expectString(expectObject(part[name], `${param}.${name}`)["url"], urlParam);
+  const { mediaType, bytes } = readDataUrl(url, urlParam);
+  const block = toVisualBlock(mediaType, bytes);
+  if (block) return block;
+  throw unsupported(urlParam, `Bedrock takes ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`);
+}
+
+/** What is neither a picture nor a film is a document. */
+function toFileBlock(part: Record<string, unknown>, param: string, names: DocumentNames): MediaBlock {
+  const file = expectObject(part["file"], `${param}.file`);
+  if (file["file_data"] === undefined && file["file_id"] !== undefined) {
+    throw unsupported(`${param}.file.file_id`, "Bedrock keeps no files; send the file itself as file_data.");
+  }
+  const dataParam = `${param}.file.file_data`;
+  const data = expectString(file["file_data"], dataParam);
+  const filename = ifGiven(file["filename"], `${param}.file.filename`, expectString) ?? "";
+  const isUrl = /^[a-z]+:/i.test(data);
+  const { mediaType, bytes } = isUrl ? readDataUrl(data, dataParam) : { mediaType: "", bytes: data };
+  const block = toVisualBlock(mediaType, bytes);
+  if (block) return block;
+  const format = documentFormatOf(mediaType, filename);
+  if (format === null) {
+    throw unsupported(
+      dataParam,
+      `Bedrock takes documents of the types ${list([...documentFormats.values()])}.`,
+    );
+  }
+  return { document: { format, name: names.choose(filename), source: { bytes } } };
+}
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_AudioBlock.html */
+function toAudioBlock(part: Record<string, unknown>, param: string): MediaBlock {
+  const audio = expectObject(part["input_audio"], `${param}.input_audio`);
+  const format = expectString(audio["format"], `${param}.input_audio.format`);
+  const bytes = expectString(audio["data"], `${param}.input_audio.data`);
+  return { audio: { format, source: { bytes } } };
+}
+
+function readDataUrl(url: string, param: string): { mediaType: string; bytes: string } {
+  const data = parseDataUrl(url);
+  if (data?.base64) return { mediaType: data.mediaType, bytes: data.base64 };
+  if (/^data:/i.test(url)) {
+    throw invalidValue(param, "must be a data URL in base64 (data:image/png;base64,…)");
+  }
+  throw unsupported(param, "Bedrock fetches nothing from the web; use a data URL (data:image/png;base64,…).");
+}
+
+function list(names: string[]): string {
+  return names.join(", ");
+}
+
+/** The block for a picture or a film; null for every other type. */
+function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
+  const image = imageFormats.get(mediaType);
+  if (image !== undefined) return { image: { format: image, source: { bytes } } };
+  const video = videoFormats.get(mediaType);
+  return video === undefined ? null : { video: { format: video, source: { bytes } } };
+}
+
+/** What Bedrock calls a document's type, which is its extension. */
+function documentFormatOf(mediaType: string, filename: string): string | null {
+  const extension = filename.slice(filename.lastIndexOf(".") + 1).toLowerCase();
+  const byExtension = [...documentFormats.values()].includes(extension) ? extension : null;
+  return documentFormats.get(mediaType) ?? byExtension;
+}
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html */
+const imageFormats = new Map([
+  ["image/png", "png"],
+  ["image/jpeg", "jpeg"],
+  ["image/jpg", "jpeg"],
+  ["image/gif", "gif"],
+  ["image/webp", "webp"],
+]);
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_VideoBlock.html */
+const videoFormats = new Map([
+  ["video/mp4", "mp4"],
+  ["video/webm", "webm"],
+  ["video/mpeg", "mpeg"],
+  ["video/quicktime", "mov"],
+  ["video/x-matroska", "mkv"],
+  ["video/x-flv", "flv"],
+  ["video/x-ms-wmv", "wmv"],
+  ["video/3gpp", "three_gp"],
+]);
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html */
+const documentFormats = new Map([
+  ["application/pdf", "pdf"],
+  ["text/plain", "txt"],
+  ["text/markdown", "md"],
+  ["text/html", "html"],
+  ["text/csv", "csv"],
+  ["application/msword", "doc"],
+  ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"],
+  ["application/vnd.ms-excel", "xls"],
+  ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"],
+]);

@@ -1,12 +1,15 @@
+import { createHash } from "node:crypto";
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
+import { countJsonTexts, jsonTextDepthMax, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import type { ContentBlock, ConverseMessage, SystemBlock } from "./converse-request.ts";
 import { DocumentNames } from "./document-names.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { toAssistantBlocks } from "./to-assistant-blocks.ts";
-import { type Conversation, toContentBlocks, toTextBlocks } from "./to-content-blocks.ts";
-import { toToolUseId } from "./tool-use-id.ts";
+import { type Conversation, toContentBlocks, toTextBlocks, unlessBlank } from "./to-content-blocks.ts";
+import type { ValueCount } from "../../wire/json-layout.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
+import { toReasoningBlocks } from "./reasoning-details.ts";
 
 /**
  * A conversation in Converse's form: instructions apart, and turns of user and assistant that alternate, so what follows one
@@ -70,3 +73,62 @@ function toToolResult(message: ChatMessage, param: string, conversation: Convers
     ...cachePoints,
   ];
 }
+
+/** What the model thought, said and called, in this order, which Claude insists on. */
+function toAssistantBlocks(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
+  if (message["function_call"] !== undefined && message["function_call"] !== null) {
+    throw unsupported(`${param}.function_call`, "Use tool_calls instead.");
+  }
+  const said: ContentBlock[] = [
+    ...toTextBlocks(message, param, conversation),
+    ...unlessBlank(ifGiven(message["refusal"], `${param}.refusal`, expectString) ?? ""),
+    ...toToolUses(message["tool_calls"], `${param}.tool_calls`, conversation),
+  ];
+  // A turn of nothing but thoughts is refused.
+  return said.length === 0
+    ? []
+    : [...toReasoningBlocks(message["reasoning_details"], conversation.family), ...said];
+}
+
+function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conversation): ContentBlock[] {
+  return (ifGiven(calls, param, expectArray) ?? []).map((value, index) => {
+    const callParam = `${param}[${index}]`;
+    const call = expectObject(value, callParam);
+    if (call["type"] !== undefined && call["type"] !== "function") {
+      throw unsupported(`${callParam}.type`, "Models on Bedrock call functions only.");
+    }
+    const called = expectObject(call["function"], `${callParam}.function`);
+    return {
+      toolUse: {
+        toolUseId: toToolUseId(call["id"], `${callParam}.id`, family),
+        name: expectString(called["name"], `${callParam}.function.name`),
+        input: parseInput(called["arguments"], `${callParam}.function.arguments`, jsonTexts),
+      },
+    };
+  });
+}
+
+function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
+  const json = expectString(text, param);
+  if (json.trim() === "") return {};
+  const input = parseShallowObject(json, jsonTexts);
+  if (input === null)
+    throw invalidValue(param, `must be a JSON object of at most ${jsonTextDepthMax} levels`);
+  return input;
+}
+
+/**
+ * The id of a tool call in a form that the model takes. Some do not take even those they give (Kimi's
+ * `functions.get_weather:0`), so others are replaced by a hash: the same for the call and for its result.
+ */
+function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {
+  const text = expectString(id, param);
+  const isTaken = (name === "mistral" ? mistralToolUseId : toolUseId).test(text);
+  return isTaken ? text : createHash("sha256").update(text).digest("hex").slice(0, 9);
+}
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html */
+const toolUseId = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** Mistral's chat template refuses all others. */
+const mistralToolUseId = /^[a-zA-Z0-9]{9}$/;

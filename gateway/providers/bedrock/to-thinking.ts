@@ -1,8 +1,10 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
-import { expectString, ifGiven } from "../../wire/expect-type.ts";
+import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
-import { type Effort, efforts, type Situation, type ThinkingRules } from "./thinking-rules.ts";
-import { toClaudeThinking } from "./to-claude-thinking.ts";
+import { claudeBudgetTokens, type ClaudeEffort } from "../claude-budget.ts";
+import type { ConverseMessage } from "./converse-request.ts";
+import type { UpstreamModel } from "../provider.ts";
+import type { ModelFamily } from "./model-family.ts";
 
 /** How much the model shall think, in its own words. It is a wish: where it cannot be had, the model does as it does. */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingRules {
@@ -52,3 +54,94 @@ function toStep(effort: Effort): "low" | "medium" | "high" | null {
   if (effort === "minimal" || effort === "low") return "low";
   return effort === "medium" ? "medium" : "high";
 }
+
+/**
+ * How much Claude shall think: as `thinking` says, for clients that know Anthropic's own parameter, or else as
+ * `reasoning_effort` does. https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
+ */
+function toClaudeThinking(body: ChatRequestBody, effort: Effort | null, situation: Situation): ThinkingRules {
+  const given = ifGiven(body["thinking"], "thinking", expectObject);
+  const { thinking, ...fields } = given ? { thinking: given } : fieldsFor(effort, situation);
+  if (thinking === undefined) return { fields, claudeThinks: false };
+  if (thinking["type"] === "disabled") return { fields: { thinking }, claudeThinks: false };
+
+  const hasBudget = thinking["type"] === "enabled";
+  // A tool that must be called is worth more than thoughts; Claude refuses both together.
+  if (situation.isToolForced || (hasBudget && continuesWithoutThought(situation.messages))) {
+    return { fields: {}, claudeThinks: false };
+  }
+  const maxTokens = hasBudget ? limitOf(situation) : undefined;
+  return { fields: { ...fields, thinking }, maxTokens, claudeThinks: true };
+}
+
+type ClaudeFields = { thinking?: Record<string, unknown>; output_config?: { effort: string } };
+
+function fieldsFor(effort: Effort | null, situation: Situation): ClaudeFields {
+  const { version } = situation.family;
+  if (effort === null) return {};
+  // From 5 on, Claude thinks unless it is told not to, and not each lets itself be told.
+  if (effort === "none") return version >= 500 ? { output_config: { effort: "low" } } : {};
+  if (version < 307) return {};
+  return version >= 406 ? adaptiveFields(effort, version) : budgetFields(effort, limitOf(situation));
+}
+
+/** https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html */
+function adaptiveFields(effort: ClaudeEffort, version: number): ClaudeFields {
+  const isSince47 = version >= 407;
+  const name = effort === "minimal" ? "low" : effort === "xhigh" && !isSince47 ? "high" : effort;
+  return {
+    // By default, newer models keep their thoughts to themselves; older ones do not know the field.
+    thinking: isSince47 ? { type: "adaptive", display: "summarized" } : { type: "adaptive" },
+    output_config: { effort: name },
+  };
+}
+
+function budgetFields(effort: ClaudeEffort, limitTokens: number): ClaudeFields {
+  const budget = claudeBudgetTokens(effort, limitTokens);
+  return budget === null ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
+}
+
+/** The most tokens of the answer, thoughts included: a budget must be less. */
+function limitOf({ maxTokens, model }: Situation): number {
+  return maxTokens ?? model.outputTokensMax ?? leastOutputTokensMax;
+}
+
+/** What every Claude that gets a budget can answer with. */
+const leastOutputTokensMax = 32_000;
+
+/**
+ * Whether the answer goes on with a turn of the assistant's, after tool calls, whose thoughts the client has not sent back.
+ * With a budget, Claude then refuses to think; models that decide themselves do not mind.
+ */
+function continuesWithoutThought(messages: ConverseMessage[]): boolean {
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === "user" && !content.some((block) => "toolResult" in block),
+  );
+  const first = messages.slice(asked + 1).find(({ role }) => role === "assistant")?.content[0];
+  return first !== undefined && !("reasoningContent" in first);
+}
+
+/** What comes of how much a model shall think. */
+export type ThinkingRules = {
+  /** For `additionalModelRequestFields`. */
+  fields: Record<string, unknown>;
+  /** The most tokens that the answer may have, where thinking cannot do without a limit. */
+  maxTokens?: number | undefined;
+  /** Whether Claude will think, which goes with fewer parameters. */
+  claudeThinks: boolean;
+};
+
+/** What decides on it, besides what the client asked. */
+export type Situation = {
+  family: ModelFamily;
+  model: UpstreamModel;
+  messages: ConverseMessage[];
+  isToolForced: boolean;
+  /** As the client asked. */
+  maxTokens: number | undefined;
+};
+
+/** OpenAI's names of how much that is. */
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+type Effort = (typeof efforts)[number];

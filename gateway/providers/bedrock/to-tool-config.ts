@@ -1,10 +1,11 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { unsupported } from "../../wire/unsupported.ts";
-import type { ConverseMessage, ToolConfig } from "./converse-request.ts";
+import type { ConverseMessage, ToolConfig, ToolSpec } from "./converse-request.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { type ChosenTools, readToolChoice } from "./read-tool-choice.ts";
-import { toPastToolSpecs, toToolSpecs } from "./to-tool-specs.ts";
+import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { cachePointAfter } from "./cache-point.ts";
 
 export type ToolRules = {
   toolConfig?: ToolConfig | undefined;
@@ -59,3 +60,71 @@ function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object 
   const type = name !== undefined ? "tool" : mode === "required" ? "any" : "auto";
   return { type, name, disable_parallel_tool_use: true };
 }
+
+/** Whether a tool may or must be called, and which of them; `names` is null for any. */
+type ChosenTools = { mode: "none" | "auto" | "required"; names: ReadonlySet<string> | null };
+
+/** https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice */
+function readToolChoice(choice: unknown): ChosenTools {
+  if (choice === undefined || choice === null || choice === "auto") return { mode: "auto", names: null };
+  if (choice === "none" || choice === "required") return { mode: choice, names: null };
+  if (isObject(choice) && choice["type"] === "function") {
+    return { mode: "required", names: new Set([nameIn(choice, "tool_choice")]) };
+  }
+  if (isObject(choice) && choice["type"] === "allowed_tools") {
+    const allowed = expectObject(choice["allowed_tools"], "tool_choice.allowed_tools");
+    const param = "tool_choice.allowed_tools.tools";
+    const names = expectArray(allowed["tools"], param).map((tool, index) =>
+      nameIn(tool, `${param}[${index}]`),
+    );
+    return { mode: allowed["mode"] === "required" ? "required" : "auto", names: new Set(names) };
+  }
+  throw invalidValue("tool_choice", "must be none, auto, required, or name functions");
+}
+
+function nameIn(tool: unknown, param: string): string {
+  const called = expectObject(expectObject(tool, param)["function"], `${param}.function`);
+  return expectString(called["name"], `${param}.function.name`);
+}
+
+/**
+ * The functions of a request, those of `names` or all. `strict` is left out: many models refuse the whole request for it, and
+ * the schema is given to them anyway.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
+ */
+function toToolSpecs(
+  body: ChatRequestBody,
+  names: ReadonlySet<string> | null,
+  family: ModelFamily,
+): ToolConfig["tools"] {
+  return (ifGiven(body["tools"], "tools", expectArray) ?? []).flatMap((value, index) => {
+    const param = `tools[${index}]`;
+    const tool = expectObject(value, param);
+    if (tool["type"] !== "function") {
+      throw unsupported(`${param}.type`, "Models on Bedrock call functions only.");
+    }
+    const spec = toToolSpec(expectObject(tool["function"], `${param}.function`), `${param}.function`);
+    return names === null || names.has(spec.name)
+      ? [{ toolSpec: spec }, ...cachePointAfter(tool, family, "tools")]
+      : [];
+  });
+}
+
+function toToolSpec({ name, description, parameters }: Record<string, unknown>, param: string): ToolSpec {
+  const words = ifGiven(description, `${param}.description`, expectString) ?? "";
+  return {
+    name: expectString(name, `${param}.name`),
+    // One that is there must say something.
+    description: words.trim() === "" ? undefined : words,
+    inputSchema: { json: ifGiven(parameters, `${param}.parameters`, expectObject) ?? emptySchema },
+  };
+}
+
+/** The functions that were called in the conversation, of which no more is known than their names. */
+function toPastToolSpecs(messages: ConverseMessage[]): ToolConfig["tools"] {
+  const blocks = messages.flatMap(({ content }) => content);
+  const names = new Set(blocks.flatMap((block) => ("toolUse" in block ? block.toolUse.name : [])));
+  return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: emptySchema } } }));
+}
+
+const emptySchema = { type: "object", properties: {} };

@@ -1,26 +1,61 @@
-import { type ChatRequestBody, isObject } from "../../wire/chat-completion.ts";
-import type { AnswerIdentity, LocalProvider, ScriptedAnswer } from "../provider.ts";
+import { hash } from "node:crypto";
+import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
+import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { Endpoint, Provider, ScriptedAnswer, UpstreamRequest } from "../provider.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt.ts";
 import { sampleJson } from "./sample-json.ts";
 
 /**
- * Answers without any network, with what it was asked: so that a new installation can be tried, and people and tests see
- * how a client takes slow, failing and broken answers. What a prompt can order is in `demo-prompt.ts`.
+ * An upstream inside this process that echoes the prompt, to try a new installation and to see how a client handles slow,
+ * failing and broken answers. `demo-prompt.ts` has the commands that a prompt can contain.
  */
-export const demo: LocalProvider = {
-  reach: "local",
-  modelNames: ["echo"],
-  answerChat(body, identity) {
-    const characters = body.messages.reduce((sum, message) => sum + textOf(message).length, 0);
-    if (characters > promptCharactersMax) return refusal();
-    const orders = readDemoOrders(body.messages);
-    if (orders.failStatus !== null) return failure(orders.failStatus, orders.delayMs);
-    const answer = composeAnswer(body, orders);
-    return body.stream === true
-      ? streamed(body, identity, orders, answer)
-      : whole(body, identity, orders, answer);
-  },
+export const demo: Provider = {
+  label: "Demo",
+  fields: { baseUrl: "none", apiKey: "none" },
+  isDemo: true,
+  defaultBaseUrl: null,
+  presets: [],
+  connect: () => ({
+    modelsEndpoint: endpointAt("/models", () => json(200, { data: [{ id: "echo" }] })),
+    readModelNames: (list) => readModelNames(list, "data", "id"),
+    chat: () => chatCompletionsApi(chatEndpoint, quirks),
+    embeddings: () => null,
+  }),
 };
+
+const quirks: ChatQuirks = {
+  maxTokensName: "max_completion_tokens",
+  developerRole: "developer",
+  extensions: ["thoughts", "cache_control", "verbosity"],
+};
+
+const chatEndpoint = endpointAt("/chat/completions", answerChat);
+
+function endpointAt(path: string, answer: NonNullable<Endpoint["answer"]>): Endpoint {
+  return { origin: "demo:", path, headers: [], secret: null, answer };
+}
+
+function answerChat({ body: bytes, date }: UpstreamRequest): ScriptedAnswer {
+  const text = String(bytes);
+  const body = JSON.parse(text) as ChatRequestBody;
+  const characters = body.messages.reduce((sum, message) => sum + textOf(message).length, 0);
+  if (characters > promptCharactersMax) return refusal();
+  const orders = readDemoOrders(body.messages);
+  if (orders.failStatus !== null) return failure(orders.failStatus, orders.delayMs);
+  const answer = composeAnswer(body, orders);
+  const identity = {
+    id: `chatcmpl-${hash("sha256", `${date.toISOString()} ${text}`).slice(0, 24)}`,
+    createdSeconds: Math.floor(date.getTime() / 1_000),
+  };
+  return body.stream === true
+    ? streamed(body, identity, orders, answer)
+    : whole(body, identity, orders, answer);
+}
+
+type AnswerIdentity = { id: string; createdSeconds: number };
 
 type Answer = {
   /** Pieces of the content, or of the tool call's arguments. */
@@ -161,16 +196,22 @@ function failure(status: number, delayMs: number): ScriptedAnswer {
     param: null,
     code: "demo_failure",
   };
-  const headers = { "content-type": "application/json", ...(status === 429 && { "retry-after": "1" }) };
-  return { status, headers, parts: [{ delayMs, text: JSON.stringify({ error }) }], ending: "complete" };
+  return json(status, { error }, { delayMs, headers: status === 429 ? { "retry-after": "1" } : {} });
 }
 
 function refusal(): ScriptedAnswer {
   const message = `The demo provider accepts prompts of up to ${promptCharactersMax} characters. Send a shorter prompt, or use another provider's model.`;
   const error = { message, type: "invalid_request_error", param: "messages", code: "prompt_too_long" };
-  const headers = { "content-type": "application/json" };
-  const parts = [{ delayMs: 0, text: JSON.stringify({ error }) }];
-  return { status: 400, headers, parts, ending: "complete" };
+  return json(400, { error });
+}
+
+function json(status: number, value: object, { delayMs = 0, headers = {} } = {}): ScriptedAnswer {
+  return {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    parts: [{ delayMs, text: JSON.stringify(value) }],
+    ending: "complete",
+  };
 }
 
 const promptCharactersMax = 262_144;

@@ -1,4 +1,4 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 
 /**
  * The simplest value that a JSON schema describes: the first of an enumeration, only what is required, empty text. Nested

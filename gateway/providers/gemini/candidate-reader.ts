@@ -1,13 +1,8 @@
-import {
-  type FinishReason,
-  isObject,
-  type ReasoningDetail,
-  type ToolCall,
-} from "../../wire/chat-completion.ts";
-import { readFinishReason } from "./read-finish-reason.ts";
-import { readLogprobs } from "./read-logprobs.ts";
+import type { FinishReason, ReasoningDetail, ToolCall, ChatUsage } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-signatures.ts";
-import { type AnswerIdentity, toolCallId } from "./tool-call-id.ts";
+import { upstreamReported } from "../upstream-reported.ts";
+import { createHash } from "node:crypto";
 
 /** What one candidate says in an answer, or in one event of a stream. */
 export type CandidatePiece = {
@@ -92,3 +87,79 @@ function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] 
   const parts: unknown = isObject(content) ? content["parts"] : null;
   return Array.isArray(parts) ? parts.filter(isObject) : [];
 }
+
+/**
+ * Why a candidate ended; null while it has not. Every end that is neither regular nor a filter's is a failure, such as
+ * MALFORMED_FUNCTION_CALL, OTHER or one nobody knows yet: throws `upstreamReported(…)`.
+ * https://ai.google.dev/api/generate-content#FinishReason
+ */
+function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: boolean): FinishReason | null {
+  const { finishReason: reason, finishMessage: message } = candidate;
+  if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return null;
+  if (reason === "STOP") return hasToolCalls ? "tool_calls" : "stop";
+  const cut = cuts.get(reason);
+  if (cut) return cut;
+  throw upstreamReported(
+    `The model failed with ${reason}${typeof message === "string" ? `: ${message}` : "."}`,
+  );
+}
+
+const cuts = new Map<string, FinishReason>([
+  ["MAX_TOKENS", "length"],
+  // More could be had for the token that comes with it; chat completions have nothing like it.
+  ["CONTINUATION", "length"],
+  ["SAFETY", "content_filter"],
+  ["RECITATION", "content_filter"],
+  ["LANGUAGE", "content_filter"],
+  ["BLOCKLIST", "content_filter"],
+  ["PROHIBITED_CONTENT", "content_filter"],
+  ["SPII", "content_filter"],
+  ["IMAGE_SAFETY", "content_filter"],
+  ["IMAGE_PROHIBITED_CONTENT", "content_filter"],
+  ["IMAGE_RECITATION", "content_filter"],
+]);
+
+/** Probabilities in OpenAI's form; null where there are none. https://ai.google.dev/api/generate-content#LogprobsResult */
+function readLogprobs(result: unknown): object | null {
+  const chosen = isObject(result) ? result["chosenCandidates"] : null;
+  if (!isObject(result) || !Array.isArray(chosen)) return null;
+  const { topCandidates: steps } = result;
+  const content = chosen.map((token: unknown, index) => ({
+    ...readToken(token),
+    top_logprobs: readTop(Array.isArray(steps) ? steps[index] : null),
+  }));
+  return { content, refusal: null };
+}
+
+function readTop(step: unknown): TokenLogprob[] {
+  const candidates = isObject(step) ? step["candidates"] : null;
+  return Array.isArray(candidates) ? candidates.map(readToken) : [];
+}
+
+type TokenLogprob = { token: string; logprob: number; bytes: number[] };
+
+/** A probability of 0 is left out, as every 0 is in Google's JSON. */
+function readToken(value: unknown): TokenLogprob {
+  const { token, logProbability } = isObject(value) ? value : {};
+  const text = typeof token === "string" ? token : "";
+  const logprob = typeof logProbability === "number" ? logProbability : 0;
+  return { token: text, logprob, bytes: [...Buffer.from(text)] };
+}
+
+/**
+ * An id for a call that came without one, as those of older models do. It is made of the answer, the call's place in it and
+ * what it says, so the same call in another turn has another id. It has 29 characters, which every upstream takes.
+ * @param position the candidate's index, then the call's among its calls
+ */
+function toolCallId(
+  answer: AnswerIdentity,
+  position: [number, number],
+  call: { name: string; arguments: string },
+): string {
+  const turn = answer.responseId ?? answer.usage?.prompt_tokens ?? null;
+  const source = JSON.stringify([turn, position, call.name, call.arguments]);
+  return `call_${createHash("sha256").update(source).digest("hex").slice(0, 24)}`;
+}
+
+/** What tells an answer from all others in its conversation: its id, or else the count of the prompt, which grows. */
+type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

@@ -1,19 +1,24 @@
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { NetworkProvider } from "../provider.ts";
+import type { EmbeddingsAnswer, EmbeddingsApi, Endpoint, Provider, UpstreamModel } from "../provider.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { buildGenerateRequest } from "./build-generate-request.ts";
 import { GenerateStreamReader } from "./generate-stream-reader.ts";
-import { geminiEmbeddings } from "./gemini-embeddings.ts";
-import { meantStatus } from "./meant-status.ts";
-import { modelPath } from "./model-path.ts";
+import { bareModelName, modelPath } from "./model-traits.ts";
 import { readGenerateAnswer } from "./read-generate-answer.ts";
-import { readModelNames } from "./read-model-names.ts";
+import type { EmbeddingsRequestBody } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
 
 const baseUrl = "https://generativelanguage.googleapis.com/v1beta";
 
 /** Google's own API for its Gemini models. https://ai.google.dev/api/generate-content */
-export const gemini: NetworkProvider = {
-  reach: "network",
+export const gemini: Provider = {
+  label: "Google Gemini",
+  fields: { baseUrl: "optional", apiKey: "required" },
+  telemetryName: "gcp.gemini",
+  aiSdkName: "google",
   defaultBaseUrl: baseUrl,
   presets: [
     {
@@ -30,9 +35,9 @@ export const gemini: NetworkProvider = {
     const endpoint = (path: string) => endpointAt(settings, path, headers);
     return {
       modelsEndpoint: endpoint("/models?pageSize=1000"),
-      readModelNames,
+      readModelNames: (list) => readModelNames(list, "models", "name", isUsable)?.map(bareModelName) ?? null,
       chat: ({ name }) => ({
-        form: "translated",
+        quirks: null,
         endpoint: endpoint(`${modelPath(name)}:generateContent`),
         streamEndpoint: endpoint(`${modelPath(name)}:streamGenerateContent?alt=sse`),
         buildRequest: buildGenerateRequest,
@@ -46,3 +51,70 @@ export const gemini: NetworkProvider = {
     };
   },
 };
+
+/** Google answers 400 to a key that it does not know, as to a request that is wrong. */
+function meantStatus(status: number, body: unknown): number {
+  return status === 400 && errorReasons(body).includes("API_KEY_INVALID") ? 401 : status;
+}
+
+/** The body is an object, or an array with that object in it. https://google.aip.dev/193 */
+function errorReasons(body: unknown): unknown[] {
+  const outer: unknown = Array.isArray(body) ? body[0] : body;
+  const error = isObject(outer) ? outer["error"] : null;
+  const details = isObject(error) ? error["details"] : null;
+  return Array.isArray(details)
+    ? details.map((detail: unknown) => (isObject(detail) ? detail["reason"] : null))
+    : [];
+}
+
+/** The models that chat or embed; others make pictures, films and speech. https://ai.google.dev/api/models */
+function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
+  return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
+}
+
+/** Embeddings of one text or many in one request. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
+function geminiEmbeddings(endpoint: Endpoint): EmbeddingsApi {
+  return { form: "translated", endpoint, buildRequest: buildEmbedRequest, readAnswer: readEmbedAnswer };
+}
+
+function buildEmbedRequest({ input, dimensions }: EmbeddingsRequestBody, model: UpstreamModel): object {
+  if (dimensions !== undefined && dimensions !== null && typeof dimensions !== "number") {
+    throw invalidValue("dimensions", "must be a number");
+  }
+  return {
+    requests: textsOf(input).map((text) => ({
+      model: `models/${bareModelName(model.name)}`,
+      content: { parts: [{ text }] },
+      outputDimensionality: dimensions ?? undefined,
+    })),
+  };
+}
+
+function textsOf(input: unknown): string[] {
+  const inputs: unknown[] = Array.isArray(input) ? input : [input];
+  if (inputs.length > 0 && inputs.every((text) => typeof text === "string")) return inputs;
+  if (inputs.some((item) => typeof item === "number" || Array.isArray(item))) {
+    throw unsupported("input", "Gemini embeds texts, not the numbers of tokens.");
+  }
+  throw invalidValue("input", "must be a string or an array of strings");
+}
+
+function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
+  const embeddings = isObject(answer) ? answer["embeddings"] : null;
+  if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The answer has no embeddings.");
+  const { usageMetadata: usage } = answer;
+  const count = isObject(usage) ? usage["promptTokenCount"] : null;
+  return {
+    embeddings: embeddings.map(valuesOf),
+    // Models before gemini-embedding-2 do not tell.
+    inputTokens: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
+  };
+}
+
+function valuesOf(embedding: unknown): number[] {
+  const values = isObject(embedding) ? embedding["values"] : null;
+  if (!Array.isArray(values) || !values.every((value) => Number.isFinite(value))) {
+    throw new Error("An embedding has no values.");
+  }
+  return values;
+}

@@ -1,5 +1,3 @@
-import { bareModelName } from "./model-path.ts";
-
 /** What differs between Google's models and nothing but their names can tell. */
 export type ModelTraits = {
   /** How much it thinks is a number of tokens. The others take a level, and refuse a number or will. */
@@ -29,4 +27,13 @@ export function modelTraits(modelName: string): ModelTraits {
     takesMediaInResults: isGemini3OrLater,
     takesSystemInstruction: !/^gemma-3n?\b/.test(name),
   };
+}
+
+/** Where a model is below the base URL. Google writes its name with `models/` in front and without. */
+export function modelPath(name: string): string {
+  return `/models/${encodeURIComponent(bareModelName(name).toWellFormed())}`;
+}
+
+export function bareModelName(name: string): string {
+  return name.replace(/^models\//, "");
 }

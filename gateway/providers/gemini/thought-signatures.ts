@@ -1,9 +1,5 @@
-import {
-  type ChatMessage,
-  isObject,
-  type ReasoningDetail,
-  type ToolCall,
-} from "../../wire/chat-completion.ts";
+import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
 
 /**
  * The signatures that come back with a message of the assistant.

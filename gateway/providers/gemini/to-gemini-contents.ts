@@ -1,10 +1,12 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
-import { CalledFunctions } from "./called-functions.ts";
+import { isObject } from "../../wire/json.ts";
+import { countJsonTexts, parseShallowJson, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { ModelTraits } from "./model-traits.ts";
 import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
-import { toModelParts } from "./to-model-parts.ts";
-import { toResultParts } from "./to-result-parts.ts";
+import type { ValueCount } from "../../wire/json-layout.ts";
+import { unsupported } from "../../wire/unsupported.ts";
+import { invalidValue } from "../../wire/parameter-errors.ts";
+import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 
 /** The conversation, and apart from it what systems and developers said. https://ai.google.dev/api/caching#Content */
 export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): GeminiConversation {
@@ -64,3 +66,134 @@ function toContents(turns: Turn[]): GeminiContent[] {
   }
   return joined.map(({ by, parts }) => ({ role: by === "model" ? "model" : "user", parts: parts.flat() }));
 }
+
+/** What a function gave back: the message of a tool. https://ai.google.dev/api/caching#FunctionResponse */
+function toResultParts(
+  message: ChatMessage,
+  param: string,
+  { calledFunctions, traits, jsonTexts }: Conversation,
+): GeminiPart[] {
+  const id = typeof message["tool_call_id"] === "string" ? message["tool_call_id"] : undefined;
+  const name = (id === undefined ? null : calledFunctions.nameOf(id)) ?? message["name"];
+  if (typeof name !== "string") {
+    throw invalidValue(`${param}.tool_call_id`, "must be the id of a tool call before it");
+  }
+  const parts = toUserParts(message.content, `${param}.content`);
+  const media = parts.filter(({ text }) => text === undefined);
+  const response = toResponse(parts.map(({ text }) => text ?? "").join(""), jsonTexts);
+  if (media.length === 0) return [{ functionResponse: { id, name, response } }];
+  if (!traits.takesMediaInResults) return [{ functionResponse: { id, name, response } }, ...media];
+  if (media.some(({ fileData }) => fileData)) {
+    throw unsupported(`${param}.content`, "Gemini takes media in results as data URLs only.");
+  }
+  return [{ functionResponse: { id, name, response, parts: media } }];
+}
+
+type Conversation = { calledFunctions: CalledFunctions; traits: ModelTraits; jsonTexts: ValueCount };
+
+/** Gemini wants an object. JSON is given as such, so that the model sees its fields. */
+function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown> {
+  const mayBeJson = text.length <= jsonCharactersMax && /^\s*[{[]/.test(text);
+  const value = mayBeJson ? parseShallowJson(text, jsonTexts, jsonDepthMax) : undefined;
+  // Whole numbers beyond 53 bits, such as ids, stay as they were written only inside a text.
+  const parsed = value === undefined || /(?<!\d)\d{16}/.test(text) ? undefined : value;
+  if (isObject(parsed)) return parsed;
+  return { result: Array.isArray(parsed) ? parsed : text };
+}
+
+/** A longer text stays one: to read it could keep others waiting. */
+const jsonCharactersMax = 4_000_000;
+
+/** The functions that the model has called: a result names the call only, and Gemini wants the function. */
+class CalledFunctions {
+  readonly #names = new Map<string, string>();
+
+  note(message: ChatMessage): void {
+    const calls = message["tool_calls"];
+    if (!Array.isArray(calls)) return;
+    for (const call of calls as unknown[]) {
+      if (!isObject(call) || !isObject(call["function"])) continue;
+      const { id, function: called } = call;
+      if (typeof id !== "string" || typeof called["name"] !== "string") continue;
+      this.#names.set(id, called["name"].slice(0, nameLengthMax));
+    }
+  }
+
+  nameOf(callId: string): string | null {
+    return this.#names.get(callId) ?? null;
+  }
+}
+
+/** Every result repeats the name. Gemini takes none that is as long. */
+const nameLengthMax = 1_024;
+
+/** What the model said and called earlier, with the signatures it gave out then. */
+function toModelParts(
+  message: ChatMessage,
+  param: string,
+  traits: ModelTraits,
+  jsonTexts: ValueCount,
+): GeminiPart[] {
+  if (isObject(message["audio"])) throw unsupported(`${param}.audio`, "Gemini does not keep what was said.");
+  const signatures = new ThoughtSignatures(message);
+  const refusal = typeof message["refusal"] === "string" ? message["refusal"] : "";
+  const texts = [...toTextParts(message.content, `${param}.content`), ...toTextParts(refusal, param)];
+  const lastText = texts.at(-1);
+  if (lastText && signatures.ofText !== null) lastText.thoughtSignature = signatures.ofText;
+  return [...texts, ...toCallParts(message, param, { signatures, traits, jsonTexts })];
+}
+
+type TurnContext = { signatures: ThoughtSignatures; traits: ModelTraits; jsonTexts: ValueCount };
+
+/** Of calls made at once only the first is signed. */
+function toCallParts(
+  message: ChatMessage,
+  param: string,
+  { signatures, traits, jsonTexts }: TurnContext,
+): GeminiPart[] {
+  const { tool_calls: calls, function_call: only } = message;
+  const parts = Array.isArray(calls)
+    ? calls.map((call: unknown, index) =>
+        toCallPart(call, `${param}.tool_calls[${index}]`, signatures, jsonTexts),
+      )
+    : isObject(only)
+      ? [{ functionCall: toFunctionCall(only, `${param}.function_call`, jsonTexts) }]
+      : [];
+  const [first] = parts;
+  if (first && traits.needsSignatures) first.thoughtSignature ??= skippedSignature;
+  return parts;
+}
+
+function toCallPart(
+  call: unknown,
+  param: string,
+  signatures: ThoughtSignatures,
+  jsonTexts: ValueCount,
+): GeminiPart {
+  if (!isObject(call)) throw invalidValue(param, "must be an object");
+  if (!isObject(call["function"])) throw unsupported(param, "Gemini knows calls of functions only.");
+  const id = typeof call["id"] === "string" ? call["id"] : undefined;
+  const functionCall = { id, ...toFunctionCall(call["function"], `${param}.function`, jsonTexts) };
+  const signature = signatures.ofCall(call);
+  return signature === null ? { functionCall } : { functionCall, thoughtSignature: signature };
+}
+
+function toFunctionCall(
+  { name, arguments: json }: Record<string, unknown>,
+  param: string,
+  jsonTexts: ValueCount,
+): object {
+  if (typeof name !== "string") throw invalidValue(`${param}.name`, "must be a string");
+  return { name, args: parseArguments(json, `${param}.arguments`, jsonTexts) };
+}
+
+/** No arguments are an empty text as well as an empty object. */
+function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
+  if (json === undefined || json === null || json === "") return {};
+  const args = typeof json === "string" ? parseShallowObject(json, jsonTexts, jsonDepthMax) : null;
+  if (args === null) throw invalidValue(param, "must be a JSON object, as a string");
+  return args;
+}
+
+/** Google's own limit for arguments and results is near. */
+const jsonDepthMax = 64;

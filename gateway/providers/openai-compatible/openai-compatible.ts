@@ -1,11 +1,14 @@
-import { isObject } from "../../wire/chat-completion.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { NetworkProvider } from "../provider.ts";
+import type { Provider } from "../provider.ts";
+import { readModelNames } from "../read-model-names.ts";
 import { findPreset, presets } from "./presets.ts";
 
 /** OpenAI and everyone who speaks its form: requests and answers go through as they are. */
-export const openAiCompatible: NetworkProvider = {
-  reach: "network",
+export const openAiCompatible: Provider = {
+  label: "OpenAI-compatible",
+  fields: { baseUrl: "required", apiKey: "optional" },
   defaultBaseUrl: null,
   presets,
   connect(settings) {
@@ -13,26 +16,18 @@ export const openAiCompatible: NetworkProvider = {
     const headers = settings.secret === null ? [] : ["authorization", `Bearer ${settings.secret}`];
     const chat = endpointAt(settings, "/chat/completions", headers);
     const embeddings = endpointAt(settings, "/embeddings", headers);
-    const quirks = {
+    const quirks: ChatQuirks = {
       maxTokensName: preset?.maxTokensName ?? "max_completion_tokens",
       developerRole: preset?.developerRole ?? "developer",
       extensions: preset?.extensions ?? [],
     };
     return {
       modelsEndpoint: endpointAt(settings, "/models", headers),
-      readModelNames: readOpenAiModelNames,
-      chat: () => ({ form: "native", endpoint: chat, quirks }),
+      // Together sends the array itself.
+      readModelNames: (list) => readModelNames(Array.isArray(list) ? { data: list } : list, "data", "id"),
+      chat: () => chatCompletionsApi(chat, quirks),
       embeddings: () => ({ form: "native", endpoint: embeddings }),
       dialects: preset?.speaksResponses ? { responses: endpointAt(settings, "/responses", headers) } : {},
     };
   },
 };
-
-/** Together gives the list as it is, everyone else in `data`. */
-function readOpenAiModelNames(list: unknown): string[] | null {
-  const models = isObject(list) ? list["data"] : list;
-  if (!Array.isArray(models)) return null;
-  return models.flatMap((model: unknown) =>
-    isObject(model) && typeof model["id"] === "string" ? model["id"] : [],
-  );
-}

@@ -1,4 +1,5 @@
-import type { ChatQuirks, Preset } from "../provider.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { Preset } from "../provider.ts";
 
 /** Null for an upstream that nothing is known about: it gets what OpenAI would. */
 export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
@@ -50,6 +51,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     baseUrl: "https://api.mistral.ai/v1",
     keyPageUrl: "https://console.mistral.ai/api-keys",
     keyVariable: "MISTRAL_API_KEY",
+    telemetryName: "mistral_ai",
     ...firstNames,
   },
   {
@@ -68,6 +70,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     baseUrl: "https://api.x.ai/v1",
     keyPageUrl: "https://console.x.ai",
     keyVariable: "XAI_API_KEY",
+    telemetryName: "x_ai",
     ...firstNames,
   },
   {
@@ -105,6 +108,7 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
     baseUrl: "https://api.moonshot.ai/v1",
     keyPageUrl: "https://platform.moonshot.ai/console/api-keys",
     keyVariable: "MOONSHOT_API_KEY",
+    telemetryName: "moonshot_ai",
     ...firstNames,
     extensions: ["thoughts"],
   },

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../errors.ts";
 import { describeError } from "../error-response.ts";
 
 /** What may go wrong, by status, as `/v1` answers it. */
-export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialect | null): object {
+export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialect): object {
   const isAnthropic = dialect?.endpointName === "messages";
   const schema = { $ref: `#/components/schemas/${isAnthropic ? "AnthropicError" : "Error"}` };
   const byStatus = new Map<number, string[]>();

@@ -1,3 +1,4 @@
+import { chat } from "../../dialects/chat/chat.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { messages as messagesDialect } from "../../dialects/messages/messages.ts";
 import { responses as responsesDialect } from "../../dialects/responses/responses.ts";
@@ -9,7 +10,7 @@ const messages = [{ role: "user", content: "Hello, gateway!" }];
 export const operations: Record<string, Record<string, object>> = {
   "/v1/chat/completions": {
     post: modelCall({
-      dialect: null,
+      dialect: chat,
       id: "createChatCompletion",
       summary: "Chat completions",
       description: "Answers a conversation.",
@@ -36,7 +37,7 @@ export const operations: Record<string, Record<string, object>> = {
   },
   "/v1/embeddings": {
     post: modelCall({
-      dialect: null,
+      dialect: chat,
       id: "createEmbeddings",
       summary: "Embeddings",
       description: "Turns texts into vectors.",
@@ -117,7 +118,7 @@ type ErrorCodes = Parameters<typeof errorResponses>[0];
 
 type ModelCall = {
   /** Null for chat completions and what is like them. */
-  dialect: Dialect | null;
+  dialect: Dialect;
   id: string;
   summary: string;
   description: string;
@@ -163,7 +164,7 @@ function modelLookup({ id, summary, description, answer, parameters, errors }: M
     summary,
     description,
     parameters,
-    responses: { 200: success(answer), ...errorResponses([...keyErrors, ...errors], null) },
+    responses: { 200: success(answer), ...errorResponses([...keyErrors, ...errors], chat) },
   };
 }
 

@@ -1,4 +1,4 @@
-import { Shipper } from "../../../gateway/usage/shipper.ts";
+import { Shipper } from "../../../gateway/usage/recording/shipper.ts";
 
 /** What the database did not take is taken for shipped. */
 const { ship } = Shipper.prototype;

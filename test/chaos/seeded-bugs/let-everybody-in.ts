@@ -1,11 +1,10 @@
-import { FairQueue } from "../../../gateway/limits/fair-queue.ts";
-import { Limiter } from "../../../gateway/limits/limiter.ts";
+import { FairQueue } from "../../../gateway/limits/rates/admission.ts";
+import { Limiter } from "../../../gateway/limits/rates/limiter.ts";
 
 /** No key has limits, and all wait in one line. */
 const { admit } = Limiter.prototype;
-Limiter.prototype.admit = function (asking, start) {
-  asking.key = { ...asking.key, limits: null };
-  admit.call(this, asking, start);
+Limiter.prototype.admit = function (asking, bodyBytes, start) {
+  admit.call(this, Object.assign(asking, { key: { ...asking.key, limits: null } }), bodyBytes, start);
 };
 const { enter } = FairQueue.prototype;
 FairQueue.prototype.enter = function (place) {

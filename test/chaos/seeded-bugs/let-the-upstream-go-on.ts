@@ -1,4 +1,4 @@
-import { Attempts } from "../../../gateway/upstream/attempts.ts";
+import { Attempts } from "../../../gateway/routing/attempts.ts";
 
 /** The upstream of a client that has left is left alone. */
 Attempts.prototype.abort = () => {};

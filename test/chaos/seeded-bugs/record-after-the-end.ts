@@ -1,4 +1,4 @@
-import { UsageRecorder } from "../../../gateway/usage/usage-recorder.ts";
+import { UsageRecorder } from "../../../gateway/usage/recording/usage-recorder.ts";
 
 /** The answer first, and its record when there is time for it. */
 const { record } = UsageRecorder.prototype;

@@ -1,5 +1,5 @@
-import { Shipper } from "../../../gateway/usage/shipper.ts";
-import { UsageRecorder } from "../../../gateway/usage/usage-recorder.ts";
+import { Shipper } from "../../../gateway/usage/recording/shipper.ts";
+import { UsageRecorder } from "../../../gateway/usage/recording/usage-recorder.ts";
 
 /** No new requests are let in while the database cannot be written to. */
 let isFailing = false;

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
 import { countTokens } from "../../../gateway/dialects/messages/count-tokens.ts";
+import { MessageEvents } from "../../../gateway/dialects/messages/native-messages.ts";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import {
   readCountRequest,
@@ -66,9 +67,9 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
 for (const file of globSync("_sse-messages*.txt", { cwd: folder })) {
   test(`${file}: passes as it came, with the slug`, (t) => {
     const text = readFileSync(path.join(folder, file), "utf8");
-    const reader = messages.native.createReader("other/slug");
+    const reader = new MessageEvents("other/slug");
     const endings = readEvents(text).map((event) => {
-      if (!messages.native.eventNames.has(event.type)) return null;
+      if (!reader.eventNames.has(event.type)) return null;
       const { data, ending } = reader.read({ name: event.type, data: JSON.stringify(event) });
       if (event.type === "message_start")
         t.is(data, JSON.stringify(event).replace("qwen/qwen3-coder", "other/slug"));

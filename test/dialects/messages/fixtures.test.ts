@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import { NativeEventStream } from "../../../gateway/completions/native-event-stream.ts";
+import { NativeStream } from "../../../gateway/completions/conversation.ts";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import type { ChatAnswer } from "../../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
@@ -57,25 +57,28 @@ for (const file of globSync("*.native.txt", { cwd: folder }).toSorted()) {
 
   for (const size of [bytes.length, 7, 1]) {
     test(`${name}: Anthropic's own stream, in pieces of ${size} bytes`, (t) => {
-      const stream = new NativeEventStream({
+      const stream = new NativeStream({
         native: messages.native,
+        request: requestFrom({}),
         slug: "anthropic/claude-sonnet-4.5",
         eventBytesMax: 65_536,
         secret: null,
       });
       let relayed = "";
+      let usage: unknown = null;
       let ending: unknown = null;
       for (let at = 0; at < bytes.length; at += size) {
         t.is(ending, null);
         const piece = stream.push(bytes.subarray(at, at + size));
         relayed += piece.bytes.toString("latin1");
-        ({ ending } = piece);
+        ending = piece.ending;
+        usage = piece.usage ?? usage;
       }
       t.is(Buffer.from(relayed, "latin1").toString("utf8"), expected);
       const usageFile = path.join(folder, `${name}.native-usage.json`);
       if (existsSync(usageFile)) {
         t.is(ending, "done");
-        t.deepEqual(stream.end().usage, JSON.parse(readFileSync(usageFile, "utf8")));
+        t.deepEqual(usage, JSON.parse(readFileSync(usageFile, "utf8")));
       } else t.true(ending instanceof Error);
     });
   }

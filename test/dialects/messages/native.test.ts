@@ -1,9 +1,11 @@
 import test from "ava";
 import fc from "fast-check";
 import { GatewayError } from "../../../gateway/errors.ts";
-import { messages } from "../../../gateway/dialects/messages/messages.ts";
+import {
+  MessageEvents,
+  nativeMessages as native,
+} from "../../../gateway/dialects/messages/native-messages.ts";
 
-const { native } = messages;
 const slug = "anthropic/claude";
 
 test("a whole answer keeps its bytes, but for the name of the model", (t) => {
@@ -41,7 +43,7 @@ const delta = '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage
 
 test("only a stream that has begun and has a reason to end has ended", (t) => {
   const read = (...events: [string, string][]) => {
-    const reader = native.createReader(slug);
+    const reader = new MessageEvents(slug);
     return events.map(([name, data]) => reader.read({ name, data }).ending).at(-1);
   };
   t.is(read(["message_start", start], ["message_delta", delta], ["message_stop", "{}"]), "done");
@@ -51,7 +53,7 @@ test("only a stream that has begun and has a reason to end has ended", (t) => {
 });
 
 test("counts stay what they were where the end says less", (t) => {
-  const reader = native.createReader(slug);
+  const reader = new MessageEvents(slug);
   t.is(reader.usage, null);
   reader.read({ name: "message_start", data: start });
   t.like(reader.usage, { inputTokens: 1, outputTokens: 1 });
@@ -60,7 +62,7 @@ test("counts stay what they were where the end says less", (t) => {
 });
 
 test("an error is told with the upstream's words, if it has any", (t) => {
-  const read = (data: string) => native.createReader(slug).read({ name: "error", data }).ending;
+  const read = (data: string) => new MessageEvents(slug).read({ name: "error", data }).ending;
   const error = read('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
   t.true(error instanceof GatewayError && error.code === "upstream_error" && error.message === "Overloaded");
   for (const data of ['{"error":{}}', '{"error":"x"}', "{}"]) {
@@ -73,7 +75,7 @@ test("any event is read or refused, and changes nothing but the name", (t) => {
   fc.assert(
     fc.property(fc.json(), fc.json(), (usage, content) => {
       const data = `{"message":{"content":${content},"model":"m","usage":${usage}},"type":"message_start"}`;
-      const reader = native.createReader(slug);
+      const reader = new MessageEvents(slug);
       const read = reader.read({ name: "message_start", data });
       if (read.data !== data.replace('"model":"m"', `"model":"${slug}"`)) throw new Error(String(read.data));
       void reader.usage;

@@ -6,12 +6,11 @@ import { requestFrom, viaJson } from "./messages-dialect.ts";
 
 export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: string): ChatTranslation {
   const provider = providerKinds[kind];
-  if (provider.reach !== "network") throw new Error(kind);
   const baseUrl = provider.defaultBaseUrl ?? "https://bedrock-runtime.us-east-1.amazonaws.com";
   const chat = provider
     .connect({ baseUrl, secret: "secret", preset: null })
     .chat({ name, outputTokensMax: 4096 });
-  if (chat.form !== "translated") throw new Error(kind);
+  if (chat.quirks) throw new Error(kind);
   return chat;
 }
 

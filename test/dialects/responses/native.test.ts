@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
-import { responses } from "../../../gateway/dialects/responses/responses.ts";
+import {
+  ResponseEvents,
+  nativeResponses as native,
+} from "../../../gateway/dialects/responses/native-responses.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
 
-const { native } = responses;
 const slug = 'openai/gpt-5.5 "best"';
 
 const folder = path.resolve(import.meta.dirname, "../../fixtures/dialects/responses");
@@ -12,12 +14,12 @@ const recorded = readFileSync(path.join(folder, "native.upstream.txt"), "utf8");
 
 /** What comes of an upstream's stream, event by event. */
 function relay(stream: string) {
-  const reader = native.createReader(slug);
+  const reader = new ResponseEvents(slug);
   const endings: unknown[] = [];
   const text = stream.replaceAll(
     /event: (.+)\ndata: (.+)\n/g,
     (event: string, name: string, data: string) => {
-      if (!native.eventNames.has(name)) return event;
+      if (!reader.eventNames.has(name)) return event;
       const read = reader.read({ name, data });
       if (read.ending !== null) endings.push(read.ending);
       return read.data === null ? event : `event: ${name}\ndata: ${read.data}\n`;
@@ -49,7 +51,7 @@ test("no part of a stream ends it but the last event", (t) => {
 });
 
 const endOf = (type: string, response: object) => {
-  const reader = native.createReader(slug);
+  const reader = new ResponseEvents(slug);
   const { ending } = reader.read({ name: type, data: JSON.stringify({ type, response }) });
   return { ending, usage: reader.usage };
 };
@@ -85,7 +87,7 @@ test("a failure is an error with the upstream's words, and what was used counts"
 });
 
 test("an error is one in both of the forms that OpenAI has for it", (t) => {
-  const reader = native.createReader(slug);
+  const reader = new ResponseEvents(slug);
   for (const data of [
     {
       type: "error",
@@ -118,7 +120,7 @@ test("what is no event of a response is none", (t) => {
       '{"response":{"model":"m"}',
       "[DONE]",
     ]) {
-      t.throws(() => native.createReader(slug).read({ name, data }), undefined, `${name} ${data}`);
+      t.throws(() => new ResponseEvents(slug).read({ name, data }), undefined, `${name} ${data}`);
     }
   }
 });

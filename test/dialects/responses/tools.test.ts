@@ -1,6 +1,6 @@
 import test from "ava";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
-import { isObject } from "../../../gateway/wire/chat-completion.ts";
+import { isObject } from "../../../gateway/wire/json.ts";
 import { envelopeFor, requestFrom } from "./read-events.ts";
 
 type Tool = { function: { name: string; description?: string } };

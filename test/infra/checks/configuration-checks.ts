@@ -1,4 +1,4 @@
-import { configVariables, readConfig } from "../../../gateway/config.ts";
+import { configVariables, readConfig } from "../../../gateway/config/config.ts";
 import { change, type Check, problems } from "../helpers/check.ts";
 import {
   changeContainer,

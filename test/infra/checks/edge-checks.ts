@@ -1,4 +1,4 @@
-import { limitVariables } from "../../../gateway/limit-variables.ts";
+import { limitVariables } from "../../../gateway/config/limit-variables.ts";
 import { change, type Check, field, problems } from "../helpers/check.ts";
 import { changeContainer, changeVariable, containersOf, environmentOf } from "../helpers/containers-of.ts";
 import { find, type Graph, ofType, type Value } from "../helpers/graph.ts";

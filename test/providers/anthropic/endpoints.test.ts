@@ -8,7 +8,7 @@ const connect = (baseUrl = "https://api.anthropic.com/v1", key: string | null = 
 
 function chatEndpoints(name: string, api = connect()): Endpoint[] {
   const chat = api.chat({ name, outputTokensMax: null });
-  return chat.form === "translated" ? [chat.endpoint, chat.streamEndpoint] : [];
+  return chat.quirks === null ? [chat.endpoint, chat.streamEndpoint] : [];
 }
 
 function headerOf({ headers }: Endpoint, name: string): string | undefined {

@@ -10,7 +10,7 @@ const models = ["claude-haiku-4-5", "claude-opus-4-8", "claude-sonnet-5-5", "som
 function chatOf(name: string) {
   const api = anthropic.connect({ baseUrl: "https://example.com/v1", secret: null, preset: null });
   const chat = api.chat({ name, outputTokensMax: null });
-  if (chat.form !== "translated") throw new Error("Anthropic speaks a form of its own");
+  if (chat.quirks !== null) throw new Error("Anthropic speaks a form of its own");
   return chat;
 }
 

@@ -9,7 +9,7 @@ const connect = (baseUrl = us, secret: string | null = apiKey) =>
 
 function chatOf(name: string, baseUrl = us) {
   const chat = connect(baseUrl).chat({ name, outputTokensMax: null });
-  if (chat.form !== "translated") throw new Error("Bedrock speaks a form of its own");
+  if (chat.quirks !== null) throw new Error("Bedrock speaks a form of its own");
   return chat;
 }
 

@@ -17,7 +17,7 @@ const api = bedrock.connect({ baseUrl: "https://example.com", secret: null, pres
 
 function chatOf(name: string) {
   const chat = api.chat({ name, outputTokensMax: null });
-  if (chat.form !== "translated") throw new Error("Bedrock speaks a form of its own");
+  if (chat.quirks !== null) throw new Error("Bedrock speaks a form of its own");
   return chat;
 }
 

@@ -10,7 +10,7 @@ const user: ChatMessage = { role: "user", content: "Hi" };
 function build(name: string, more: object, outputTokensMax: number | null = null): ConverseRequest {
   const model = { name, outputTokensMax };
   const chat = api.chat(model);
-  if (chat.form !== "translated") throw new Error("Bedrock speaks a form of its own");
+  if (chat.quirks !== null) throw new Error("Bedrock speaks a form of its own");
   const request = chat.buildRequest({ model: "m", messages: [user], ...more }, model);
   return JSON.parse(JSON.stringify(request)) as ConverseRequest;
 }

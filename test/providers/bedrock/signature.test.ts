@@ -1,6 +1,6 @@
 import test from "ava";
 import { bedrock } from "../../../gateway/providers/bedrock/bedrock.ts";
-import type { Endpoint, SignedRequest } from "../../../gateway/providers/provider.ts";
+import type { Endpoint, UpstreamRequest } from "../../../gateway/providers/provider.ts";
 import { type SigV4Identity, signSigV4 } from "../../helpers/native-upstreams/sigv4-signature.ts";
 
 const secretKey = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
@@ -19,7 +19,7 @@ function connect(baseUrl: string, secret = `AKIDEXAMPLE:${secretKey}`) {
 }
 
 /** The headers that a request arrives with: those of the endpoint, the signature's, and the host. */
-async function headersOf(endpoint: Endpoint, request: SignedRequest): Promise<Record<string, string>> {
+async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<Record<string, string>> {
   const list = [...endpoint.headers, ...((await endpoint.sign?.(request)) ?? [])];
   const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? ""]] : []));
   return { ...Object.fromEntries(pairs), host: new URL(endpoint.origin).host };

@@ -8,7 +8,7 @@ const connect = (url = baseUrl, key: string | null = secret) =>
 
 function chatOf(name: string, url = baseUrl) {
   const chat = connect(url).chat({ name, outputTokensMax: null });
-  if (chat.form !== "translated") throw new Error("Gemini speaks a form of its own");
+  if (chat.quirks !== null) throw new Error("Gemini speaks a form of its own");
   return chat;
 }
 

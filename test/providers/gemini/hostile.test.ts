@@ -10,7 +10,7 @@ const model = { name: "gemini-3.8-flash", outputTokensMax: null };
 const api = gemini.connect({ baseUrl: "https://example.com/v1beta", secret: null, preset: null });
 const chat = api.chat(model);
 const embeddings = api.embeddings(model);
-if (chat.form !== "translated" || embeddings?.form !== "translated") throw new Error("nothing to translate");
+if (chat.quirks !== null || embeddings?.form !== "translated") throw new Error("nothing to translate");
 
 const requestWords =
   "text type image_url url input_audio data format wav file file_data file_id function name arguments id tool_calls tool_call_id reasoning_details google-gemini-v1 extra_content google thought_signature content refusal audio function_call parameters properties json_schema schema allowed_tools tools mode thinking_config cached_content strict auto none required".split(

@@ -67,7 +67,9 @@ test("a client that drops both gets on without them, where Gemini insists on som
   ]);
   const { role, content, refusal, tool_calls: calls = [] } = message;
   const bare = {
-    ...{ role, content, refusal },
+    role,
+    content,
+    refusal,
     tool_calls: calls.map(({ id, type, function: called }) => ({ id, type, function: called })),
   };
   for (const name of [

@@ -15,7 +15,11 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 /** Times of day are of 24 hours everywhere, as budgets begin anew at "00:00". */
 export const dayTime = { hourCycle: "h23" } as const;
 const moment = new Intl.DateTimeFormat("en", {
-  ...{ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
   ...dayTime,
 });
 const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long", ...dayTime });

@@ -16,7 +16,7 @@ export type UpstreamChoice = {
   keyPageUrl: string | null;
   /** Whether it is on this machine, or in this network. */
   isLocal: boolean;
-  key: "required" | "optional" | "none";
+  fields: Preset["fields"];
 };
 
 /** Any address; the well-known upstreams, the companies before what runs at home; and the one that needs none. */
@@ -31,9 +31,11 @@ export function toChoices(presets: Preset[]): UpstreamChoice[] {
 }
 
 /** What a provider is, for people: its preset's name, or its kind's. */
-export function nameOfKind(provider: { kind: string; preset: string | null }, presets: Preset[]): string {
-  const preset = presets.find(({ kind, name }) => kind === provider.kind && name === provider.preset);
-  return preset?.label ?? kindNames[provider.kind] ?? provider.kind;
+export function nameOfKind(
+  { kind, kindLabel, preset }: { kind: string; kindLabel: string; preset: string | null },
+  presets: Preset[],
+): string {
+  return presets.find((known) => known.kind === kind && known.name === preset)?.label ?? kindLabel;
 }
 
 function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset): UpstreamChoice {
@@ -47,7 +49,7 @@ function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset):
     baseUrl,
     keyPageUrl,
     isLocal,
-    key: fields.apiKey,
+    fields,
   };
 }
 
@@ -65,7 +67,7 @@ const anyAddress: UpstreamChoice = {
   baseUrl: null,
   keyPageUrl: null,
   isLocal: false,
-  key: "optional",
+  fields: { baseUrl: "required", apiKey: "optional" },
 };
 
 const demo: UpstreamChoice = {
@@ -77,14 +79,5 @@ const demo: UpstreamChoice = {
   baseUrl: null,
   keyPageUrl: null,
   isLocal: false,
-  key: "none",
-};
-
-const kindNames: Record<string, string> = {
-  "openai-compatible": "OpenAI-compatible",
-  anthropic: "Anthropic",
-  gemini: "Google Gemini",
-  "azure-openai": "Azure OpenAI",
-  bedrock: "Amazon Bedrock",
-  demo: "Demo",
+  fields: { baseUrl: "none", apiKey: "none" },
 };

@@ -6,7 +6,7 @@ import type { SetupModel, Workload } from "./setup-input.ts";
  * where there is nothing else. Null if there is no model at all.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
-  const real = whereAny(connected, ({ providerKind }) => providerKind !== "demo");
+  const real = whereAny(connected, ({ isDemo }) => !isDemo);
   const able = whereAny(real, canCode);
   const byPrice = whereAny(able, ({ inputPrice }) => inputPrice !== null).toSorted(
     (one, another) => priceOf(one) - priceOf(another) || one.slug.localeCompare(another.slug, "en"),

@@ -24,7 +24,7 @@ export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions
         ...setMembers(["provider", "gateway", "options"], {
           baseURL: `${baseUrl}/v1`,
           // Under this name its adapter gives Gemini's thought signatures back, without which Gemini refuses its own calls.
-          name: models.connected.some(({ providerKind }) => providerKind === "gemini") ? "google" : null,
+          name: models.connected.find(({ aiSdkName }) => aiSdkName !== null)?.aiSdkName ?? null,
         }),
         // It knows no model that is not listed, and does not ask.
         { do: "set", path: ["provider", "gateway", "models"], value: listModels(models.connected) },

@@ -27,7 +27,9 @@ export type SetupModel = {
   inputPrice: number | null;
   outputPrice: number | null;
   canCallTools: boolean | null;
-  providerKind: string;
+  isDemo: boolean;
+  /** Under which name the AI SDK keeps what such models need back. */
+  aiSdkName: string | null;
   /** The forms that its upstream speaks itself; in any other the gateway translates. */
   dialects: Dialect[];
 };

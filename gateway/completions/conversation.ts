@@ -1,0 +1,179 @@
+import type {
+  AnswerEnvelope,
+  Dialect,
+  DialectRequest,
+  NativeDialect,
+  NativePiece,
+  NativeReader,
+} from "../dialects/dialect.ts";
+import { GatewayError } from "../errors.ts";
+import type { ChatAnswer, ChatTranslation, Endpoint } from "../providers/provider.ts";
+import type { Attempt } from "../routing/attempts.ts";
+import type { Candidate, Target } from "../routing/candidate.ts";
+import type { UpstreamEvents } from "../upstream/upstream-call.ts";
+import type { ChatRequestBody } from "../wire/chat-completion.ts";
+import { AnswerRelay } from "./answer-relay.ts";
+import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
+import { type StreamReading, cutOff, noBytes, tooLong } from "./stream-reading.ts";
+import { StreamRelay } from "./stream-relay.ts";
+import { translatedAnswer } from "./translated-answer.ts";
+import { TranslatedStream } from "./translated-stream.ts";
+import { OutputMeter } from "../usage/counting/token-meter.ts";
+import { EventSplitter } from "../wire/event-splitter.ts";
+import { errorWithoutSecrets } from "./read-upstream-error.ts";
+
+/** The operation of clients that speak this dialect: native where the upstream speaks it too, else translated. */
+export function conversation(dialect: Dialect): Operation<DialectRequest> {
+  return {
+    endpointName: dialect.endpointName,
+    read: dialect.readRequest,
+    prepare(call, candidate) {
+      const { target } = candidate;
+      if (target instanceof GatewayError) throw target;
+      const endpoint = nativeEndpoint(target, dialect.endpointName);
+      return endpoint
+        ? prepareNative(call, dialect, candidate, target, endpoint)
+        : prepareTranslated(call, dialect, candidate, target);
+    },
+  };
+}
+
+type Call = ModelCall<DialectRequest>;
+
+function nativeEndpoint(target: Target, name: Dialect["endpointName"]): Endpoint | undefined {
+  if (name === "chat/completions") return target.chat.quirks ? target.chat.endpoint : undefined;
+  return target.dialects[name];
+}
+
+function prepareNative(
+  call: Call,
+  { native }: Dialect,
+  { upstreamModel, timeouts }: Candidate,
+  { chat }: Target,
+  endpoint: Endpoint,
+): Attempt {
+  const { request, context, headers } = call;
+  const bytes = native.buildRequest(request, upstreamModel, chat.quirks);
+  const target = withClientHeaders(endpoint, headers, native.headerNames);
+  return {
+    events: relayNative(call, native, endpoint.secret),
+    begin: (events) => context.upstreams.call(target, bytes, timeouts, events),
+  };
+}
+
+function prepareTranslated(
+  call: Call,
+  dialect: Dialect,
+  { upstreamModel, timeouts }: Candidate,
+  { chat }: Target,
+): Attempt {
+  const { request, context } = call;
+  const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
+  const body = chat.buildRequest(toChatBody(dialect, request), upstreamModel);
+  const bytes = Buffer.from(JSON.stringify(body));
+  return {
+    events: relayTranslated(call, dialect, chat, endpoint.secret),
+    begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
+  };
+}
+
+function relayNative(call: Call, native: NativeDialect, secret: string | null): UpstreamEvents {
+  const { context, exchange, request } = call;
+  const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = context.limits;
+  const slug = request.model;
+  return request.stream
+    ? relayStream(call, new NativeStream({ native, request, slug, eventBytesMax, secret }))
+    : new AnswerRelay(exchange, (answer) => native.readAnswer(answer, slug), upstreamAnswerBytesMax);
+}
+
+function relayTranslated(
+  call: Call,
+  dialect: Dialect,
+  translation: ChatTranslation,
+  secret: string | null,
+): UpstreamEvents {
+  const { context, exchange, request } = call;
+  const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = context.limits;
+  const envelope = envelopeOf(call);
+  if (!request.stream) {
+    const format = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
+    const reading = translatedAnswer(translation.readAnswer, format, secret);
+    return new AnswerRelay(exchange, reading, upstreamAnswerBytesMax);
+  }
+  const writer = dialect.createStreamWriter(envelope, request);
+  exchange.reply.streamWith(writer);
+  return relayStream(call, new TranslatedStream({ translation, writer, eventBytesMax, secret }));
+}
+
+function relayStream({ context, exchange }: Call, reading: StreamReading): StreamRelay {
+  const { streamPingIntervalMs: pingIntervalMs, clientStallTimeoutMs } = context.limits;
+  return new StreamRelay(exchange, reading, { pingIntervalMs, clientStallTimeoutMs });
+}
+
+/** The body of a translated request. The gateway requests the usage chunk itself. */
+function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody {
+  return { ...dialect.toChatRequest(request), stream: request.stream };
+}
+
+function envelopeOf({ exchange, request }: Call): AnswerEnvelope {
+  const createdSeconds = Math.floor(exchange.createdAt.getTime() / 1000);
+  return { id: exchange.id, createdSeconds, slug: request.model };
+}
+
+/** An endpoint with these headers of the client in place of its own. */
+export function withClientHeaders(
+  endpoint: Endpoint,
+  headers: ClientHeaders,
+  allowedNames: readonly string[],
+): Endpoint {
+  const names = allowedNames.filter((name) => typeof headers[name] === "string");
+  if (names.length === 0) return endpoint;
+  const own = endpoint.headers.flatMap((name, index) =>
+    index % 2 === 0 && !names.includes(name) ? [name, endpoint.headers[index + 1] ?? ""] : [],
+  );
+  return { ...endpoint, headers: [...own, ...names.flatMap((name) => [name, String(headers[name])])] };
+}
+
+type NativeStreamOptions = {
+  native: NativeDialect;
+  request: DialectRequest;
+  slug: string;
+  eventBytesMax: number;
+  /** Our credential, which an upstream's error may quote. */
+  secret: string | null;
+};
+
+/** The stream of an upstream that speaks the client's dialect: its own bytes, but for the model and the usage. */
+export class NativeStream implements StreamReading {
+  readonly contentType = "text/event-stream";
+  readonly output: OutputMeter;
+  readonly #options: NativeStreamOptions;
+  readonly #splitter: EventSplitter;
+  readonly #reader: NativeReader;
+
+  constructor(options: NativeStreamOptions) {
+    const { native, request, slug } = options;
+    this.#options = options;
+    this.output = new OutputMeter(native.outputNames());
+    this.#splitter = new EventSplitter(options.eventBytesMax);
+    this.#reader = native.createReader(request, slug, this.output);
+  }
+
+  push(bytes: Buffer): NativePiece {
+    const events = this.#splitter.push(bytes);
+    const piece = events ? this.#reader.read(events) : noPiece;
+    const { secret, eventBytesMax } = this.#options;
+    if (piece.ending instanceof GatewayError) {
+      return { ...piece, ending: errorWithoutSecrets(piece.ending, secret) };
+    }
+    if (piece.ending !== null || !this.#splitter.isTooLong) return piece;
+    return { ...piece, ending: tooLong("one event longer than", eventBytesMax) };
+  }
+
+  /** The reader reports the end of a complete stream before the connection ends. */
+  end(): NativePiece {
+    return { ...noPiece, ending: cutOff() };
+  }
+}
+
+const noPiece: NativePiece = { bytes: noBytes, usage: null, ending: null };

@@ -1,0 +1,56 @@
+import {
+  type EmbeddingsRequest,
+  readEmbeddingsRequest,
+} from "../dialects/embeddings/read-embeddings-request.ts";
+import { GatewayError } from "../errors.ts";
+import { applyEdits, spliceModel } from "../wire/apply-edits.ts";
+import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
+import { scanAnswer } from "../wire/scan-answer.ts";
+import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
+import type { Operation } from "./operation.ts";
+import { badAnswer } from "./stream-reading.ts";
+import { translatedEmbeddings } from "./translated-answer.ts";
+
+/** Embeddings in OpenAI's form, without streams. */
+export const embeddings: Operation<EmbeddingsRequest> = {
+  endpointName: "embeddings",
+  read: readEmbeddingsRequest,
+  prepare({ context, exchange, request }, { target, upstreamModel, timeouts }) {
+    if (target instanceof GatewayError) throw target;
+    const { model: slug } = request;
+    const api = target.embeddings;
+    if (api === null) {
+      const message = `The model \`${slug}\` makes no embeddings.`;
+      throw new GatewayError("invalid_value", message, { param: "model" });
+    }
+    const isNative = api.form === "native";
+    const bytes = isNative
+      ? spliceModel(request, upstreamModel.name)
+      : Buffer.from(JSON.stringify(api.buildRequest(request.body, upstreamModel)));
+    const reading = isNative
+      ? nativeEmbeddings(slug)
+      : translatedEmbeddings(api.readAnswer, { slug, ...inputsOf(request.body) });
+    return {
+      events: new AnswerRelay(exchange, reading, context.limits.upstreamAnswerBytesMax),
+      begin: (events) => context.upstreams.call(api.endpoint, bytes, timeouts, events),
+    };
+  },
+};
+
+/** The upstream's own bytes, with the slug in `model`. */
+function nativeEmbeddings(slug: string): AnswerReading {
+  return (bytes) => {
+    const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
+    if (!answer?.hasList) throw badAnswer("not in OpenAI's form");
+    const usage = readTokenUsage(answer.usage);
+    return {
+      bytes: applyEdits(bytes, answer.edits),
+      usage: embeddingsUsage(usage?.inputTokens ?? null),
+    };
+  };
+}
+
+/** Translated upstreams take texts only, so a list is one of inputs and never one text's tokens. */
+function inputsOf({ input, encoding_format: encoding }: EmbeddingsRequest["body"]) {
+  return { inputCount: Array.isArray(input) ? input.length : 1, asBase64: encoding === "base64" };
+}

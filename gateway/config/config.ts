@@ -1,0 +1,192 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import {
+  databaseUrl,
+  encryptionContext,
+  httpUrl,
+  jwtSecret,
+  masterKey,
+  masterKeys,
+  port,
+  privateHosts,
+  valkeyUrl,
+  webhookSecret,
+} from "./config-values.ts";
+import { findConflicts } from "./config-conflicts.ts";
+import { countWorkers, workersSetting } from "./count-workers.ts";
+import { StartError } from "../errors.ts";
+import { type LimitVariable, type Settings, limitVariables } from "./limit-variables.ts";
+import { EnvironmentKeys } from "./environment-keys.ts";
+import { readTracing, type TracingConfig, tracingVariables } from "./tracing-variables.ts";
+import { type TrustedProxies, trustedProxiesSetting } from "../http/trusted-proxies.ts";
+
+/** Everything the environment decides, read once at the start. */
+export type Config = Readonly<{
+  host: string;
+  port: number;
+  /** How many processes serve behind the port. */
+  workers: number;
+  /** Where Prometheus may read metrics; null = nowhere. */
+  metrics: Readonly<{ host: string; port: number }> | null;
+  /** Where traces go; null = nowhere. */
+  tracing: TracingConfig | null;
+  /** Whose word for the client's address is taken. */
+  trustedProxies: TrustedProxies;
+  /** As people and tools reach the gateway, without a slash at its end; null = where it listens. */
+  publicUrl: string | null;
+  databaseUrl: string;
+  dataDir: string;
+  /** 32 bytes that seal provider keys; null = a key file in the data folder, or KMS. */
+  masterKey: Buffer | null;
+  /** Master keys of before, which only open. */
+  previousMasterKeys: Buffer[];
+  /** The AWS KMS key that wraps the keys that seal provider keys; null = a master key seals. */
+  kms: { keyId: string; encryptionContext: Record<string, string> } | null;
+  /** Whether the first start makes an API key and prints it: not in production, where output is kept as a log. */
+  makesFirstKey: boolean;
+  /** Secrets that sign access tokens, newest first; null = a key file in the data folder. */
+  jwtSecrets: string[] | null;
+  /** Who is told of budgets that are nearly spent. */
+  limitWebhook: { url: string; secret: string } | null;
+  /** Where processes count limits together; null = each for itself, and they tell one another through the database. */
+  valkeyUrl: string | null;
+  administrator: { email: string; password: string } | null;
+  /** `host:port` of private upstreams that may be called, or `*` for all of them. */
+  upstreamPrivateHosts: string[];
+  /** What providers could be made of, if somebody wants that. */
+  environmentKeys: EnvironmentKeys;
+  /** Whether usage records are brought to the disk itself, so that they survive a power cut too. */
+  syncUsage: boolean;
+  logLevel: "debug" | "info" | "warn" | "error" | "silent";
+  limits: Settings;
+}>;
+
+/** Reads the environment. Throws one `ConfigError` that lists every problem and repeats no value. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  // An empty variable is how many deployment tools say "not set".
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const data = readVariables(given);
+  const dataDir = resolve(data.DATA_DIR);
+  return Object.freeze({
+    host: data.HOST,
+    port: data.PORT,
+    workers: countWorkers(data.WORKERS, data.DATABASE_URL),
+    metrics:
+      data.METRICS_PORT === undefined
+        ? null
+        : { host: data.METRICS_HOST ?? data.HOST, port: data.METRICS_PORT },
+    tracing: readTracing(data),
+    trustedProxies: data.TRUSTED_PROXIES,
+    publicUrl: data.PUBLIC_URL ?? null,
+    databaseUrl: data.DATABASE_URL ?? `sqlite:${resolve(dataDir, "gateway.db")}`,
+    dataDir,
+    makesFirstKey: data.NODE_ENV !== "production" && (data.DATABASE_URL ?? "sqlite:").startsWith("sqlite:"),
+    masterKey: data.MASTER_KEY ?? null,
+    previousMasterKeys: data.MASTER_KEY_PREVIOUS,
+    kms:
+      data.KMS_KEY_ID === undefined
+        ? null
+        : { keyId: data.KMS_KEY_ID, encryptionContext: data.KMS_ENCRYPTION_CONTEXT },
+    jwtSecrets: data.JWT_SECRET ?? null,
+    administrator:
+      data.ADMIN_EMAIL !== undefined && data.ADMIN_PASSWORD !== undefined
+        ? { email: data.ADMIN_EMAIL, password: data.ADMIN_PASSWORD }
+        : null,
+    limitWebhook:
+      data.LIMIT_WEBHOOK_URL !== undefined && data.LIMIT_WEBHOOK_SECRET !== undefined
+        ? { url: data.LIMIT_WEBHOOK_URL, secret: data.LIMIT_WEBHOOK_SECRET }
+        : null,
+    valkeyUrl: data.VALKEY_URL ?? null,
+    upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
+    environmentKeys: new EnvironmentKeys(given),
+    syncUsage: data.USAGE_SYNC === undefined ? data.NODE_ENV === "production" : data.USAGE_SYNC === "on",
+    logLevel: data.LOG_LEVEL,
+    limits: Object.freeze(
+      Object.fromEntries(
+        Object.entries(limitVariables).map(([limit, { variable }]) => [limit, data[variable]]),
+      ) as Settings,
+    ),
+  });
+}
+
+function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
+  const { error } = variables.safeParse(given);
+  // What is wrong with a variable first is why the rest is wrong too.
+  const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
+  for (const [variable, value] of Object.entries(given)) {
+    // It would be the number 0.
+    if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "holds only spaces");
+  }
+  // None has to be there: without those that are wrong, the others can be looked at together.
+  const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
+  const data = variables.parse(Object.fromEntries(right));
+  const problems = [...[...wrong].toReversed(), ...findConflicts(data, wrong)];
+  if (problems.length === 0) return data;
+  throw new ConfigError(problems.map(([variable, message]) => `${variable}: ${message}`));
+}
+
+export class ConfigError extends StartError {
+  override readonly name = "ConfigError";
+
+  constructor(problems: string[]) {
+    super(
+      `The configuration has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+    );
+  }
+}
+
+const limit = (least: number) =>
+  z.coerce
+    .number("is not a whole number")
+    .int("is not a whole number")
+    .min(least, `must be at least ${least}`)
+    .max(2 ** 31 - 1, "is too large");
+
+const usd = z.coerce
+  .number("is not an amount in US dollars, such as 20 or 0.5")
+  .min(0, "must be at least 0")
+  .max(1_000_000, "must be at most 1000000");
+
+const limits = Object.fromEntries(
+  Object.values(limitVariables).map(({ variable, value, ...more }) => [
+    variable,
+    ("isUsd" in more ? usd : limit("least" in more ? more.least : 1)).default(value),
+  ]),
+) as Record<LimitVariable, z.ZodDefault<ReturnType<typeof limit>>>;
+
+const variables = z.object({
+  ...limits,
+  ...tracingVariables,
+  HOST: z.string().default("127.0.0.1"),
+  PORT: port.default(8080),
+  WORKERS: workersSetting.default(1),
+  METRICS_PORT: port.optional(),
+  METRICS_HOST: z.string().optional(),
+  TRUSTED_PROXIES: trustedProxiesSetting.default(0),
+  PUBLIC_URL: httpUrl.optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DATA_DIR: z.string().default("data"),
+  MASTER_KEY: masterKey.optional(),
+  MASTER_KEY_PREVIOUS: masterKeys.default([]),
+  KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, id or alias of a KMS key").optional(),
+  KMS_ENCRYPTION_CONTEXT: encryptionContext.default({ app: "gateway" }),
+  JWT_SECRET: jwtSecret.optional(),
+  ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
+  ADMIN_PASSWORD: z
+    .string()
+    .min(10, "must have at least 10 characters")
+    .max(256, "must have at most 256 characters")
+    .optional(),
+  LIMIT_WEBHOOK_URL: httpUrl.optional(),
+  LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
+  VALKEY_URL: valkeyUrl.optional(),
+  UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
+  USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
+  NODE_ENV: z.string().optional(),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"], "is not one of debug, info, warn, error, silent")
+    .default("info"),
+});
+
+/** The names of all variables, for whoever writes an environment: what is not among them is not read. */
+export const configVariables = Object.keys(variables.shape);

@@ -1,0 +1,82 @@
+import { GatewayError } from "../errors.ts";
+import { presetsOf } from "../providers/presets.ts";
+import type { Environment, Preset } from "../providers/provider.ts";
+import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
+
+/**
+ * Keys of upstreams that were found in the environment, under the names in which the upstreams' own tools look for them.
+ * Whoever prints or logs this sees none of them.
+ */
+export class EnvironmentKeys {
+  readonly #keys: ReadonlyMap<string, FoundKey>;
+
+  constructor(environment: Environment) {
+    // Where two presets look in the same variable, the first is meant.
+    this.#keys = new Map(
+      findKeys(environment)
+        .toReversed()
+        .map((key) => [key.variable, key]),
+    );
+  }
+
+  /** What they could become, given the providers that there are; in the presets' order. */
+  describe(providers: readonly { kind: string; preset: string | null }[]): EnvironmentKey[] {
+    const keys = [...this.#keys.values()].toReversed();
+    return keys.map(({ variable, kind, preset: { name, label } }) => {
+      const hasProvider = providers.some((provider) => provider.kind === kind && provider.preset === name);
+      return { variable, kind, preset: name, label, hasProvider };
+    });
+  }
+
+  /** The provider that a variable's key makes. Throws for a variable that has none, or no possible one. */
+  toProvider(variable: string, param: string) {
+    const key = this.#keys.get(variable);
+    if (!key) {
+      const message = `No key was found in ${variable} when the gateway started. providers.environmentKeys lists those that were.`;
+      throw new GatewayError("not_found", message, { param });
+    }
+    if (!/^[\x21-\x7e]{1,4096}$/.test(key.apiKey)) {
+      throw new GatewayError(
+        "invalid_value",
+        `What is in ${variable} is no key: it has spaces or line breaks.`,
+        {
+          param,
+        },
+      );
+    }
+    const { apiKey, baseUrl, kind, preset } = key;
+    return { name: preset.name, kind, preset: preset.name, baseUrl, apiKey };
+  }
+}
+
+/** A variable whose key could become a provider. */
+export type EnvironmentKey = {
+  variable: string;
+  kind: string;
+  preset: string;
+  label: string;
+  /** Whether there is a provider of this preset already. */
+  hasProvider: boolean;
+};
+
+type FoundKey = {
+  variable: string;
+  kind: ProviderKindName;
+  preset: Pick<Preset, "name" | "label">;
+  baseUrl: string;
+  apiKey: string;
+};
+
+function findKeys(environment: Environment): FoundKey[] {
+  return providerKindNames.flatMap((kind) =>
+    presetsOf(kind).flatMap((preset) => {
+      const { baseUrl: own, keyVariable } = preset;
+      const found = preset.readEnvironment?.(environment);
+      const baseUrl = own ?? providerKinds[kind].defaultBaseUrl ?? found?.baseUrl;
+      const value = keyVariable === null ? undefined : environment[keyVariable];
+      const [variable, key] = (value ? [keyVariable, value] : found?.key) ?? [];
+      const apiKey = key?.trim();
+      return baseUrl && variable && apiKey ? { variable, kind, preset, baseUrl, apiKey } : [];
+    }),
+  );
+}

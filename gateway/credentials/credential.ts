@@ -1,0 +1,44 @@
+import type { CredentialRow } from "../../db/entities/provider.ts";
+import type { SecretBox } from "./secret-box.ts";
+import { GatewayError } from "../errors.ts";
+import { createId } from "../ids.ts";
+import type { Runtime } from "../runtime.ts";
+
+export type NewCredential = {
+  providerId: string;
+  apiKey: string;
+  /** Its share of the provider's requests, beside the weights of the other credentials. */
+  weight?: number | undefined;
+};
+
+/** A provider's API key as it is stored: sealed, bound to its row. */
+export function sealCredential(
+  secretBox: SecretBox,
+  runtime: Runtime,
+  { providerId, apiKey, weight = 1 }: NewCredential,
+): CredentialRow {
+  const id = createId("crd", runtime);
+  // Four characters of a short one would be too much of it.
+  const lastFour = apiKey.length >= 16 ? apiKey.slice(-4) : "";
+  const sealed = secretBox.seal(apiKey, fieldOf(id));
+  return { id, providerId, sealed, lastFour, weight, createdAt: new Date(runtime.now()) };
+}
+
+/** Throws `service_unavailable` when the key that sealed it is not here. */
+export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
+  try {
+    return secretBox.open(sealed, fieldOf(id));
+  } catch (cause) {
+    const message = "The provider's credential cannot be opened: the key that sealed it is not here.";
+    throw new GatewayError("service_unavailable", message, { cause });
+  }
+}
+
+/** The same secret in a new envelope, of the key that seals now. Throws when it cannot be opened. */
+export function resealCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
+  return secretBox.seal(secretBox.open(sealed, fieldOf(id)), fieldOf(id));
+}
+
+function fieldOf(id: string) {
+  return { kind: "credential", id, field: "secret" };
+}

@@ -1,0 +1,104 @@
+import { GatewayError } from "../../errors.ts";
+import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
+import { readTokenUsage } from "../../wire/chat-completion.ts";
+import { readErrorMessage } from "../../wire/read-error-message.ts";
+import { scanAnswer } from "../../wire/scan-answer.ts";
+import type { NativeDialect, NativePiece, NativeReader } from "../dialect.ts";
+import { ChunkRewriter } from "./chunk-rewriter.ts";
+import type { ChatRequest } from "./read-chat-request.ts";
+import type { UpstreamModel } from "../../providers/provider.ts";
+import { applyQuirks, changesBody, type ChatQuirks } from "../../wire/chat-quirks.ts";
+
+/** Upstreams that speak chat completions, which most do. */
+export const nativeChat: NativeDialect<ChatRequest> = {
+  headerNames: [],
+  buildRequest(request, model, quirks) {
+    if (quirks === null) throw new Error("An upstream that speaks chat completions has quirks.");
+    return spliceRequest(request, model, quirks);
+  },
+  readAnswer(bytes, slug) {
+    const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
+    if (!answer?.hasList) throw badForm("not in OpenAI's form");
+    return { bytes: applyEdits(bytes, answer.edits), usage: readTokenUsage(answer.usage) };
+  },
+  // Imitators of OpenAI have several names for reasoning.
+  outputNames: () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g,
+  createReader({ includeUsage }, slug, meter) {
+    return new ChunkReader(new ChunkRewriter({ slug, includeUsage, meter }), includeUsage);
+  },
+};
+
+class ChunkReader implements NativeReader {
+  readonly #rewriter: ChunkRewriter;
+  readonly #includeUsage: boolean;
+
+  constructor(rewriter: ChunkRewriter, includeUsage: boolean) {
+    this.#rewriter = rewriter;
+    this.#includeUsage = includeUsage;
+  }
+
+  read(events: Buffer): NativePiece {
+    const { bytes, usage, ending } = this.#rewriter.rewrite(events);
+    if (ending === null) return { bytes, usage, ending };
+    if (ending.kind === "done") return { bytes: this.#withLastEvents(bytes), usage, ending: "done" };
+    const error =
+      ending.kind === "error" ? reportedError(ending.payload) : badForm("not made of chat completion chunks");
+    return { bytes, usage, ending: error };
+  }
+
+  /** Some upstreams put the usage into their last chunk with choices: a client that asked for a usage chunk still gets one. */
+  #withLastEvents(bytes: Buffer): Buffer {
+    const chunk = this.#includeUsage ? this.#rewriter.missingUsageChunk() : null;
+    const last = chunk === null ? [doneEvent] : [Buffer.from(`data: ${chunk}\n\n`), doneEvent];
+    return Buffer.concat([bytes, ...last]);
+  }
+}
+
+function reportedError(payload: Buffer): GatewayError {
+  const message =
+    readErrorMessage(payload) ?? "The model's provider reported an error in the middle of its answer.";
+  return new GatewayError("upstream_error", message, { reason: "reported_error" });
+}
+
+/** @param what completes "The answer of the model's provider was" */
+function badForm(what: string): GatewayError {
+  const message = `The answer of the model's provider was ${what}.`;
+  return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
+}
+
+const doneEvent = Buffer.from("data: [DONE]\n\n");
+
+/**
+ * The body for an upstream that speaks chat completions: the client's own bytes, in which `model` is replaced and, for a
+ * stream, the usage chunk is requested. Big integers, floats, key order and unknown fields arrive as they were written.
+ */
+export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer {
+  const { bytes, layout } = request;
+  const addsUsage = request.stream && !request.includeUsage;
+  // A member that occurs twice can mean one thing here and another upstream: what was checked is what is sent.
+  if (layout === null || changesBody(request.body, quirks)) {
+    const body = { ...applyQuirks(request.body, quirks), model: name };
+    return Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage(request) } : body));
+  }
+
+  const { model, streamOptions, maxCompletionTokensKey } = layout;
+  const edits: Edit[] = [{ ...model, text: JSON.stringify(name) }];
+  if (maxCompletionTokensKey && quirks.maxTokensName !== "max_completion_tokens") {
+    edits.push({ ...maxCompletionTokensKey, text: quirks.maxTokensName });
+  }
+  if (addsUsage) {
+    if (streamOptions) edits.push({ ...streamOptions, text: JSON.stringify(withUsage(request)) });
+    else {
+      const first = bytes.indexOf("{") + 1;
+      edits.push({ start: first, end: first, text: '"stream_options":{"include_usage":true},' });
+    }
+  }
+  return applyEdits(
+    bytes,
+    edits.sort((left, right) => left.start - right.start),
+  );
+}
+
+function withUsage(request: ChatRequest): Record<string, unknown> {
+  return { ...request.body.stream_options, include_usage: true };
+}

@@ -1,0 +1,81 @@
+import { GatewayError } from "../errors.ts";
+import type { TokenUsage } from "../wire/chat-completion.ts";
+import type { UpstreamEvent } from "../wire/event-decoder.ts";
+import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
+
+/** What a dialect with named events reads of them. */
+export type EventForm = {
+  /** The names of the events to read; all others pass as they are. */
+  readonly eventNames: ReadonlySet<string>;
+  /** May throw anything for an event that is not in this form. */
+  read(event: UpstreamEvent): {
+    /** New data for the event; null where it stays as it came. */
+    data: string | null;
+    /** Whether the event ends the stream: complete, or with an error of the upstream. The client does not get that event. */
+    ending: "done" | GatewayError | null;
+  };
+  /** The counts so far. */
+  readonly usage: TokenUsage | null;
+};
+
+/** Relays streams whose events have names, as those of Anthropic's messages and OpenAI's responses. */
+export class NamedEventReader implements NativeReader {
+  readonly #form: EventForm;
+  readonly #meter: OutputMeter;
+
+  constructor(form: EventForm, meter: OutputMeter) {
+    this.#form = form;
+    this.#meter = meter;
+  }
+
+  read(events: Buffer): NativePiece {
+    // One character a byte: positions in the text are positions in the bytes.
+    const text = events.toString("latin1");
+    const parts: Buffer[] = [];
+    let copied = 0;
+    for (const { name, start, dataStart, dataEnd, end } of findEvents(text)) {
+      // Only deltas count: other events repeat as a whole what these brought in pieces.
+      if (name.endsWith("delta")) this.#meter.read(text, dataStart, dataEnd);
+      if (!this.#form.eventNames.has(name)) continue;
+      const { data, ending } = this.#readEvent(name, events.toString("utf8", dataStart, dataEnd));
+      if (data !== null) {
+        parts.push(events.subarray(copied, dataStart), Buffer.from(data));
+        copied = dataEnd;
+      }
+      if (ending === null) continue;
+      // The client gets an error in the gateway's own words instead.
+      parts.push(events.subarray(copied, ending === "done" ? end : start));
+      return { bytes: Buffer.concat(parts), usage: this.#form.usage, ending };
+    }
+    const bytes = parts.length === 0 ? events : Buffer.concat([...parts, events.subarray(copied)]);
+    return { bytes, usage: this.#form.usage, ending: null };
+  }
+
+  #readEvent(name: string, data: string): ReturnType<EventForm["read"]> {
+    try {
+      return this.#form.read({ name, data });
+    } catch {
+      const message = "The answer of the model's provider was not in its provider's form.";
+      return {
+        data: null,
+        ending: new GatewayError("upstream_error", message, { reason: "unreadable_answer" }),
+      };
+    }
+  }
+}
+
+/** Members with output text in the events that add to what is there. */
+export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/g;
+
+type FoundEvent = { name: string; start: number; dataStart: number; dataEnd: number; end: number };
+
+/** The events in a text that ends where an event ends, with a name and one line of data, as both vendors write them. */
+function* findEvents(text: string): Generator<FoundEvent> {
+  const pattern = /^event: ?([^\r\n]*)\r?\ndata: ?([^\r\n]*)(\r?\n)+/gm;
+  for (const match of text.matchAll(pattern)) {
+    const [whole, name = "", data = ""] = match;
+    const dataStart = match.index + whole.indexOf(data, whole.indexOf("\ndata:") + "\ndata:".length);
+    const end = match.index + whole.length;
+    yield { name, start: match.index, dataStart, dataEnd: dataStart + data.length, end };
+  }
+}

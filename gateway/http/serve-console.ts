@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import sirv from "sirv";
+import { wantsPage } from "./browser-request.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+
+/**
+ * Serves the console: the files of its build, and its one page for every address that a browser asks a page of. What is
+ * neither goes on to whatever comes next.
+ */
+export function serveConsole(folder: string): Handler {
+  if (!existsSync(`${folder}/index.html`)) return notBuilt;
+  const files = sirv(folder, {
+    gzip: true,
+    brotli: true,
+    etag: true,
+    setHeaders(response, pathname) {
+      for (const [name, value] of securityHeaders) response.setHeader(name, value);
+      // Names of these hold a hash of what is in them.
+      const isForEver = pathname.startsWith("/_app/immutable/");
+      response.setHeader("cache-control", isForEver ? "public, max-age=31536000, immutable" : "no-cache");
+    },
+  });
+  return (request, response, next) => {
+    const isApi = /^\/(v1|trpc|graphql)(\/|$)/.test(request.url ?? "");
+    if (isApi || (request.method !== "GET" && request.method !== "HEAD")) return next();
+    files(request, response, () => {
+      if (!wantsPage(request.headers.accept)) return next();
+      request.url = "/";
+      files(request, response, next);
+    });
+  };
+}
+
+const notBuilt: Handler = (request, response, next) => {
+  if (!wantsPage(request.headers.accept)) return next();
+  const text = "The console is not built. Run `npm run build`, then start the gateway again.\n";
+  response.writeHead(503, { "content-type": "text/plain; charset=utf-8" }).end(text);
+};
+
+/** No script or style but the console's own files, nothing from any other host, and nobody may frame it. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  // Components place things by style attributes; these cannot run anything.
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const securityHeaders = [
+  ["content-security-policy", contentSecurityPolicy],
+  ["x-content-type-options", "nosniff"],
+  ["x-frame-options", "DENY"],
+  // Links of invitations carry their token in the address.
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["permissions-policy", "camera=(), microphone=(), geolocation=()"],
+] as const;

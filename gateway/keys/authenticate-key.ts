@@ -1,0 +1,52 @@
+import { GatewayError } from "../errors.ts";
+import type { KeyCache, KnownKey } from "./key-cache.ts";
+import { hashKeyValue, isKeyValue } from "./key-value.ts";
+import type { LastUsed } from "./last-used.ts";
+import type { Runtime } from "../runtime.ts";
+
+export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
+
+/**
+ * The key behind a value, at once when it is known, which is nearly always. Throws `missing_api_key`, `invalid_api_key`,
+ * and `service_unavailable` when the database would have to be asked and cannot be: our trouble is never the key's.
+ */
+export function authenticateKey(
+  options: AuthenticateKeyOptions,
+  value: string | null,
+): KnownKey | Promise<KnownKey> {
+  if (value === null) {
+    throw new GatewayError(
+      "missing_api_key",
+      "No API key was given. Send one in the header `Authorization: Bearer sk-gateway-…`.",
+    );
+  }
+  const hash = hashKeyValue(value);
+  const known = options.keyCache.peek(hash);
+  if (known) return admit(options, known);
+  // A typing error, a guess or somebody else's key costs no look-up.
+  if (!isKeyValue(value)) throw invalidApiKey();
+  return options.keyCache.find(hash).then((key) => admit(options, key));
+}
+
+/**
+ * The same words whether the key is unknown, deleted, disabled or expired: a thief learns nothing. They name all of it, so that
+ * whoever has a key that was right does not look for a typing error alone.
+ */
+export function invalidApiKey(): GatewayError {
+  return new GatewayError(
+    "invalid_api_key",
+    "The API key is not accepted: it is mistyped, deactivated, expired or deleted, or may not be used from this address. If it is exactly as you got it, ask whoever gave it to you.",
+  );
+}
+
+/** Whether the key counts now. */
+export function isUsable(key: KnownKey | null, now: number): key is KnownKey {
+  return key !== null && key.isActive && (key.validUntil === null || key.validUntil > now);
+}
+
+function admit({ lastUsed, runtime }: AuthenticateKeyOptions, key: KnownKey | null): KnownKey {
+  const now = runtime.now();
+  if (!isUsable(key, now)) throw invalidApiKey();
+  lastUsed.note(key.id, now);
+  return key;
+}

@@ -1,0 +1,165 @@
+import { StillReferencedError } from "../../db/database-errors.ts";
+import type { Repositories } from "../../db/database.ts";
+import type { ApiKeyRow } from "../../db/entities/api-key.ts";
+import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
+import { differences } from "../audit/differences.ts";
+import { listSome } from "../audit/list-some.ts";
+import type { Person } from "../auth/person.ts";
+import { GatewayError } from "../errors.ts";
+import type { Settings } from "../config/limit-variables.ts";
+import {
+  budgetPeriods,
+  changeLimits,
+  type KeyLimitChanges,
+  type KeyLimits,
+  type LimitColumns,
+  limitNames,
+  toKeyLimits,
+} from "../limits/key-limits.ts";
+
+/**
+ * Connects a key with these models and no others; returns the details for the audit log. A model that an administrator
+ * takes away from somebody else's key is withheld until an administrator connects it again. Throws `forbidden` where a
+ * member would connect one that is withheld.
+ */
+export async function editModels(
+  repositories: Repositories,
+  author: Person,
+  { key, models, withheldModels }: ApiKeyDetails,
+  slugs: string[],
+): Promise<Record<string, unknown>> {
+  const ids = await modelIds(repositories, slugs);
+  const [before, after] = [new Set(models.map(({ slug }) => slug)), new Set(slugs)];
+  const added = [...after].filter((slug) => !before.has(slug));
+  const removed = [...before].filter((slug) => !after.has(slug));
+  if (author.role === "admin") {
+    await repositories.withheldModels.remove(key.id, [...slugs, ...removed]);
+    if (isOverruling(author, key)) await repositories.withheldModels.add(key.id, removed);
+  } else {
+    checkNotWithheld(added, withheldModels);
+  }
+  await repositories.apiKeys.setModels(key.id, ids);
+  return { added: listSome(added), removed: listSome(removed) };
+}
+
+function checkNotWithheld(added: string[], withheldModels: string[]): void {
+  const allWithheld = new Set(withheldModels);
+  const withheld = added.filter((slug) => allWithheld.has(slug));
+  if (withheld.length === 0) return;
+  const them = withheld.length === 1 ? "it" : "them";
+  const message = `An administrator removed ${withheld.join(", ")} from this key. Ask an administrator to connect ${them} again.`;
+  throw new GatewayError("forbidden", message, { param: "models" });
+}
+
+/** Whether the author decides as an administrator, rather than about a key of their own. */
+function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
+  return author.role === "admin" && author.id !== ownerId;
+}
+
+/** The models of these slugs. Throws `invalid_value` for a slug that none has. */
+export async function modelIds({ models }: Repositories, slugs: string[]): Promise<string[]> {
+  const found = await models.findBySlugs(slugs);
+  const known = new Set(found.map((model) => model.slug));
+  const unknown = slugs.filter((slug) => !known.has(slug));
+  if (unknown.length > 0) {
+    throw new GatewayError("invalid_value", `There is no model ${unknown.join(", ")}.`, { param: "models" });
+  }
+  return found.map((model) => model.id);
+}
+
+/** What connects models with a key: one that is deleted at this moment is as unknown as one that was deleted before. */
+export async function refusingDeletedModels<Result>(write: Promise<Result>): Promise<Result> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!(error instanceof StillReferencedError)) throw error;
+    const message = "One of these models has just been deleted.";
+    throw new GatewayError("invalid_value", message, { param: "models" });
+  }
+}
+
+type StatusColumns = Pick<ApiKeyRow, "status" | "disabledBy">;
+
+/** A key's status and who decided it. Throws `forbidden` where a member would activate what an administrator deactivated. */
+export function editStatus(
+  author: Person,
+  before: StatusColumns & Pick<ApiKeyRow, "ownerId">,
+  status: ApiKeyRow["status"],
+): StatusColumns {
+  const isDecided = before.status === "disabled" && before.disabledBy === "admin";
+  if (status === "disabled") {
+    return { status, disabledBy: isDecided || isOverruling(author, before) ? "admin" : "owner" };
+  }
+  if (isDecided && author.role !== "admin") {
+    const message = "An administrator deactivated this key. Ask an administrator to activate it.";
+    throw new GatewayError("forbidden", message);
+  }
+  return { status, disabledBy: null };
+}
+
+export type LimitEdit = { limits?: KeyLimitChanges | undefined; expiresAt?: Date | null | undefined };
+
+type EditLimitsOptions = { author: Person; now: number; limits: KeyDefaults };
+
+/** What counts for keys without a limit of their own; 0 = none. */
+export type KeyDefaults = Pick<
+  Settings,
+  "keyRequestsPerMinuteMax" | "keyTokensPerMinuteMax" | "keyConcurrentRequestsMax"
+>;
+
+type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
+
+/**
+ * A key's limits and its end, as an edit makes them, and what the audit log says of it. Throws `invalid_value` for an end in
+ * the past, and `forbidden` where somebody who is no administrator would loosen a limit: as in other products, whoever is
+ * limited may be stricter with themselves, but not less strict than an administrator or the gateway's defaults are.
+ */
+export function editLimits(
+  { author, now, limits: defaults }: EditLimitsOptions,
+  before: LimitedRow,
+  { limits = {}, expiresAt = before.expiresAt }: LimitEdit,
+): { columns: LimitedRow; details: Record<string, unknown> } {
+  if (expiresAt?.getTime() !== before.expiresAt?.getTime() && expiresAt && expiresAt.getTime() <= now) {
+    throw new GatewayError("invalid_value", "The expiry is in the past.", { param: "expiresAt" });
+  }
+  const columns = { ...changeLimits(before, limits), expiresAt };
+  const [from, to] = [before, columns].map((row) => ({ ...toKeyLimits(row), expiresAt: row.expiresAt }));
+  if (!from || !to) throw new Error("Two rows are two rows");
+  if (author.role !== "admin") checkNotLooser(from, to, defaults);
+  return { columns, details: differences(from, to, [...limitNames, "expiresAt"]) };
+}
+
+type Limited = KeyLimits & { expiresAt: Date | null };
+
+function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void {
+  const isHigher = (before: number | null, after: number | null) =>
+    before !== null && (after === null || after > before);
+  /** A key without a limit of its own has the default. */
+  const inForce = (limit: number | null, byDefault: number) => limit ?? (byDefault || Infinity);
+  const looser = [
+    ...(
+      [
+        ["requestsPerMinute", defaults.keyRequestsPerMinuteMax],
+        ["tokensPerMinute", defaults.keyTokensPerMinuteMax],
+        ["concurrentRequests", defaults.keyConcurrentRequestsMax],
+      ] as const
+    ).map(([name, byDefault]) => [
+      `limits.${name}`,
+      inForce(to[name], byDefault) > inForce(from[name], byDefault),
+    ]),
+    ...budgetPeriods.map((period) => [
+      `limits.budgetsUsd.${period}`,
+      isHigher(from.budgetsUsd[period], to.budgetsUsd[period]),
+    ]),
+    [
+      "limits.addressRanges",
+      from.addressRanges !== null &&
+        !(to.addressRanges ?? [""]).every((range) => from.addressRanges?.includes(range)),
+    ],
+    ["expiresAt", isHigher(from.expiresAt?.getTime() ?? null, to.expiresAt?.getTime() ?? null)],
+  ] as const;
+  const [param] = looser.find(([, isLooser]) => isLooser) ?? [];
+  if (typeof param !== "string") return;
+  const message = "You can make a limit stricter. Only an administrator can loosen one or take it away.";
+  throw new GatewayError("forbidden", message, { param });
+}

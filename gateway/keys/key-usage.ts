@@ -1,0 +1,114 @@
+import type { Database } from "../../db/database.ts";
+import type { Person } from "../auth/person.ts";
+import { findKey } from "./find-key.ts";
+import type { Settings } from "../config/limit-variables.ts";
+import { budgetMark } from "../limits/budgets/budget-marks.ts";
+import type { Budgets, SharedBudgetUses } from "../limits/budgets/budgets.ts";
+import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/key-limits.ts";
+import type { Limiter } from "../limits/rates/limiter.ts";
+import { secondsPerMinute } from "../limits/rates/sliding-minute.ts";
+
+/** What is used now of a limit; a limit of null is none. */
+type Use = { limit: number | null; used: number };
+
+export type KeyUsage = {
+  /** In the last minute, in all processes. Nothing is counted where there is no limit. */
+  requestsPerMinute: Use;
+  tokensPerMinute: Use;
+  /** In the process that answers. */
+  concurrentRequests: Use;
+  budgets: BudgetUse[];
+  /**
+   * Of all keys of the key's owner, and of all keys of the gateway. What is spent of the latter only administrators are told,
+   * and everybody whether it is, because the key's requests are refused then.
+   */
+  sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
+  /** As in the list of keys: 80 or 100, once that much of a budget is spent. */
+  budgetSpentPercent: number | null;
+  /** The newest warnings, newest first. */
+  warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];
+};
+
+/** `startsAt` and `endsAt` are null for the total. */
+type BudgetUse = {
+  period: BudgetPeriod;
+  budgetUsd: number | null;
+  spentUsd: number;
+  startsAt: Date | null;
+  endsAt: Date | null;
+};
+
+type KeyUsageReaderOptions = {
+  database: Database;
+  now: () => number;
+  limits: Settings;
+  limiter: Pick<Limiter, "statusOf">;
+  budgets: Pick<Budgets, "load" | "spentIn" | "sharedUsesOfKey">;
+};
+
+/** What is used of a key's limits, for people to look at. */
+export class KeyUsageReader {
+  readonly #options: KeyUsageReaderOptions;
+
+  constructor(options: KeyUsageReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `not_found` for a key that the person may not see. */
+  async get(person: Person, id: string): Promise<KeyUsage> {
+    const { database, now, limits, limiter, budgets } = this.#options;
+    const from = Math.floor(now() / 1000) - secondsPerMinute + 1;
+    const { key, uses, events } = await database.read(async (repositories) => ({
+      key: (await findKey(repositories, person, id)).key,
+      uses: await repositories.limitUses.ofOthers("", { from, subjectIds: [id] }),
+      events: await repositories.limitEvents.list(id, warningsMax),
+    }));
+    await budgets.load([id]);
+    const shared = await budgets.sharedUsesOfKey(key);
+    const own = toKeyLimits(key);
+    const budgetUses = budgetPeriods.map((period) => this.#budgetUse(id, period, own.budgetsUsd[period]));
+    const sum = (name: "requests" | "tokens") => uses.reduce((total, use) => total + use[name], 0);
+    const use = (limit: number | null, byDefault: number, used: number): Use => ({
+      limit: limit ?? (byDefault || null),
+      used,
+    });
+    return {
+      requestsPerMinute: use(own.requestsPerMinute, limits.keyRequestsPerMinuteMax, sum("requests")),
+      tokensPerMinute: use(own.tokensPerMinute, limits.keyTokensPerMinuteMax, sum("tokens")),
+      concurrentRequests: use(
+        own.concurrentRequests,
+        limits.keyConcurrentRequestsMax,
+        limiter.statusOf({ id }).concurrentRequests,
+      ),
+      budgets: budgetUses,
+      sharedBudgets: {
+        person: shared.person,
+        gateway: person.role === "admin" ? shared.gateway : [],
+        isGatewaySpent: shared.gateway.some(({ spentPercent }) => spentPercent >= 100),
+      },
+      budgetSpentPercent: budgetMark(
+        budgetUses.map(({ budgetUsd, spentUsd }) => ({ budget: budgetUsd, spent: spentUsd })),
+      ),
+      warnings: events.map(({ period, percent, budget, createdAt }) => ({
+        period: period as BudgetPeriod,
+        percent,
+        budgetUsd: toUsd(budget),
+        at: createdAt,
+      })),
+    };
+  }
+
+  #budgetUse(id: string, period: BudgetPeriod, budgetUsd: number | null): BudgetUse {
+    const spent = this.#options.budgets.spentIn(id, period);
+    const isEndless = period === "total" || spent === null;
+    return {
+      period,
+      budgetUsd,
+      spentUsd: toUsd(spent?.amount ?? 0),
+      startsAt: isEndless ? null : new Date(spent.startsAt),
+      endsAt: isEndless ? null : new Date(spent.endsAt),
+    };
+  }
+}
+
+const warningsMax = 20;

@@ -1,0 +1,60 @@
+import type { ChangeKind } from "../../db/entities/change.ts";
+import type { GatewayError } from "../errors.ts";
+import type { Budgets } from "../limits/budgets/budgets.ts";
+import { invalidApiKey, isUsable } from "./authenticate-key.ts";
+import type { ChangeListener } from "./change-feed.ts";
+import type { KeyCache, KnownKey } from "./key-cache.ts";
+
+type RevocationOptions = {
+  now: () => number;
+  keyCache: KeyCache;
+  budgets: Pick<Budgets, "changed" | "forget">;
+  openExchanges: {
+    keyIds(): string[];
+    hashesOf(keyId: string): Iterable<string>;
+    update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void;
+  };
+  reloadCatalogue: () => Promise<void>;
+  loadDataKeys: () => Promise<void> | undefined;
+};
+
+/**
+ * Applies the changes that any process makes to keys, the catalogue or data keys. A revoked key stops working in every
+ * process within one second, open requests included: every 250 ms, the change feed polls the number of the latest change.
+ */
+export class Revocation implements ChangeListener {
+  readonly #options: RevocationOptions;
+
+  constructor(options: RevocationOptions) {
+    this.#options = options;
+  }
+
+  async changed(kind: ChangeKind, entityId: string): Promise<void> {
+    const { keyCache, budgets, reloadCatalogue, loadDataKeys } = this.#options;
+    if (kind === "catalogue") return reloadCatalogue();
+    // Not awaited: KMS can be slow, and revoked keys in the feed must not wait for it.
+    if (kind === "data_key") return void loadDataKeys();
+    budgets.changed(entityId);
+    await keyCache.refresh(entityId);
+    if (!keyCache.has(entityId)) budgets.forget(entityId);
+    await this.#updateOpenExchanges(entityId);
+  }
+
+  async everythingChanged(): Promise<void> {
+    const { keyCache, budgets, openExchanges, reloadCatalogue, loadDataKeys } = this.#options;
+    budgets.forget();
+    keyCache.clear();
+    void loadDataKeys();
+    await reloadCatalogue();
+    for (const keyId of openExchanges.keyIds()) await this.#updateOpenExchanges(keyId);
+  }
+
+  /** Ends the open requests that the key no longer allows. */
+  async #updateOpenExchanges(keyId: string): Promise<void> {
+    const { keyCache, openExchanges, now } = this.#options;
+    for (const hash of openExchanges.hashesOf(keyId)) {
+      const key = await keyCache.find(hash);
+      openExchanges.update(keyId, hash, isUsable(key, now()) ? key : null, invalidApiKey());
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { allKeys } from "../../../db/entities/usage-roll-up.ts";
+import type { UsageRecord } from "../../usage/recording/segment.ts";
+import type { BudgetHolder } from "./budget-holder.ts";
+import { BudgetWatch } from "./budget-watch.ts";
+import type { BudgetWarning } from "./budget-warnings.ts";
+import { type Budget, type BudgetPeriod, toUsd } from "../key-limits.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Spending } from "./spending.ts";
+
+/** What is spent of a budget that keys share. */
+export type SharedBudgetUse = {
+  period: BudgetPeriod;
+  budgetUsd: number;
+  spentUsd: number;
+  /** Rounded down, so that it is 80 and 100 when the warnings are given. */
+  spentPercent: number;
+  /** When the budget begins anew. */
+  endsAt: Date;
+};
+
+type SharedBudgetsOptions = {
+  budgets: readonly Budget[];
+  spending: Spending;
+  now: () => number;
+  warn: (warning: BudgetWarning) => void;
+};
+
+/** Budgets that the environment gives to several keys together, each by the id of a person, or all of them by `allKeys`. */
+export class SharedBudgets {
+  readonly #options: SharedBudgetsOptions;
+  readonly #watch: BudgetWatch;
+
+  constructor(options: SharedBudgetsOptions) {
+    this.#options = options;
+    this.#watch = new BudgetWatch(options);
+  }
+
+  get budgets(): readonly Budget[] {
+    return this.#options.budgets;
+  }
+
+  ledgerOf(id: string): Ledger | undefined {
+    return this.#options.spending.ledgerOf(id);
+  }
+
+  spend(id: string, record: UsageRecord): void {
+    const { spending, budgets } = this.#options;
+    spending.add(id, record);
+    if (spending.ledgerOf(id)) this.#watch.spent(id, sharedHolder(id), budgets);
+  }
+
+  shipped(id: string, record: UsageRecord): void {
+    this.#options.spending.shipped(id, record);
+  }
+
+  loadMissing(id: string): Promise<void> {
+    return this.#options.spending.loadMissing(id);
+  }
+
+  /** Brings in what other processes have spent, be it of those whose requests are only refused here. */
+  async refresh(): Promise<void> {
+    const { spending, budgets } = this.#options;
+    await this.#watch.refresh();
+    for (const id of spending.ledgers.keys()) this.#watch.notice(id, sharedHolder(id), budgets);
+  }
+
+  /** As it is now in the database and here, for people to look at. */
+  async uses(id: string): Promise<SharedBudgetUse[]> {
+    const { budgets, spending, now } = this.#options;
+    const ledger = await spending.look(id);
+    return budgets.map(({ period, amount: budget }) => {
+      const { amount: spent, endsAt } = ledger.in(period, now());
+      return {
+        period,
+        budgetUsd: toUsd(budget),
+        spentUsd: toUsd(spent),
+        // There is no part of a budget that was rounded to nothing.
+        spentPercent: budget === 0 ? 100 : Math.floor((spent * 100) / budget),
+        endsAt: new Date(endsAt),
+      };
+    });
+  }
+}
+
+function sharedHolder(id: string): BudgetHolder {
+  const isOfAll = id === allKeys;
+  return {
+    kind: isOfAll ? "gateway" : "person",
+    apiKeyId: null,
+    apiKeyName: null,
+    ownerId: isOfAll ? null : id,
+  };
+}

@@ -1,0 +1,216 @@
+import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
+import type { Settings } from "../../config/limit-variables.ts";
+import type { UsageRecord } from "../../usage/recording/segment.ts";
+import { Admission, FairQueue, type Place } from "./admission.ts";
+import type { EnforcedLimits } from "../key-limits.ts";
+import { Meter } from "./meter.ts";
+import {
+  checkLimits,
+  checkSize,
+  type ExactCounts,
+  type ExactPlace,
+  type HolderLimits,
+} from "./holder-limits.ts";
+
+/** What a limiter has to know of a key. */
+export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
+
+/** A request that asks for admission. */
+type Asking = {
+  readonly key: LimitedKey;
+  /** Called before anything is decided: a refused request has an admission, too. */
+  admitting(admission: Admission): void;
+  fail(error: GatewayError): void;
+};
+
+type LimiterOptions = {
+  now: () => number;
+  limits: Settings;
+  budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
+  /** Every meter, by what it counts; whoever makes the limiter may want to look at them. */
+  meters?: Map<string, Meter>;
+  /** How many processes divide the limits among them now: see `ShareExchange`. */
+  sharedBy?: () => number;
+  /** Counts for all processes together; null = each counts here. */
+  exact?: ExactCounts | null;
+};
+
+/**
+ * Lets a request in, or throws why not: `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
+ * `insufficient_quota`, or `service_unavailable` beyond the process's capacity. All from memory, unless Valkey counts: then the
+ * answer comes later, and `fail` has what would be thrown. A request that is refused uses nothing of any limit.
+ */
+export class Limiter {
+  readonly #options: LimiterOptions;
+  readonly #meters: Map<string, Meter>;
+  readonly #queue: FairQueue;
+  /** What the keys that ask now are limited by, by their ids. */
+  readonly #holders = new Map<string, KeyHolders>();
+
+  constructor(options: LimiterOptions) {
+    this.#options = options;
+    this.#meters = options.meters ?? new Map();
+    this.#queue = new FairQueue(options.limits);
+  }
+
+  /** @param start begins the request: at once, or when the process has room for it */
+  admit(asking: Asking, bodyBytes: number, start: () => void): void {
+    const { now, budgets } = this.#options;
+    const { key } = asking;
+    const holders = this.#holdersOf(key);
+    const place: Place = {
+      keyId: key.id,
+      start: () => startSafely(asking, start),
+      refuse: (error) => asking.fail(error),
+      state: "new",
+    };
+    const admission = new Admission({
+      holders,
+      now,
+      spend: (record) => budgets.spend(key, record),
+      isWaiting: () => place.state === "waiting",
+      leave: () => this.#queue.leave(place),
+    });
+    asking.admitting(admission);
+    const estimate = estimateTokens(bodyBytes);
+    budgets.check(key);
+    for (const limits of holders) checkSize(limits, estimate);
+    const counting = { asking, admission, holders, estimate, place };
+    const { exact } = this.#options;
+    if (exact?.isThere && holders.length > 0) {
+      this.#queue.check(key.id);
+      void this.#countExactly(exact, counting);
+    } else this.#count(counting);
+  }
+
+  #count({ admission, holders, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
+    const { now, sharedBy, exact } = this.#options;
+    // Valkey's word counts, once it knows of all.
+    if (!exactPlace || !exact?.knowsAll) {
+      for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
+    }
+    this.#queue.check(place.keyId);
+    admission.take(estimate, exactPlace ?? (holders.length > 0 ? exact?.untold(holders) : null));
+    this.#queue.enter(place);
+  }
+
+  async #countExactly(exact: Pick<ExactCounts, "take">, counting: Counting): Promise<void> {
+    const { asking, admission, holders, estimate } = counting;
+    const answer = await exact.take(holders, estimate);
+    const exactPlace = answer && "undo" in answer ? answer : null;
+    // The client has left meanwhile.
+    if (admission.isOver) return exactPlace?.undo();
+    admission.exactUse = answer && answer.used;
+    if (answer && "error" in answer) return asking.fail(answer.error);
+    try {
+      this.#count(counting, exactPlace);
+    } catch (error) {
+      exactPlace?.undo();
+      asking.fail(toGatewayError(error));
+    }
+  }
+
+  /** What a key that has limits uses now, as far as this process knows. */
+  statusOf(key: Pick<LimitedKey, "id">): LimitStatus {
+    const second = Math.floor(this.#options.now() / 1000);
+    const meter = this.#meters.get(key.id);
+    return {
+      requestsInMinute: meter?.requests.used(second) ?? 0,
+      tokensInMinute: Math.round(meter?.tokens.used(second) ?? 0),
+      concurrentRequests: meter?.concurrent ?? 0,
+    };
+  }
+
+  /** Every meter by what it counts: a key's id, a person's, or `gateway`. */
+  get meters(): ReadonlyMap<string, Meter> {
+    return this.#meters;
+  }
+
+  /** Forgets what is not in use. */
+  sweep(): void {
+    // Holders keep their meters, and would keep those that are forgotten.
+    this.#holders.clear();
+    const second = Math.floor(this.#options.now() / 1000);
+    for (const [id, meter] of this.#meters) {
+      if (meter.untoldFrom === null && meter.isIdle(second)) this.#meters.delete(id);
+    }
+  }
+
+  #holdersOf(key: LimitedKey): readonly HolderLimits[] {
+    const known = this.#holders.get(key.id);
+    if (known?.limits === key.limits && known.ownerId === key.ownerId) return known.holders;
+    const holders = this.#listHolders(key);
+    this.#holders.set(key.id, { limits: key.limits, ownerId: key.ownerId, holders });
+    return holders;
+  }
+
+  #listHolders({ id, ownerId, limits: own }: LimitedKey): HolderLimits[] {
+    const { limits } = this.#options;
+    const holders: HolderLimits[] = [];
+    this.#addHolder(holders, id, "key", {
+      requestsPerMinute: own?.requestsPerMinute ?? limits.keyRequestsPerMinuteMax,
+      tokensPerMinute: own?.tokensPerMinute ?? limits.keyTokensPerMinuteMax,
+      concurrentRequests: own?.concurrentRequests ?? limits.keyConcurrentRequestsMax,
+    });
+    if (ownerId !== null) {
+      this.#addHolder(holders, ownerId, "person", {
+        requestsPerMinute: limits.personRequestsPerMinuteMax,
+        tokensPerMinute: limits.personTokensPerMinuteMax,
+        concurrentRequests: limits.personConcurrentRequestsMax,
+      });
+    }
+    this.#addHolder(holders, wholeGateway, "gateway", {
+      requestsPerMinute: limits.gatewayRequestsPerMinuteMax,
+      tokensPerMinute: limits.gatewayTokensPerMinuteMax,
+      concurrentRequests: 0,
+    });
+    return holders;
+  }
+
+  #addHolder(
+    holders: HolderLimits[],
+    id: string,
+    holder: LimitHolder,
+    limits: Omit<HolderLimits, "id" | "meter" | "holder">,
+  ): void {
+    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
+    if (requestsPerMinute === 0 && tokensPerMinute === 0 && concurrentRequests === 0) return;
+    let meter = this.#meters.get(id);
+    if (!meter) this.#meters.set(id, (meter = new Meter()));
+    holders.push({ id, holder, meter, requestsPerMinute, tokensPerMinute, concurrentRequests });
+  }
+}
+
+/** The holders of a key with these limits and this owner. A change of either changes the holders. */
+type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
+
+/** A request about which it is not decided yet. */
+type Counting = {
+  asking: Asking;
+  admission: Admission;
+  holders: readonly HolderLimits[];
+  estimate: number;
+  place: Place;
+};
+
+/** Whoever waited has nobody above to catch what it throws. */
+function startSafely(asking: Asking, start: () => void): void {
+  try {
+    start();
+  } catch (error) {
+    asking.fail(toGatewayError(error));
+  }
+}
+
+type LimitStatus = {
+  requestsInMinute: number;
+  tokensInMinute: number;
+  concurrentRequests: number;
+};
+
+const wholeGateway = "gateway";
+
+/** English prose and JSON have about four bytes to a token; what it really was is known when the request is over. */
+function estimateTokens(bodyBytes: number): number {
+  return Math.ceil(bodyBytes / 4);
+}

@@ -1,0 +1,32 @@
+import type { Database } from "../../db/database.ts";
+import type { KeyService } from "../keys/key-service.ts";
+import type { ModelService } from "./model-service.ts";
+import type { ProviderService } from "./provider-service.ts";
+import type { Runtime } from "../runtime.ts";
+
+type FirstStartOptions = {
+  database: Database;
+  runtime: Runtime;
+  keys: KeyService;
+  models: ModelService;
+  providers: ProviderService;
+  withKey: boolean;
+};
+
+/**
+ * Fills a database in which nothing has ever been changed, so that there is something to try: the demo provider, its
+ * model, which costs nothing, and, with the embedded database, an API key for it. Returns the key's value, which is told this once; null at any
+ * later start, and for all processes but one when several start together.
+ */
+export function firstStart(options: FirstStartOptions): Promise<string | null> {
+  const { database, runtime, keys, models, providers, withKey } = options;
+  return database.write(async (repositories) => {
+    await repositories.changes.lock();
+    if ((await repositories.changes.latestNumber()) > 0) return null;
+    const provider = await providers.insert(repositories, { name: "demo", kind: "demo" });
+    const prices = { input: 0, output: 0 };
+    const model = await models.insert(repositories, { slug: "demo/echo", providerId: provider.id, prices });
+    await repositories.changes.append("catalogue", model.id, new Date(runtime.now()));
+    return withKey ? keys.createFirst(repositories, "First key", model.id) : null;
+  });
+}

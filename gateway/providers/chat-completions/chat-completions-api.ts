@@ -1,0 +1,112 @@
+import type { ChatUsage, ChunkChoice, CompletionChoice } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
+import { applyQuirks, type ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
+import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
+import { upstreamReported } from "../upstream-reported.ts";
+import { toPlainChat } from "./to-plain-chat.ts";
+
+/** An upstream that speaks chat completions: natively for clients that do, too, and translated for all others. */
+export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): ChatApi {
+  return {
+    endpoint,
+    streamEndpoint: endpoint,
+    quirks,
+    buildRequest(body, model) {
+      const request = { ...applyQuirks(toPlainChat(body, model, quirks), quirks), model: model.name };
+      return body.stream === true ? { ...request, stream_options: { include_usage: true } } : request;
+    },
+    readAnswer,
+    streamContentType: "text/event-stream",
+    createDecoder: (eventBytesMax) => new ServerSentEventDecoder(eventBytesMax),
+    createStreamReader: () => new ChunkReader(),
+  };
+}
+
+function readAnswer(answer: unknown): ChatAnswer {
+  if (!isObject(answer) || !Array.isArray(answer["choices"])) throw new Error("This is no chat completion.");
+  const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
+  return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
+}
+
+class ChunkReader implements ChatStreamReader {
+  usage: ChatUsage | null = null;
+  state: ChatStreamReader["state"] = "unfinished";
+
+  read({ data }: UpstreamEvent): ChunkChoice[] {
+    if (data.trim() === "[DONE]") {
+      this.state = "ended";
+      return [];
+    }
+    const chunk: unknown = JSON.parse(data);
+    if (!isObject(chunk)) throw new Error("This is no chunk.");
+    const { error, usage, choices } = chunk;
+    if (error !== undefined && error !== null) {
+      throw upstreamReported(isObject(error) ? error["message"] : error);
+    }
+    this.usage = readUsage(usage) ?? this.usage;
+    if (!Array.isArray(choices)) return [];
+    return choices.map((choice: unknown) => readChatChoice(choice, "delta")) as ChunkChoice[];
+  }
+}
+
+/** Counts as they are, as far as they are counts. */
+function readUsage(usage: unknown): ChatUsage | null {
+  if (!isObject(usage) || typeof usage["prompt_tokens"] !== "number") return null;
+  return { completion_tokens: 0, total_tokens: 0, ...usage } as ChatUsage;
+}
+
+/**
+ * A choice of an upstream that may only imitate OpenAI's form, in that form as far as translations read it: what it says is
+ * text, its thoughts are `reasoning_content`, the arguments of its calls are JSON in a text. Throws `upstreamReported(…)`
+ * where the upstream says that it could not finish, and anything for what is no choice.
+ */
+function readChatChoice(choice: unknown, name: "message" | "delta"): object {
+  if (!isObject(choice)) throw new Error("This is no choice.");
+  const { finish_reason: finishReason, error } = choice;
+  if (finishReason === "error" || finishReason === "insufficient_system_resource") {
+    throw upstreamReported(isObject(error) ? error["message"] : error);
+  }
+  // What Azure tells about a choice besides, such as what its filter has found, comes without a delta.
+  const said = choice[name] ?? (name === "delta" ? {} : null);
+  if (!isObject(said)) throw new Error(`This choice has no ${name}.`);
+  return {
+    ...choice,
+    // Mistral's name for the end of what the model can take.
+    ...(finishReason === "model_length" && { finish_reason: "length" }),
+    [name]: readSaid(said),
+  };
+}
+
+function readSaid({ content, refusal, reasoning, reasoning_content: own, ...said }: Record<string, unknown>) {
+  const { tool_calls: calls, ...rest } = said;
+  // OpenRouter, Groq and newer vLLM call the thoughts `reasoning`; Mistral's are a part of what is said.
+  const thoughts = toText(own) || toText(reasoning) || toText(content, "thinking");
+  return {
+    ...rest,
+    ...(content !== undefined && { content: toText(content) }),
+    ...(refusal !== undefined && { refusal: toText(refusal) }),
+    ...(thoughts !== "" && { reasoning_content: thoughts }),
+    ...(Array.isArray(calls) && { tool_calls: calls.flatMap(readCall) }),
+  };
+}
+
+/**
+ * A text, or the parts of one: Mistral answers in parts where it thinks.
+ * @param type of the parts, and the name of the member with what they say
+ */
+function toText(value: unknown, type: "text" | "thinking" = "text"): string {
+  if (typeof value === "string") return type === "text" ? value : "";
+  if (!Array.isArray(value)) return "";
+  return value
+    .map((part: unknown) => (isObject(part) && part["type"] === type ? toText(part[type]) : ""))
+    .join("");
+}
+
+/** The form has the arguments in every piece of a call; some leave them out, Ollama's own form has them as an object. */
+function readCall(call: unknown): object[] {
+  if (!isObject(call) || !isObject(call["function"])) return [];
+  const { arguments: args, ...fn } = call["function"];
+  return [{ ...call, function: { ...fn, arguments: isObject(args) ? JSON.stringify(args) : toText(args) } }];
+}

@@ -1,0 +1,73 @@
+import type { UpstreamModel } from "../provider.ts";
+import type { ChatMessage, ChatRequestBody, ContentPart } from "../../wire/chat-completion.ts";
+import { isObject } from "../../wire/json.ts";
+import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+
+/**
+ * A request that was translated from another dialect, as an upstream that speaks chat completions takes it: strict ones
+ * refuse what goes beyond OpenAI's form, of which translations make use. A client's own chat completions pass as they are.
+ */
+export function toPlainChat(
+  body: ChatRequestBody,
+  { canReason }: Pick<UpstreamModel, "canReason">,
+  { extensions }: ChatQuirks,
+): ChatRequestBody {
+  const { verbosity, reasoning_effort: effort, cache_control: mark, ...rest } = body;
+  const messages = withImagesApart(body.messages).map((message) => {
+    const kept = extensions.includes("thoughts") ? message : withoutThoughts(message);
+    return extensions.includes("cache_control") ? kept : (withoutCacheControl(kept) as ChatMessage);
+  });
+  const plain: ChatRequestBody = { ...rest, messages };
+  if (body["tools"] !== undefined && !extensions.includes("cache_control"))
+    plain["tools"] = withoutCacheControl(body["tools"]);
+  if (mark !== undefined && extensions.includes("cache_control")) plain["cache_control"] = mark;
+  // Claude Code and Codex always say how much to think.
+  if (effort !== undefined && canReason !== false) plain["reasoning_effort"] = effort;
+  if (verbosity !== undefined && extensions.includes("verbosity")) plain["verbosity"] = verbosity;
+  return plain;
+}
+
+function withoutThoughts({ reasoning_content: _text, reasoning_details: _details, ...message }: ChatMessage) {
+  return message as ChatMessage;
+}
+
+/** Marks stand on messages, parts, tools and calls: two levels down at the most. */
+function withoutCacheControl(value: unknown, depth = 0): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutCacheControl(item, depth));
+  if (!isObject(value) || depth > 1) return value;
+  const { cache_control: _mark, ...rest } = value;
+  const { content, tool_calls: calls } = rest;
+  return {
+    ...rest,
+    ...(Array.isArray(content) && { content: withoutCacheControl(content, depth + 1) }),
+    ...(Array.isArray(calls) && { tool_calls: withoutCacheControl(calls, depth + 1) }),
+  };
+}
+
+/** In OpenAI's form the result of a tool is text only: pictures follow all results of a turn, as if the user had sent them. */
+function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
+  const apart: ChatMessage[] = [];
+  let images: ContentPart[] = [];
+  for (const message of messages) {
+    if (message.role !== "tool" && images.length > 0) {
+      apart.push({ role: "user", content: images });
+      images = [];
+    }
+    const { content } = message;
+    if (message.role !== "tool" || !Array.isArray(content) || content.every(isText)) {
+      apart.push(message);
+      continue;
+    }
+    const texts = content.filter(isText);
+    images.push(
+      { type: "text", text: "This is what the tool returned:" },
+      ...content.filter((part) => !isText(part)),
+    );
+    apart.push({ ...message, content: texts.length > 0 ? texts : "See the picture below." });
+  }
+  return images.length > 0 ? [...apart, { role: "user", content: images }] : apart;
+}
+
+function isText({ type }: ContentPart): boolean {
+  return type === "text";
+}

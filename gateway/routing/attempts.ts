@@ -1,0 +1,234 @@
+import type { GatewayError } from "../errors.ts";
+import type { Candidate } from "./candidate.ts";
+import type { CoolDownCause, CoolDowns, RetryBudget } from "./cool-downs.ts";
+import { readRetryAfterMs } from "../upstream/read-retry-after.ts";
+import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
+
+export type AttemptsOptions = {
+  coolDowns: CoolDowns;
+  retryBudget: RetryBudget;
+  /** A number from 0 to 1, without 1. */
+  random: () => number;
+  attemptsMax: number;
+  coolDownMs: number;
+  coolDownMsMax: number;
+  retryWaitMsMax: number;
+};
+
+/** A call by one way: made, but not begun. */
+export type Attempt = {
+  /** Who hears of it, unless it is given up for another one. */
+  events: UpstreamEvents;
+  begin(events: UpstreamEvents): UpstreamCall;
+};
+
+/** Whose call it is. */
+type Caller = {
+  /** Throws a `GatewayError` for a way that cannot be taken. */
+  prepare(candidate: Candidate): Attempt;
+  /** The way was called and refused to look at the request, or could not be reached. */
+  refused(candidate: Candidate, why: CoolDownCause): void;
+};
+
+/**
+ * One call, by whichever way answers. Another way is taken only where nothing of the answer has been passed on and the
+ * request was certainly not processed: it never left, or the upstream refused to look at it. What comes then, comes to the
+ * events of the attempt that answered.
+ */
+export class Attempts implements UpstreamCall, UpstreamEvents {
+  readonly #options: AttemptsOptions;
+  readonly #groups: readonly (readonly Candidate[])[];
+  readonly #caller: Caller;
+  readonly #tried: Candidate[] = [];
+  /** Providers that could not be reached: another credential would not help. */
+  readonly #unreachable: string[] = [];
+  /** Why the first of the ways that cannot be taken cannot be. */
+  #refusal: unknown = null;
+  #calls = 0;
+  #way: Candidate | null = null;
+  /** Of the attempt that answers, or may. The attempt itself holds the request's body. */
+  #events: UpstreamEvents | null = null;
+  #call: UpstreamCall | null = null;
+  /** By a call that was given up for another. */
+  #wasSent = false;
+  #waiting: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(options: AttemptsOptions, groups: readonly (readonly Candidate[])[], caller: Caller) {
+    this.#options = options;
+    this.#groups = groups;
+    this.#caller = caller;
+  }
+
+  /** Throws what `prepare` threw first, where no way can be taken. */
+  begin(): void {
+    const { coolDowns, retryBudget } = this.#options;
+    retryBudget.noteRequest();
+    if (this.#takeNext()) return;
+    // Where all who can be asked this are cooling down, to call one of them is better than to call nobody.
+    if (this.#takeOneOf(() => selectSoonest(this.#groups, coolDowns, this.#isLeft))) return;
+    if (this.#refusal) throw this.#refusal;
+  }
+
+  get wasSent(): boolean {
+    return this.#wasSent || this.#call?.wasSent === true;
+  }
+
+  pause(): void {
+    this.#call?.pause();
+  }
+
+  resume(): void {
+    this.#call?.resume();
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    clearTimeout(this.#waiting);
+    this.#call?.abort();
+  }
+
+  onHeaders(status: number, headers: UpstreamHeaders): void {
+    if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
+    this.#events?.onHeaders(status, headers);
+  }
+
+  onData(bytes: Buffer): void {
+    this.#events?.onData(bytes);
+  }
+
+  onEnd(): void {
+    this.#events?.onEnd();
+  }
+
+  onError(error: GatewayError, wasSent: boolean): void {
+    if (!wasSent && this.#retryElsewhere(error)) return;
+    this.#events?.onError(error, wasSent);
+  }
+
+  #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
+    const { coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
+    const candidate = this.#way;
+    if (candidate === null) return false;
+    const retryAfterMs = readRetryAfterMs(headers);
+    const code = `http_${status}` as const;
+    this.#coolDown(candidate, Math.min(retryAfterMs ?? coolDownMs, coolDownMsMax), { code, reason: code });
+    if (!this.#mayRetry()) return false;
+    if (this.#moveOn()) return true;
+    if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
+    this.#options.retryBudget.take();
+    this.#call?.abort();
+    this.#waiting = setTimeout(() => this.#take(candidate), retryAfterMs);
+    return true;
+  }
+
+  #retryElsewhere({ code, reason }: GatewayError): boolean {
+    if (this.#way === null) return false;
+    this.#coolDown(this.#way, this.#options.coolDownMs, { code, reason });
+    this.#unreachable.push(this.#way.providerId);
+    return this.#mayRetry() && this.#moveOn();
+  }
+
+  #coolDown(candidate: Candidate, ms: number, why: CoolDownCause): void {
+    this.#options.coolDowns.start(candidate, ms, why);
+    this.#caller.refused(candidate, why);
+  }
+
+  #mayRetry(): boolean {
+    const { attemptsMax, retryBudget } = this.#options;
+    return !this.#isOver && this.#calls < attemptsMax && retryBudget.hasOne;
+  }
+
+  #moveOn(): boolean {
+    const last = this.#call;
+    if (!this.#takeNext()) return false;
+    this.#options.retryBudget.take();
+    last?.abort();
+    return true;
+  }
+
+  /** Returns false when there is no way left that can be taken. */
+  #takeNext(): boolean {
+    const { coolDowns, random } = this.#options;
+    return this.#takeOneOf(() => selectCandidate(this.#groups, coolDowns, this.#isLeft, random));
+  }
+
+  #takeOneOf(pick: () => Candidate | null): boolean {
+    for (;;) {
+      const candidate = pick();
+      if (candidate === null) return false;
+      try {
+        this.#take(candidate);
+        return true;
+      } catch (error) {
+        this.#refusal ??= error;
+      }
+    }
+  }
+
+  #take(candidate: Candidate): void {
+    this.#tried.push(candidate);
+    this.#wasSent = this.wasSent;
+    const attempt = this.#caller.prepare(candidate);
+    this.#way = candidate;
+    this.#events = attempt.events;
+    this.#calls++;
+    const call = attempt.begin(this);
+    // A call that fails at once has been given up for another already.
+    if (this.#events === attempt.events) this.#call = call;
+  }
+
+  readonly #isLeft = (candidate: Candidate): boolean =>
+    !this.#tried.includes(candidate) && !this.#unreachable.includes(candidate.providerId);
+}
+
+/**
+ * Statuses by which an upstream says that it did not look at the request: our credential is refused (401, 403) or has no
+ * money left (402), too many requests (429), not available (503), overloaded (529, Anthropic's).
+ */
+const refusals = new Set([401, 402, 403, 429, 503, 529]);
+
+/**
+ * The way to take next: the first group that has one left, and in it a credential by weight. Null when all have been tried
+ * or are cooling down.
+ * @param isLeft whether a way may still be tried for this request
+ * @param random a number from 0 to 1, without 1
+ */
+function selectCandidate(
+  groups: readonly (readonly Candidate[])[],
+  coolDowns: CoolDowns,
+  isLeft: (candidate: Candidate) => boolean,
+  random: () => number,
+): Candidate | null {
+  for (const group of groups) {
+    const only = group.length === 1 ? group[0] : undefined;
+    if (only) {
+      if (isLeft(only) && coolDowns.leftMs(only) === 0) return only;
+      continue;
+    }
+    const candidates = group.filter((candidate) => isLeft(candidate) && coolDowns.leftMs(candidate) === 0);
+    const candidate = selectByWeight(candidates, random);
+    if (candidate) return candidate;
+  }
+  return null;
+}
+
+/** When all are cooling down: of those that may still be tried, the one that is ready soonest. */
+function selectSoonest(
+  groups: readonly (readonly Candidate[])[],
+  coolDowns: CoolDowns,
+  isLeft: (candidate: Candidate) => boolean,
+): Candidate | null {
+  let soonest: Candidate | null = null;
+  for (const candidate of groups.flat()) {
+    if (!isLeft(candidate)) continue;
+    if (soonest === null || coolDowns.leftMs(candidate) < coolDowns.leftMs(soonest)) soonest = candidate;
+  }
+  return soonest;
+}
+
+function selectByWeight(candidates: readonly Candidate[], random: () => number): Candidate | undefined {
+  const total = candidates.reduce((sum, { weight }) => sum + weight, 0);
+  let left = random() * total;
+  return candidates.find(({ weight }) => (left -= weight) < 0) ?? candidates.at(-1);
+}

@@ -1,0 +1,132 @@
+import type { Database } from "../../db/database.ts";
+import type { ModelFallbackRow, ModelRow } from "../../db/entities/model.ts";
+import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
+import type { SecretBox } from "../credentials/secret-box.ts";
+import type { Settings } from "../config/limit-variables.ts";
+import { GatewayError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Endpoint } from "../providers/provider.ts";
+import { ConnectedProvider } from "./connected-provider.ts";
+import type { Candidate } from "./candidate.ts";
+import type { KnownKey } from "../keys/key-cache.ts";
+import { isBareName, parseSlug } from "./slug.ts";
+
+/** A model that can be called, with every way to it. */
+export type CatalogueModel = Readonly<{
+  id: string;
+  slug: string;
+  createdAt: Date;
+  /** The model's own provider with each of its credentials, then the same for each fallback, in their order. */
+  candidates: readonly (readonly Candidate[])[];
+}>;
+
+type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Settings; log: Log };
+
+/** All models with their providers, in memory: read at the start and again, as a whole, whenever one of them changes. */
+export class Catalogue {
+  readonly #options: CatalogueOptions;
+  #models: ReadonlyMap<string, CatalogueModel> = new Map();
+  #ids: ReadonlySet<string> = new Set();
+  #reloading: Promise<void> = Promise.resolve();
+
+  constructor(options: CatalogueOptions) {
+    this.#options = options;
+  }
+
+  find(slug: string): CatalogueModel | undefined {
+    return this.#models.get(slug);
+  }
+
+  /** Whether each of these ids is a model's that is known here. */
+  hasAll(modelIds: ReadonlySet<string>): boolean {
+    return [...modelIds].every((id) => this.#ids.has(id));
+  }
+
+  /** By slug. */
+  list(): Iterable<CatalogueModel> {
+    return this.#models.values();
+  }
+
+  /** An endpoint of each provider's credential that is in use. */
+  *endpoints(): Generator<Endpoint> {
+    for (const { candidates } of this.#models.values()) {
+      for (const { target } of candidates.flat()) {
+        if (!(target instanceof GatewayError)) yield target.chat.endpoint;
+      }
+    }
+  }
+
+  /** Reads everything again. One after another: what was read first must not replace what was read later. */
+  reload(): Promise<void> {
+    const reload = this.#reloading.then(() => this.#read());
+    this.#reloading = reload.catch(() => {});
+    return reload;
+  }
+
+  async #read(): Promise<void> {
+    const rows = await this.#options.database.read(async ({ models, providers }) => ({
+      models: await models.list(),
+      fallbacks: await models.listFallbacks(),
+      providers: await providers.list(),
+      credentials: await providers.listCredentials(),
+    }));
+    this.#models = toCatalogue(rows, this.#options);
+    this.#ids = new Set(rows.models.map(({ id }) => id));
+  }
+}
+
+type CatalogueRows = {
+  models: ModelRow[];
+  fallbacks: ModelFallbackRow[];
+  providers: ProviderRow[];
+  credentials: CredentialRow[];
+};
+
+function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string, CatalogueModel> {
+  const credentials = Map.groupBy(rows.credentials, ({ providerId }) => providerId);
+  const providers = new Map(
+    rows.providers.map((row) => [row.id, new ConnectedProvider(row, credentials.get(row.id) ?? [], options)]),
+  );
+  const ownWays = new Map(
+    rows.models.map((model) => [model.id, providers.get(model.providerId)?.candidatesFor(model) ?? []]),
+  );
+  const fallbacks = Map.groupBy(rows.fallbacks, ({ modelId }) => modelId);
+  return new Map(
+    rows.models.map(({ id, slug, createdAt }) => {
+      const fallbackIds = (fallbacks.get(id) ?? []).map(({ fallbackModelId }) => fallbackModelId);
+      const candidates = [id, ...fallbackIds].map((modelId) => ownWays.get(modelId) ?? []);
+      return [slug, { id, slug, createdAt, candidates: candidates.filter((group) => group.length > 0) }];
+    }),
+  );
+}
+
+/** Where a request goes: decided once, then carried along. */
+export type Route = CatalogueModel;
+
+/**
+ * The route of a request. Throws `model_not_found`, in the same words whether there is no such model or the key may not
+ * use it.
+ */
+export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string): Route {
+  const model = catalogue.find(slug);
+  if (model && key.modelIds.has(model.id)) return model;
+  // Only what can be a name is repeated: it goes into answers and terminals.
+  const isBare = isBareName(slug);
+  const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
+  throw new GatewayError(
+    "model_not_found",
+    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the models it may use.`,
+    { param: "model" },
+  );
+}
+
+/** For a model that was named as its provider does. */
+function explainSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
+  const meant = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
+  return ` Models are named \`<provider>/<model_name>\`${meant ? `: did you mean \`${meant.slug}\`?` : "."}`;
+}
+
+/** The models a key may use, by slug. */
+export function listModels(catalogue: Catalogue, key: KnownKey): CatalogueModel[] {
+  return [...catalogue.list()].filter((model) => key.modelIds.has(model.id));
+}

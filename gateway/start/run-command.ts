@@ -1,0 +1,106 @@
+import type { Database } from "../../db/database.ts";
+import { AuditLog } from "../audit/audit-log.ts";
+import { readAddress, resetCommand } from "../auth/reset-command.ts";
+import { UserService } from "../auth/user-service.ts";
+import { type Config, ConfigError } from "../config/config.ts";
+import { createDataKeys, openSecretBox } from "../credentials/open-secret-box.ts";
+import { rewrap } from "../credentials/rewrap.ts";
+import { StartError } from "../errors.ts";
+import { formatUrl } from "../http/server-address.ts";
+import type { Runtime } from "../runtime.ts";
+import { openDatabase } from "../../db/open-database.ts";
+import { recomputeCommand } from "../usage/history/recompute-command.ts";
+
+type CommandOptions = { config: Config; runtime: Runtime; print(line: string): void };
+
+/** Does what `node gateway/main.ts <command>` asks for besides serving. Returns the exit code. */
+export async function runCommand(parameters: string[], options: CommandOptions): Promise<number> {
+  const [name = "", ...rest] = parameters;
+  const command = commands[parameters.join(" ")];
+  if (command) return command(options);
+  if (name === "usage:recompute") return recompute(options, rest);
+  if (name === "people:reset") return resetPassword(options, rest);
+  const known = [...Object.keys(commands), "usage:recompute", "people:reset"].join(", ");
+  throw new ConfigError([`${parameters.join(" ")}: there is no such command; there are ${known}`]);
+}
+
+const commands: Record<string, (options: CommandOptions) => Promise<number>> = {
+  migrate,
+  "migrate --check": checkMigrations,
+  "credentials:rewrap": rewrapCredentials,
+};
+
+async function migrate({ config, print }: CommandOptions): Promise<number> {
+  const database = await openDatabase(config);
+  try {
+    const ran = await database.migrate();
+    print(ran.length > 0 ? `Ran ${ran.join(", ")}.` : "The database schema is up to date.");
+    return 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function checkMigrations({ config, print }: CommandOptions): Promise<number> {
+  const database = await openDatabase(config);
+  try {
+    const pending = await database.pendingMigrations();
+    print(pending.length > 0 ? `To run: ${pending.join(", ")}.` : "The database schema is up to date.");
+    return pending.length > 0 ? 1 : 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function recompute({ config, print }: CommandOptions, parameters: string[]): Promise<number> {
+  const database = await openDatabase(config);
+  try {
+    await recomputeCommand(database, parameters, print);
+    return 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function resetPassword(
+  { config, runtime, print }: CommandOptions,
+  parameters: string[],
+): Promise<number> {
+  const email = readAddress(parameters);
+  const { host, port, publicUrl, limits } = config;
+  const database = await openDatabase(config);
+  try {
+    await checkSchema(database);
+    const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
+    const users = new UserService({ database, runtime, audit });
+    const consoleUrl = publicUrl ?? formatUrl(host, port);
+    await resetCommand({ database, users, consoleUrl }, email, print);
+    return 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function checkSchema(database: Database): Promise<void> {
+  const pending = await database.pendingMigrations();
+  if (pending.length > 0) throw new StartError("The database schema is old. Run: npm run migrate");
+}
+
+async function rewrapCredentials({ config, runtime, print }: CommandOptions): Promise<number> {
+  const secretBox = openSecretBox(config, runtime);
+  const database = await openDatabase(config);
+  try {
+    await checkSchema(database);
+    const dataKeys = createDataKeys(config, { database, runtime, secretBox });
+    // A data key that KMS has lost for good must not keep the other secrets where they are.
+    await dataKeys?.load().catch((error: unknown) => {
+      if (secretBox.sealingKeyId === null) throw error;
+    });
+    const { keyId, moved, failed } = await rewrap({ database, secretBox, dataKeys });
+    print(`Sealed with the key ${keyId} now: ${moved} moved.`);
+    if (failed.length > 0) print(`No key that is here opens: ${failed.join(", ")}.`);
+    return failed.length > 0 ? 1 : 0;
+  } finally {
+    await database.close();
+  }
+}

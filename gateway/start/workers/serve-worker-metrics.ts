@@ -1,0 +1,58 @@
+import type { Worker } from "node:cluster";
+import { AggregatorRegistry } from "prom-client";
+import type { Log } from "../../log.ts";
+import { startMetricsServer } from "../../metrics/metrics-server.ts";
+import type { WorkerPool } from "./worker-pool.ts";
+import type { MetricsPage, ReadMetric } from "../../metrics/metrics.ts";
+import type { FromWorker, ToWorker } from "./worker-messages.ts";
+
+type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pick<WorkerPool, "serving"> };
+
+/** One `/metrics` for all workers. Until the process ends: while they drain, they are worth looking at, too. */
+export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMetricsOptions): Promise<void> {
+  const print = async () => printWorkerMetrics(await readWorkerMetrics(workers.serving));
+  const { url } = await startMetricsServer({ host, port, log, print });
+  log.info({ url }, "metrics can be read");
+}
+
+/** Asks every worker. One that does not answer soon, because it is dying or busy, is missing this time. */
+async function readWorkerMetrics(workers: ReadonlyMap<number, Worker>): Promise<Map<number, ReadMetric[]>> {
+  const answers = await Promise.all([...workers].map(async ([place, worker]) => [place, await ask(worker)]));
+  return new Map(answers.filter((answer): answer is [number, ReadMetric[]] => answer[1] !== null));
+}
+
+function ask(worker: Worker): Promise<ReadMetric[] | null> {
+  return new Promise((resolve) => {
+    const onMessage = (message: FromWorker) => {
+      if (message.kind === "metrics") finish(message.metrics);
+    };
+    const onExit = () => finish(null);
+    const finish = (metrics: ReadMetric[] | null) => {
+      clearTimeout(timer);
+      worker.off("message", onMessage).off("exit", onExit);
+      resolve(metrics);
+    };
+    const timer = setTimeout(onExit, answerTimeoutMs);
+    worker.on("message", onMessage).on("exit", onExit);
+    worker.send({ kind: "metrics" } satisfies ToWorker, () => {});
+  });
+}
+
+const answerTimeoutMs = 2_000;
+
+/**
+ * The metrics of several workers as one page, told apart by a label: a sum over them would fall when a worker is
+ * replaced, and a counter that falls counts as one that began anew.
+ */
+async function printWorkerMetrics(byWorker: ReadonlyMap<number, ReadMetric[]>): Promise<MetricsPage> {
+  const metrics = [...byWorker].map(([worker, read]) =>
+    // The label makes every value the only one of its kind; nothing is added up, and nothing left out.
+    read.map((metric) => ({
+      ...metric,
+      aggregator: "sum" as const,
+      values: metric.values.map((value) => ({ ...value, labels: { worker, ...value.labels } })),
+    })),
+  );
+  const registry = AggregatorRegistry.aggregate(metrics);
+  return { contentType: registry.contentType, text: await registry.metrics() };
+}

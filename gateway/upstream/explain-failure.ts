@@ -1,0 +1,49 @@
+import { GatewayError, toGatewayError } from "../errors.ts";
+import { hostAndPortOf } from "./address-guard.ts";
+
+/**
+ * Why an upstream could not be asked, in words for whoever set it up.
+ * @param origin scheme, host and port, as in `http://localhost:11434`
+ */
+export function explainFailure(error: unknown, origin: string): string {
+  const url = new URL(origin);
+  const { hostname, host } = url;
+  const code = codeOf(error);
+  const hostAndPort = hostAndPortOf(url);
+  const reasons: Record<string, string> = {
+    ENOTFOUND: `The host ${hostname} was not found. Check the base URL.`,
+    EAI_AGAIN: `The host ${hostname} could not be looked up: the name server does not answer.`,
+    ECONNREFUSED: `The connection to ${hostAndPort} was refused: nothing listens there. Check the base URL, and that the server runs.`,
+    EPRIVATEADDRESS: `${host} is a private address. ${howToAllow(hostAndPort)}.`,
+    EHOSTUNREACH: `The host ${hostname} cannot be reached from here.`,
+    ENETUNREACH: `The network of ${hostname} cannot be reached from here.`,
+    ETIMEDOUT: `It took too long to connect to ${hostAndPort}.`,
+    ECONNRESET: `${hostAndPort} broke off the connection.`,
+    EBROKENOFF: `${hostAndPort} broke off the connection.`,
+    EBADANSWER: `${hostAndPort} does not speak HTTP. Check the base URL.`,
+    CERT_HAS_EXPIRED: `The TLS certificate of ${hostname} has expired.`,
+    ERR_TLS_CERT_ALTNAME_INVALID: `The TLS certificate that ${hostAndPort} shows is for another host.`,
+    EPROTO: `${hostAndPort} does not speak TLS. Is it http://?`,
+    ERR_SSL_WRONG_VERSION_NUMBER: `${hostAndPort} does not speak TLS. Is it http://?`,
+  };
+  const reason = reasons[code];
+  if (reason !== undefined) return reason;
+  if (/CERT|SELF_SIGNED|SIGNATURE/.test(code)) {
+    return `The TLS certificate of ${hostname} is not trusted (${code}).`;
+  }
+  if (/^(?:ERR_SSL|ERR_TLS)/.test(code)) return `A TLS connection to ${hostAndPort} failed (${code}).`;
+  return toGatewayError(error).message;
+}
+
+/** What lets the gateway call a private address. */
+export function howToAllow(hostAndPort: string): string {
+  return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort} in its environment, or add that to what stands there`;
+}
+
+/** The code of what went wrong at the bottom. Where several addresses were tried, the first says enough. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string" && !(error instanceof GatewayError)) return code;
+  return codeOf(error instanceof AggregateError ? error.errors[0] : error.cause);
+}

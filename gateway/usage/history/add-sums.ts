@@ -1,0 +1,18 @@
+import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
+
+/** Two sums as one; what it is told apart by is the first one's. */
+export function addSums(one: UsageSum, other: UsageSum): UsageSum {
+  return {
+    ...one,
+    requests: one.requests + other.requests,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    cacheWriteInputTokens: one.cacheWriteInputTokens + other.cacheWriteInputTokens,
+    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+    cost: one.cost + other.cost,
+    unknownCosts: one.unknownCosts + other.unknownCosts,
+    latencyMs: one.latencyMs + other.latencyMs,
+    latencies: one.latencies.map((count, index) => count + (other.latencies[index] ?? 0)),
+  };
+}

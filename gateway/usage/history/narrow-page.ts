@@ -1,0 +1,64 @@
+import type { Repositories } from "../../../db/database.ts";
+import type { UsageCondition, UsageFilter, UsagePage } from "../../../db/repositories/usage-queries.ts";
+import { firstIdAt, timeOfId } from "../../ids.ts";
+
+/**
+ * The same page by a shorter way. Of a filter with several conditions an index serves only one, so what is rare would be
+ * looked for through all that meets that one. The roll-ups tell on which days there is any, and which of the conditions few
+ * records meet. Null when there is nothing.
+ */
+export async function narrowPage(
+  { usageRollUps }: Repositories,
+  page: UsagePage,
+  timeoutMs: number,
+): Promise<UsagePage | null> {
+  const singles = splitFilter(page.filter);
+  if (singles.length < 2) return page;
+  const before = page.beforeId === undefined ? null : new Date(timeOfId(page.beforeId) + 1);
+  const days = await usageRollUps.days({ filter: page.filter, before, daysMax }, timeoutMs);
+  const [newest] = days;
+  if (!newest) return null;
+  // Of the newest day a part may be excluded, so what is counted on begins with the day before it.
+  let found = 0;
+  const enough = days.slice(1).find(({ requests }) => (found += requests) >= page.limit);
+  if (!enough && days.length === daysMax) return page;
+  const from = (enough ?? days.at(-1) ?? newest).startsAt;
+  const to = new Date(newest.startsAt.getTime() + dayMs);
+
+  const counts = await Promise.all(
+    singles.map(async ([condition, filter]) => ({
+      condition,
+      count: await usageRollUps.count(filter, { from, to }, timeoutMs),
+    })),
+  );
+  const rarest = counts.reduce((one, other) => (other.count < one.count ? other : one));
+  return {
+    ...page,
+    fromId: later(page.fromId, firstIdAt("req", from.getTime())),
+    beforeId: earlier(page.beforeId, firstIdAt("req", to.getTime())),
+    by: rarest.condition,
+  };
+}
+
+const dayMs = 86_400_000;
+/** More than a year: what has so few requests that a page goes beyond is rare enough. */
+const daysMax = 400;
+
+/** Each condition of a filter alone. */
+function splitFilter({ owner, ...conditions }: UsageFilter): [UsageCondition, UsageFilter][] {
+  const singles = Object.entries(conditions)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]): [UsageCondition, UsageFilter] => [
+      name as UsageCondition,
+      { owner: "everyone", [name]: value },
+    ]);
+  return owner === "everyone" ? singles : [["owner", { owner }], ...singles];
+}
+
+function later(one: string | undefined, other: string): string {
+  return one !== undefined && one > other ? one : other;
+}
+
+function earlier(one: string | undefined, other: string): string {
+  return one !== undefined && one < other ? one : other;
+}

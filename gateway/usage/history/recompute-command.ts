@@ -1,0 +1,68 @@
+import { parseArgs } from "node:util";
+import type { Database } from "../../../db/database.ts";
+import { StartError } from "../../errors.ts";
+import { parseMoment } from "./parse-moment.ts";
+import { recomputeCosts, type RecomputedModel, type RecomputeWish } from "./recompute-costs.ts";
+
+/**
+ * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: works out the costs of a period anew, by
+ * today's prices, and says what changed. Throws a `StartError` when it is called wrongly.
+ */
+export async function recomputeCommand(
+  database: Database,
+  parameters: string[],
+  say: (line: string) => void,
+): Promise<void> {
+  const wish = readWish(parameters);
+  let saidAt = performance.now();
+  const results = await recomputeCosts(database, wish, (time) => {
+    if (performance.now() - saidAt < progressIntervalMs) return;
+    saidAt = performance.now();
+    say(
+      `Done up to ${time.toISOString()}. If it is interrupted, it can go on with --from ${time.toISOString()}`,
+    );
+  });
+  if (results.length === 0) return say("There are no requests to such models in this time.");
+  for (const result of results) say(describe(result));
+}
+
+const progressIntervalMs = 5_000;
+
+function readWish(parameters: string[]): RecomputeWish {
+  try {
+    const { values } = parseArgs({
+      args: parameters,
+      options: { from: { type: "string" }, to: { type: "string" }, model: { type: "string" } },
+    });
+    const from = readMoment("--from", values.from);
+    const to = readMoment("--to", values.to);
+    if (from >= to) throw new Error("--from must be before --to");
+    return { from, to, model: values.model };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new StartError(`${problem}.\n${usage}`);
+  }
+}
+
+const usage =
+  "npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]: requests from the first moment on and before the second; days begin in UTC.";
+
+function readMoment(name: string, text: string | undefined): Date {
+  if (text === undefined) throw new Error(`${name} is missing`);
+  const moment = momentPattern.test(text) ? parseMoment(text) : null;
+  if (moment === null) throw new Error(`${name} is neither a day nor a moment: ${text}`);
+  return moment;
+}
+
+const momentPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+function describe(result: RecomputedModel): string {
+  const { model, records, changed, costBefore, costAfter, unknownBefore, unknownAfter } = result;
+  const sums = `${formatDollars(costBefore)} before (${unknownBefore} unknown), ${formatDollars(costAfter)} now (${unknownAfter} unknown)`;
+  return `${model}: ${changed} of ${records} requests cost something else now. ${sums}`;
+}
+
+function formatDollars(nano: bigint): string {
+  const digits = String(nano).padStart(10, "0");
+  return `$${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}

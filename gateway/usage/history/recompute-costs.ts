@@ -1,0 +1,145 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database, Repositories } from "../../../db/database.ts";
+import type { ModelRow } from "../../../db/entities/model.ts";
+import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
+import { GatewayError } from "../../errors.ts";
+import { firstIdAt } from "../../ids.ts";
+import { costOf, isUnsent } from "../counting/cost.ts";
+
+export type RecomputeWish = {
+  from: Date;
+  to: Date;
+  /** The slug of the model whose requests are meant; all models where it is not given. */
+  model?: string | undefined;
+};
+
+/** What became of one model's requests, in nano-dollars. */
+export type RecomputedModel = {
+  model: string;
+  records: number;
+  changed: number;
+  costBefore: bigint;
+  costAfter: bigint;
+  unknownBefore: number;
+  unknownAfter: number;
+};
+
+/**
+ * Works out the costs of a period anew, by the prices that models have today, for when a price was not known or wrong.
+ * The prices are written down with the records, and the roll-ups are put right in the same transactions. It does some
+ * hundred records at a time; to be interrupted and run again does no harm. Records whose model is gone, or has no price,
+ * stay as they are, and so do those of requests that no provider got.
+ * @param onProgress is told the time up to which it is done
+ */
+export async function recomputeCosts(
+  database: Database,
+  { from, to, model }: RecomputeWish,
+  onProgress: (time: Date) => void = () => {},
+): Promise<RecomputedModel[]> {
+  const models = await database.read(readModels);
+  const wanted = model === undefined ? undefined : models.find(({ slug }) => slug === model);
+  if (model !== undefined && !wanted) {
+    throw new GatewayError("invalid_value", `There is no model ${model}.`, { param: "model" });
+  }
+  const modelOf = answeringModel(models);
+  const results = new Map<string, RecomputedModel>();
+  const beforeId = firstIdAt("req", to.getTime());
+  for (let fromId = firstIdAt("req", from.getTime()); ;) {
+    const page = { fromId, beforeId, limit: recordsPerTransaction };
+    const done = await database.write(async ({ usageRecords, usageRollUps }) => {
+      const records = await usageRecords.lockOldest(page);
+      const meant = records.filter((record) => {
+        const answering = modelOf(record);
+        return answering && (!wanted || answering.id === wanted.id);
+      });
+      const pairs = meant.map((before) => ({ before, after: withPricesOf(before, modelOf(before)) }));
+      const changed = pairs.filter(({ before, after }) => differ(before, after));
+      await usageRecords.replaceCosts(changed.map(({ after }) => after));
+      await usageRollUps.replace(
+        changed.map(({ before }) => before),
+        changed.map(({ after }) => after),
+      );
+      return { records, pairs };
+    });
+    // Not before it is committed: a transaction may be run twice.
+    for (const { before, after } of done.pairs) count(results, modelOf(before)?.slug ?? "", before, after);
+    const last = done.records.at(-1);
+    if (!last || done.records.length < recordsPerTransaction) return [...results.values()];
+    // What sorts right behind it.
+    fromId = `${last.id}0`;
+    onProgress(last.createdAt);
+    if (database.isSqlite) await pause(othersTurnMs);
+  }
+}
+
+const recordsPerTransaction = 500;
+/** SQLite has one writer and no queue: a gateway beside it asks now and then, and stands still until it finds its turn. */
+const othersTurnMs = 20;
+
+type PricedModel = ModelRow & { providerName: string };
+
+async function readModels({ models, providers }: Repositories): Promise<PricedModel[]> {
+  const names = new Map((await providers.list()).map(({ id, name }) => [id, name]));
+  return (await models.list()).map((model) => ({
+    ...model,
+    providerName: names.get(model.providerId) ?? "",
+  }));
+}
+
+/** The model that answered: the one that was asked for, or where a fallback did, the one of its provider and name there. */
+function answeringModel(models: PricedModel[]) {
+  const bySlug = new Map(models.map((model) => [model.slug, model]));
+  const byUpstream = Map.groupBy(
+    models,
+    ({ providerName, upstreamModel }) => `${providerName}\n${upstreamModel}`,
+  );
+  return ({ model, provider, upstreamModel }: UsageRecordRow): PricedModel | undefined => {
+    const asked = bySlug.get(model);
+    if (asked?.providerName === provider && asked.upstreamModel === upstreamModel) return asked;
+    return byUpstream.get(`${provider}\n${upstreamModel}`)?.[0];
+  };
+}
+
+function withPricesOf(record: UsageRecordRow, model: PricedModel | undefined): UsageRecordRow {
+  if (!model || model.inputPrice === null || isUnsent(record)) return record;
+  const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
+  return {
+    ...record,
+    inputPrice,
+    cachedInputPrice,
+    cacheWritePrice,
+    outputPrice,
+    cost: costOf(model, record),
+  };
+}
+
+function differ(before: UsageRecordRow, after: UsageRecordRow): boolean {
+  return (["cost", "inputPrice", "cachedInputPrice", "cacheWritePrice", "outputPrice"] as const).some(
+    (name) => before[name] !== after[name],
+  );
+}
+
+function count(
+  results: Map<string, RecomputedModel>,
+  model: string,
+  before: UsageRecordRow,
+  after: UsageRecordRow,
+): void {
+  const nothing = {
+    model,
+    records: 0,
+    changed: 0,
+    costBefore: 0n,
+    costAfter: 0n,
+    unknownBefore: 0,
+    unknownAfter: 0,
+  };
+  const result = results.get(model) ?? nothing;
+  results.set(model, result);
+  result.records++;
+  if (before.cost !== after.cost) result.changed++;
+  result.costBefore += BigInt(before.cost ?? 0);
+  result.costAfter += BigInt(after.cost ?? 0);
+  if (before.cost === null) result.unknownBefore++;
+  if (after.cost === null) result.unknownAfter++;
+}

@@ -1,0 +1,95 @@
+import type { Database, Repositories } from "../../../db/database.ts";
+import type { UsageRecordRow, UsageStatus } from "../../../db/entities/usage-record.ts";
+import type { UsageDimension, UsageFilter, UsageInterval } from "../../../db/repositories/usage-queries.ts";
+import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
+import { ownerScope, type Person } from "../../auth/person.ts";
+import { firstIdAt } from "../../ids.ts";
+import type { Settings } from "../../config/limit-variables.ts";
+import { narrowPage } from "./narrow-page.ts";
+import { summarizeUsage } from "./usage-summary.ts";
+
+/** Which usage somebody wants to see: made in `from` ≤ … < `to`. */
+export type UsageWish = {
+  apiKeyId?: string | undefined;
+  model?: string | undefined;
+  provider?: string | undefined;
+  status?: UsageStatus | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+};
+
+/** `after` is the id of a record; the page begins with the one before it. */
+type PageWish = { first: number; after?: string | undefined };
+
+type UsageHistoryOptions = {
+  database: Database;
+  limits: Pick<Settings, "usageQueryTimeoutMs" | "usageSummaryRowsMax">;
+};
+
+/**
+ * What was used, for people to look at. A member sees what the member's own keys used, those that are gone included: the
+ * owner is in every query.
+ */
+export class UsageHistory {
+  readonly #database: Database;
+  readonly #limits: UsageHistoryOptions["limits"];
+
+  constructor({ database, limits }: UsageHistoryOptions) {
+    this.#database = database;
+    this.#limits = limits;
+  }
+
+  /** Newest first. */
+  list(person: Person, wish: UsageWish, { first, after }: PageWish): Promise<UsagePage> {
+    return this.#database.read(async (repositories) => {
+      const { usageQueryTimeoutMs } = this.#limits;
+      const wanted = { filter: filterOf(person, wish), ...idsOf(wish, after), limit: first + 1 };
+      const page = await narrowPage(repositories, wanted, usageQueryTimeoutMs);
+      if (page === null) return { records: [], hasMore: false };
+      const found = await repositories.usageRecords.list(page, usageQueryTimeoutMs);
+      const records = await withOwnerNames(repositories, found.slice(0, first));
+      return { records, hasMore: found.length > first };
+    });
+  }
+
+  /** Null when there is none that this person may see. */
+  get(person: Person, id: string): Promise<OwnedRecord | null> {
+    return this.#database.read(async (repositories) => {
+      const found = await repositories.usageRecords.find(id, ownerScope(person));
+      const [record = null] = found ? await withOwnerNames(repositories, [found]) : [];
+      return record;
+    });
+  }
+
+  /** Sums by dimension and interval, in UTC. Throws `invalid_value` when there are too many. */
+  summarize(person: Person, wish: UsageWish, by: SummaryWish): Promise<UsageSum[]> {
+    const query = { filter: filterOf(person, wish), period: wish, ...by };
+    return this.#database.read((repositories) => summarizeUsage(repositories, query, this.#limits));
+  }
+}
+
+export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
+
+/** With the name of whoever owned the key, as they are called now; null where nobody did. */
+export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
+
+export type SummaryWish = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
+
+function filterOf(person: Person, { apiKeyId, model, provider, status }: UsageWish): UsageFilter {
+  return { owner: ownerScope(person), apiKeyId, model, provider, status };
+}
+
+/** A period is a range of ids, as these begin with their time. */
+function idsOf({ from, to }: UsageWish, after: string | undefined) {
+  const end = to && firstIdAt("req", to.getTime());
+  return {
+    fromId: from && firstIdAt("req", from.getTime()),
+    beforeId: after !== undefined && (end === undefined || after < end) ? after : end,
+  };
+}
+
+async function withOwnerNames({ users }: Repositories, records: UsageRecordRow[]): Promise<OwnedRecord[]> {
+  const ids = new Set(records.flatMap(({ ownerId }) => ownerId ?? []));
+  const names = await users.namesOf([...ids]);
+  return records.map((record) => ({ ...record, ownerName: names.get(record.ownerId ?? "") ?? null }));
+}

@@ -1,0 +1,85 @@
+import { rm, unlink } from "node:fs/promises";
+import type { Log } from "../../log.ts";
+import type { Shipper } from "./shipper.ts";
+import { type LockFile, type ReportLeftover, SpoolFolder } from "./spool-folder.ts";
+
+type LeftoversOptions = {
+  /** Where every process has its folder. */
+  root: string;
+  lockFile: LockFile;
+  shipper: Shipper;
+  log: Log;
+  adoptIntervalMs: number;
+};
+
+/** Ships what dead processes have left: at the start, and for as long as others may die. */
+export class Leftovers {
+  readonly #options: LeftoversOptions;
+  readonly #timer: NodeJS.Timeout;
+  #adopting: Promise<void> | null = null;
+  #failedBefore: ReadonlySet<string> = new Set();
+  #isClosing = false;
+
+  constructor(options: LeftoversOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.adopt(), options.adoptIntervalMs).unref();
+  }
+
+  /** Resolves when nothing is left that can be read, or the database did not take it. */
+  adopt(): Promise<void> {
+    this.#adopting ??= this.#adoptAll().finally(() => {
+      this.#adopting = null;
+    });
+    return this.#adopting;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#timer);
+    await this.#adopting;
+  }
+
+  async #adoptAll(): Promise<void> {
+    const { root, lockFile, log } = this.#options;
+    const failed = new Set<string>();
+    const report = (path: string, error: unknown) => {
+      failed.add(path);
+      // Once, and not at each try: it is tried every few seconds.
+      if (!this.#failedBefore.has(path)) {
+        log.error({ path, error }, "cannot read usage records that another process has left");
+      }
+    };
+    const isOver = await this.#shipAll(SpoolFolder.takeLeftovers(root, lockFile, report), report).catch(
+      (error: unknown) => report(root, error),
+    );
+    // Where it has ended early, the others are not known to be well.
+    this.#failedBefore = isOver ? failed : new Set([...this.#failedBefore, ...failed]);
+  }
+
+  /** What is wrong with one folder must not keep the others waiting. Returns false when the database does not take them. */
+  async #shipAll(folders: AsyncIterable<SpoolFolder>, report: ReportLeftover): Promise<boolean> {
+    for await (const folder of folders) {
+      try {
+        const isDone = await this.#shipFolder(folder).finally(() => folder.leave());
+        if (!isDone) return false;
+      } catch (error) {
+        report(folder.path, error);
+      }
+    }
+    return true;
+  }
+
+  async #shipFolder(folder: SpoolFolder): Promise<boolean> {
+    const { shipper, log } = this.#options;
+    for (const path of await folder.segmentPaths()) {
+      if (this.#isClosing || !(await shipper.shipSegment({ path, waiting: null }))) return false;
+      await unlink(path);
+    }
+    // After the records of those that have ended.
+    const started = await folder.readStarted();
+    if (!(await shipper.ship(started))) return false;
+    await rm(folder.startedPath, { force: true });
+    log.info({ folder: folder.path }, "usage records of a process that has died were taken over");
+    return true;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Database } from "../../../db/database.ts";
+import { firstIdAt } from "../../ids.ts";
+import type { Runtime } from "../../runtime.ts";
+
+type RetentionOptions = {
+  database: Database;
+  runtime: Runtime;
+  /** 0 = for ever. */
+  retentionDays: number;
+};
+
+/**
+ * Lets go of usage records that are older than they are kept; roll-ups stay. On MySQL records go by whole months, and so
+ * up to a month later; on SQLite a few at a time, so that nobody waits for long behind it.
+ */
+export class Retention {
+  readonly #options: RetentionOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+    this.#schedule(firstRunMs);
+  }
+
+  /** Does it once. Throws what the database throws. */
+  async run(): Promise<void> {
+    const { database, runtime, retentionDays } = this.#options;
+    const now = runtime.now();
+    const beforeId = retentionDays === 0 ? null : firstIdAt("req", now - retentionDays * dayMs);
+    if (database.isSqlite) {
+      if (beforeId !== null) await this.#deleteBefore(beforeId);
+      return;
+    }
+    const dropped = await database.keepUsagePartitions({ months: monthsFrom(now), dropBeforeId: beforeId });
+    if (dropped.length > 0) runtime.log.info({ months: dropped }, "old usage records were let go");
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#running = this.#runAndLog().then(() => this.#schedule(intervalMs));
+    }, delayMs).unref();
+  }
+
+  async #runAndLog(): Promise<void> {
+    try {
+      await this.run();
+    } catch (error) {
+      this.#options.runtime.log.warn(
+        { error },
+        "cannot let go of old usage records; trying again in an hour",
+      );
+    }
+  }
+
+  async #deleteBefore(beforeId: string): Promise<void> {
+    const { database, runtime } = this.#options;
+    let total = 0;
+    // Others that write take their turns in between.
+    for (let deleted = recordsPerTurn; deleted === recordsPerTurn && !this.#isClosed; total += deleted) {
+      deleted = await database.write(({ usageRecords }) =>
+        usageRecords.deleteBefore(beforeId, recordsPerTurn),
+      );
+    }
+    if (total > 0) runtime.log.info({ records: total }, "old usage records were let go");
+  }
+}
+
+const dayMs = 86_400_000;
+const intervalMs = 60 * 60_000;
+/** A process that has just started has better things to do. */
+const firstRunMs = 60_000;
+const recordsPerTurn = 500;
+const monthsAhead = 3;
+
+/** The month of `now` and the next ones, each with the first id after it. */
+function monthsFrom(now: number): { name: string; beforeId: string }[] {
+  const date = new Date(now);
+  return Array.from({ length: 1 + monthsAhead }, (_, ahead) => {
+    const start = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + ahead));
+    const end = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + ahead + 1);
+    return { name: `m${start.toISOString().slice(0, 7).replace("-", "_")}`, beforeId: firstIdAt("req", end) };
+  });
+}

@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import type { Database } from "../../../db/database.ts";
+import type { Log } from "../../log.ts";
+import { decodeRecords, type UsageRecord, type Segment } from "./segment.ts";
+
+type ShipperOptions = {
+  database: Database;
+  log: Log;
+  batchRecordsMax: number;
+  /** Told of records that have come to the database. */
+  shipped?: (records: readonly UsageRecord[]) => void;
+};
+
+/** Brings records to the database, in batches. Ids make it harmless to bring one twice. */
+export class Shipper {
+  readonly #options: ShipperOptions;
+  #isFailing = false;
+
+  constructor(options: ShipperOptions) {
+    this.#options = options;
+  }
+
+  /** Takes out of a segment what has come to the database. Returns false when not all of it has. */
+  async shipSegment(segment: Pick<Segment, "path" | "waiting">): Promise<boolean> {
+    segment.waiting ??= await this.#read(segment.path);
+    return this.ship(segment.waiting);
+  }
+
+  /**
+   * Takes out of a list what has come to the database: all that was in it at the call, or else it returns false. More may be
+   * put to its end meanwhile.
+   */
+  async ship(waiting: UsageRecord[]): Promise<boolean> {
+    const { database, log, batchRecordsMax, shipped } = this.#options;
+    try {
+      for (let left = waiting.length; left > 0;) {
+        const batch = waiting.slice(0, Math.min(left, batchRecordsMax));
+        await database.write(({ usageRecords }) => usageRecords.insertAll(batch));
+        waiting.splice(0, batch.length);
+        left -= batch.length;
+        shipped?.(batch);
+      }
+      this.#isFailing = false;
+      return true;
+    } catch (error) {
+      if (!this.#isFailing) log.error({ error }, "cannot write usage records; they are kept and tried again");
+      this.#isFailing = true;
+      return false;
+    }
+  }
+
+  async #read(path: string): Promise<UsageRecord[]> {
+    const { records, tornBytes } = decodeRecords(await readFile(path));
+    if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a usage record was torn by a crash");
+    return records;
+  }
+}

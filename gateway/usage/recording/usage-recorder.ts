@@ -1,0 +1,225 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Database } from "../../../db/database.ts";
+import type { Settings } from "../../config/limit-variables.ts";
+import type { Log } from "../../log.ts";
+import { DirectWriter } from "./direct-writer.ts";
+import { PendingRecord, type StartedRequest, StartedRequests } from "./started-requests.ts";
+import { Leftovers } from "./leftovers.ts";
+import type { UsageRecord } from "./segment.ts";
+import { Shipper } from "./shipper.ts";
+import { Spool } from "./spool.ts";
+import { type LockFile, SpoolFolder } from "./spool-folder.ts";
+
+type UsageRecorderOptions = {
+  database: Database;
+  log: Log;
+  dataDir: string;
+  lockFile: LockFile;
+  /** A name that no process ever had. */
+  createName: () => string;
+  isSynced: boolean;
+  limits: Settings;
+};
+
+/**
+ * Writes down every request: to a spool on the disk at once, from where it goes to the database in batches, off the request
+ * path. What has been recorded survives the death of the process, and the database may be away for a while. `isFull` says
+ * that no more can be kept; no new request is let in then, so that none goes unrecorded.
+ */
+export class UsageRecorder {
+  readonly #options: UsageRecorderOptions;
+  readonly #folder: SpoolFolder;
+  readonly #spool: Spool;
+  readonly #started: StartedRequests;
+  readonly #shipper: Shipper;
+  readonly #direct: DirectWriter;
+  readonly #leftovers: Leftovers;
+  /** What has ended in this turn of the event loop. */
+  #pending: PendingRecord[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #shipping: Promise<void> | null = null;
+  readonly #batchRecordsMax: number;
+  #pauseMs: number;
+  /** Since when there is something that the database does not have; null = it has everything. */
+  #waitingSince: number | null = null;
+  #isFailing = false;
+  #isClosed = false;
+  #onShipped: ((records: readonly UsageRecord[]) => void) | null = null;
+
+  constructor(options: UsageRecorderOptions) {
+    const { database, log, dataDir, lockFile, createName, isSynced, limits } = options;
+    this.#options = options;
+    const root = join(dataDir, "spool");
+    this.#folder = SpoolFolder.create(root, lockFile, createName);
+    this.#spool = new Spool({
+      folder: this.#folder.path,
+      segmentBytesMax: limits.usageSegmentBytesMax,
+      segmentAgeMsMax: limits.usageSegmentAgeMsMax,
+      bytesMax: limits.usageSpoolBytesMax,
+      isSynced,
+    });
+    this.#started = new StartedRequests(this.#folder.startedPath);
+    const batchRecordsMax = limits.usageBatchRecordsMax;
+    this.#batchRecordsMax = batchRecordsMax;
+    const shipped = (records: readonly UsageRecord[]) => this.#onShipped?.(records);
+    this.#shipper = new Shipper({ database, log, batchRecordsMax, shipped });
+    this.#direct = new DirectWriter({
+      shipper: this.#shipper,
+      appendToSpool: (records) => this.#spool.append(records),
+      onSafe: (pending) => this.#noteSafe(pending),
+    });
+    const shipper = new Shipper({ database, log, batchRecordsMax });
+    const adoptIntervalMs = limits.usageAdoptIntervalMs;
+    this.#leftovers = new Leftovers({ root, lockFile, shipper, log, adoptIntervalMs });
+    this.#pauseMs = limits.usageFlushIntervalMs;
+    void this.#leftovers.adopt();
+    this.#shipLater();
+  }
+
+  /** The listener gets the records of this process that have come to the database. */
+  onShipped(listener: (records: readonly UsageRecord[]) => void): void {
+    this.#onShipped = listener;
+  }
+
+  get isFull(): boolean {
+    return this.#spool.isFull || this.#direct.isStuck;
+  }
+
+  /** About how many bytes of records the database does not have yet. */
+  get waitingBytes(): number {
+    return this.#spool.waitingBytes;
+  }
+
+  /** How long the oldest of them has waited. */
+  get waitingMs(): number {
+    return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince;
+  }
+
+  /**
+   * A request whose upstream is about to be called: if the process dies before its end is recorded, it is known from this.
+   * @param toRecord its record for that case
+   * @returns what `record` wants to know
+   */
+  start(toRecord: () => UsageRecord): StartedRequest {
+    return this.#started.add(toRecord);
+  }
+
+  /** What `toRecord` gives has changed. */
+  update(started: StartedRequest): void {
+    this.#started.update(started);
+  }
+
+  /**
+   * A request is over. What `proceed` does may depend on the record: it is called as soon as that is safe, which is before
+   * the event loop's next turn unless the disk is full. All that end in one turn share a write: it costs as much as ten
+   * records do.
+   */
+  record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
+    this.#waitingSince ??= performance.now();
+    const pending = new PendingRecord(record, started, proceed, this.#options.log);
+    if (this.#pending.push(pending) === 1) setImmediate(() => this.#writePending());
+  }
+
+  /** Resolves when everything recorded before the call is in the database, or something could not be written. */
+  async flush(): Promise<void> {
+    this.#writePending();
+    // What comes after it may be another's read, which ships nothing.
+    while (this.#shipping) await this.#shipping;
+    await this.#ship();
+  }
+
+  /** Reads something of the database while none of this process's records is on its way there. */
+  async readUndisturbed(read: () => Promise<void>): Promise<void> {
+    while (this.#shipping) await this.#shipping;
+    clearTimeout(this.#timer);
+    const reading = read();
+    this.#shipping = reading
+      .catch(() => {})
+      .finally(() => {
+        this.#shipping = null;
+        this.#shipLater();
+      });
+    return reading;
+  }
+
+  /** Resolves when what dead processes have left is in the database, or could not be written. */
+  adoptLeftovers(): Promise<void> {
+    return this.#leftovers.adopt();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#leftovers.close();
+    await this.flush();
+    this.#spool.seal();
+    this.#started.close();
+    const { log } = this.#options;
+    if (!this.#isFailing) while (this.#spool.oldest) await this.#spool.removeOldest();
+    else log.warn("usage records stay in the spool until a gateway can write them");
+    if (this.#direct.isEmpty) await rm(this.#folder.startedPath, { force: true });
+    else log.error("usage records are lost: neither disk nor database can be written");
+    await this.#folder.leave();
+  }
+
+  #writePending(): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    if (!this.#spool.append(pending.map(({ record }) => record))) return this.#direct.write(pending);
+    this.#noteSafe(pending);
+    for (const each of pending) each.proceed();
+    if (this.#spool.newest.length >= this.#batchRecordsMax && !this.#isFailing) void this.#ship();
+  }
+
+  #noteSafe(pending: readonly PendingRecord[]): void {
+    for (const { started } of pending) if (started) this.#started.end(started);
+  }
+
+  #shipLater(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#ship(), this.#pauseMs).unref();
+  }
+
+  #ship(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#shipping ??= this.#shipAll().finally(() => {
+      this.#shipping = null;
+      this.#shipLater();
+    });
+    return this.#shipping;
+  }
+
+  async #shipAll(): Promise<void> {
+    const { log, limits } = this.#options;
+    this.#isFailing = true;
+    try {
+      await this.#direct.flush();
+      this.#isFailing = !(await this.#shipSpool());
+    } catch (error) {
+      log.error({ error }, "cannot read usage records; they are kept and tried again");
+    }
+    this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
+  }
+
+  /** Returns false when the database did not take all that was there. */
+  async #shipSpool(): Promise<boolean> {
+    for (let segment = this.#spool.oldest; segment; segment = this.#spool.oldest) {
+      if (!(await this.#shipper.shipSegment(segment))) return false;
+      await this.#spool.removeOldest();
+    }
+    const { newest } = this.#spool;
+    const takenAt = performance.now();
+    if (!(await this.#shipper.ship(newest))) return false;
+    this.#waitingSince = newest.length > 0 || this.#spool.oldest ? takenAt : null;
+    if (this.#spool.retire()) {
+      await this.#spool.removeOldest();
+      this.#started.clearEnded();
+    }
+    return true;
+  }
+}
+
+/** How long a database that is away is left alone. */
+const pauseMsMax = 2_000;

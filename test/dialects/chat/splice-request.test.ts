@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import test from "ava";
+import fc from "fast-check";
+import { spliceRequest } from "../../../gateway/dialects/chat/native-chat.ts";
+import { readChatRequest } from "../../../gateway/dialects/chat/read-chat-request.ts";
+import { seededRandom } from "../../helpers/seeded-random.ts";
+import { type JsonMembers, jsonMembers, spellObject } from "../../helpers/spell-object.ts";
+import { bodyLimits } from "../../helpers/body-limits.ts";
+
+const upstreamModel = { name: 'upstream "model" \\ é', outputTokensMax: null };
+const openAi = {
+  maxTokensName: "max_completion_tokens",
+  developerRole: "developer",
+  extensions: [],
+} as const;
+const upstreamJson = JSON.stringify(upstreamModel.name);
+
+/** Members that are read, which are refused with escapes. */
+const plainKeys = ["model", "messages", "stream", "stream_options"];
+
+/** What the upstream gets for a request that a client wrote like this. */
+function splice(text: string): string {
+  return spliceRequest(readChatRequest(Buffer.from(text), bodyLimits), upstreamModel, openAi).toString(
+    "utf8",
+  );
+}
+
+/** The members every request needs, and what the client says about streaming. */
+function requestMembers(): fc.Arbitrary<JsonMembers> {
+  const messages = fc
+    .tuple(fc.constantFrom("user", "system"), fc.string({ unit: "binary" }))
+    .map(([role, content]) => [{ role, content }]);
+  const streamOptions = fc.oneof(
+    fc.record({ include_usage: fc.boolean(), include_obfuscation: fc.boolean() }, { requiredKeys: [] }),
+    fc.constant(null),
+  );
+  const known = fc.tuple(messages, fc.option(fc.boolean()), fc.option(streamOptions, { nil: undefined }));
+  // `n` is checked too, and the only such name short enough to come up by chance.
+  const unknown = jsonMembers().map((members) =>
+    members.filter(
+      ([key]) => !["model", "messages", "stream", "stream_options", "n"].includes(key.toLowerCase()),
+    ),
+  );
+  return fc
+    .tuple(known, unknown, fc.string({ unit: "binary" }), fc.integer())
+    .map(([[ownMessages, stream, options], others, model, seed]) => {
+      const members: JsonMembers = [
+        ["model", model],
+        ["messages", ownMessages],
+        ...(stream === null ? [] : [["stream", stream] satisfies [string, unknown]]),
+        ...(options === undefined ? [] : [["stream_options", options] satisfies [string, unknown]]),
+      ];
+      const random = seededRandom(seed);
+      for (const member of others) members.splice(random.upTo(members.length), 0, member);
+      return members;
+    });
+}
+
+test("the upstream reads what the client said, but for the model and, in a stream, the usage asked for", (t) => {
+  const property = fc.property(requestMembers(), fc.integer(), (members, seed) => {
+    const text = spellObject(members, seededRandom(seed), plainKeys);
+    const said = JSON.parse(text);
+    const expected = { ...said, model: upstreamModel.name };
+    if (said.stream === true) expected.stream_options = { ...said.stream_options, include_usage: true };
+    assert.deepEqual(JSON.parse(splice(text)), expected);
+  });
+  t.notThrows(() => fc.assert(property, { numRuns: 150 }));
+});
+
+test("without a stream only the model's own bytes are replaced", (t) => {
+  const property = fc.property(requestMembers(), fc.integer(), (members, seed) => {
+    const random = seededRandom(seed);
+    const others = members.filter(([key]) => !key.startsWith("stream") && key !== "model");
+    const [before, after] = [
+      spellObject(others, random, plainKeys).trim(),
+      spellObject(others, random, plainKeys).trim(),
+    ];
+    const frame = (model: string) => `${before.slice(0, -1)}, "model" :${model}\n,"nested":${after}} `;
+    assert.equal(splice(frame('"a/b"')), frame(upstreamJson));
+  });
+  t.notThrows(() => fc.assert(property, { numRuns: 200 }));
+});
+
+test("numbers no parser here could hold, doubled fields nobody knows, and escapes arrive as written", (t) => {
+  const frame = (model: string) =>
+    `\r\n{"seed":123456789012345678901234567890,"temperature":1.0,"a":1e-400,"a":-0.0, "model":${model},` +
+    `"messages":[{"role":"user","content":"\\u00e9 é 😀 \\ud83d\\ude00 \\/"}],"x":{"model":"a/b","stream":true},"x":[]}\n\n`;
+  t.is(splice(frame('"a/b"')), frame(upstreamJson));
+  t.is(splice(frame('"a\\/b"')), frame(upstreamJson));
+});
+
+const messages = '"messages":[{"role":"user","content":"x"}]';
+
+for (const [what, sent, expected] of [
+  [
+    "added at the front",
+    `{"model":"a/b",${messages},"stream":true}`,
+    `{"stream_options":{"include_usage":true},"model":${upstreamJson},${messages},"stream":true}`,
+  ],
+  [
+    "put for null",
+    `{"stream_options": null ,"stream":true,"model":"a/b",${messages}}`,
+    `{"stream_options": {"include_usage":true} ,"stream":true,"model":${upstreamJson},${messages}}`,
+  ],
+  [
+    "put for false",
+    `{"model":"a/b","stream":true,${messages},"stream_options":{"include_usage":false,"x":1}}`,
+    `{"model":${upstreamJson},"stream":true,${messages},"stream_options":{"include_usage":true,"x":1}}`,
+  ],
+  [
+    "left alone where the client asked for it",
+    `{"stream_options" : { "include_usage" : true },"model":"a/b",${messages},"stream":true}`,
+    `{"stream_options" : { "include_usage" : true },"model":${upstreamJson},${messages},"stream":true}`,
+  ],
+  [
+    "not asked for without a stream",
+    `{"model":"a/b",${messages},"stream":false}`,
+    `{"model":${upstreamJson},${messages},"stream":false}`,
+  ],
+] as const) {
+  test(`the request for usage is ${what}, and nothing else moves`, (t) => {
+    t.is(splice(sent), expected);
+  });
+}
+
+for (const doubled of [
+  `{"model":"a/b","model":"c/d",${messages}}`,
+  `{"model":"a/b",${messages},"stream":true,"model":"c/d"}`,
+  `{"model":"c/d",${messages},"stream":true,"stream":false}`,
+  `{"model":"c/d",${messages},"stream":false,"stream":true}`,
+  `{"model":"c/d",${messages},"stream_options":{"include_usage":false},"stream":true,"stream_options":{"x":1}}`,
+]) {
+  test(`of a member given twice the upstream gets the one that was checked: ${doubled}`, (t) => {
+    const said = JSON.parse(doubled);
+    const isStream = said.stream === true;
+    const text = splice(doubled);
+    t.deepEqual(JSON.parse(text), {
+      ...said,
+      model: upstreamModel.name,
+      ...(isStream && { stream_options: { ...said.stream_options, include_usage: true } }),
+    });
+    for (const name of ["model", "stream", "stream_options"]) t.true(text.split(`"${name}":`).length <= 2);
+  });
+}
+
+test("a limit of null does not take the other one's place", (t) => {
+  const sent = `{"model":"a/b",${messages},"max_tokens":5,"max_completion_tokens":null}`;
+  const quirks = { ...openAi, maxTokensName: "max_tokens" } as const;
+  const bytes = spliceRequest(readChatRequest(Buffer.from(sent), bodyLimits), upstreamModel, quirks);
+  const { max_tokens: limit, ...rest } = JSON.parse(bytes.toString("utf8"));
+  t.is(limit, 5);
+  t.false("max_completion_tokens" in rest);
+});
+
+test("a `__proto__` in the body stays a field like any other", (t) => {
+  const sent = `{"__proto__":{"a":1},"model":"x","model":"a/b",${messages}}`;
+  t.is(splice(sent), `{"__proto__":{"a":1},"model":${upstreamJson},${messages}}`);
+});
