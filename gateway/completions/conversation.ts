@@ -68,6 +68,8 @@ function prepareTranslated(
   { chat }: Target,
 ): Attempt {
   const { request, context } = call;
+  const { requestTranslatedBytesMax: bytesMax } = context.limits;
+  if (request.bytes.length > bytesMax) throw tooLargeToTranslate(bytesMax);
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
   const body = chat.buildRequest(toChatBody(dialect, request), upstreamModel);
   const bytes = Buffer.from(JSON.stringify(body));
@@ -75,6 +77,14 @@ function prepareTranslated(
     events: relayTranslated(call, dialect, chat, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
   };
+}
+
+/** Every translation writes the whole body anew, which blocks other requests. */
+function tooLargeToTranslate(bytesMax: number): GatewayError {
+  return new GatewayError(
+    "request_too_large",
+    `The request body is larger than ${bytesMax} bytes, and has to be translated for the model's provider. Send less, or raise REQUEST_TRANSLATED_BYTES_MAX of the gateway.`,
+  );
 }
 
 function relayNative(call: Call, native: NativeDialect, secret: string | null): UpstreamEvents {

@@ -6,6 +6,7 @@ export const limitVariables = {
   requestBodyBytesMax: { variable: "REQUEST_BODY_BYTES_MAX", value: 32 * 1024 * 1024 },
   requestBodiesBytesMax: { variable: "REQUEST_BODIES_BYTES_MAX", value: 256 * 1024 * 1024 },
   requestTextBytesMax: { variable: "REQUEST_TEXT_BYTES_MAX", value: 10 * 1024 * 1024 },
+  requestTranslatedBytesMax: { variable: "REQUEST_TRANSLATED_BYTES_MAX", value: 20 * 1024 * 1024 },
   requestJsonDepthMax: { variable: "REQUEST_JSON_DEPTH_MAX", value: 128 },
   requestJsonValuesMax: { variable: "REQUEST_JSON_VALUES_MAX", value: 60_000 },
   requestHeadersTimeoutMs: { variable: "REQUEST_HEADERS_TIMEOUT_MS", value: 10_000 },
