@@ -216,7 +216,8 @@ test.serial("an error of 60 KB made of escapes blocks for less than 200 ms", asy
   }
 });
 
-test.after.always("neither the log nor a record holds a piece of a key", async (t) => {
+// Before the hooks that stop the gateway, which all run at once.
+test.after("neither the log nor a record holds a piece of a key", async (t) => {
   const records = await usageOf(gateway, key.id);
   t.true(records.length > 0);
   const texts = [gateway.log.join("\n"), await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "")];
