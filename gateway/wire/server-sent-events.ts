@@ -1,14 +1,9 @@
-import { createParser } from "eventsource-parser";
 import type { EventDecoder, UpstreamEvent } from "./event-decoder.ts";
 import { EventSplitter } from "./event-splitter.ts";
 
-/** Decodes server-sent events. Those without data (comments, mostly) are left out. */
+/** Decodes server-sent events. */
 export class ServerSentEventDecoder implements EventDecoder {
   readonly #splitter: EventSplitter;
-  #events: UpstreamEvent[] = [];
-  readonly #parser = createParser({
-    onEvent: ({ event, data }) => this.#events.push({ name: event ?? "", data }),
-  });
 
   /** @param eventBytesMax the longest event that is waited for. */
   constructor(eventBytesMax: number) {
@@ -20,11 +15,37 @@ export class ServerSentEventDecoder implements EventDecoder {
   }
 
   push(bytes: Buffer): UpstreamEvent[] {
-    const complete = this.#splitter.push(bytes);
-    if (complete === null) return [];
-    this.#parser.feed(complete.toString("utf8"));
-    const events = this.#events;
-    this.#events = [];
-    return events;
+    const events = this.#splitter.push(bytes);
+    return events === null ? [] : parseEvents(events.toString("utf8"));
   }
+}
+
+/**
+ * The events in a text that ends where an event ends. Those without data (comments, mostly) are left out.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ */
+function parseEvents(text: string): UpstreamEvent[] {
+  const events: UpstreamEvent[] = [];
+  let name = "";
+  let data: string | null = null;
+  for (let start = 0, next = 0; start < text.length; start = next) {
+    const newline = text.indexOf("\n", start);
+    next = newline === -1 ? text.length : newline + 1;
+    const end = newline === -1 ? next : text[newline - 1] === "\r" ? newline - 1 : newline;
+    if (end <= start) {
+      if (data !== null) events.push({ name, data });
+      name = "";
+      data = null;
+    } else if (text.startsWith("data:", start)) {
+      const value = fieldValue(text, start + "data:".length, end);
+      data = data === null ? value : `${data}\n${value}`;
+    } else if (text.startsWith("event:", start)) {
+      name = fieldValue(text, start + "event:".length, end);
+    }
+  }
+  return events;
+}
+
+function fieldValue(text: string, start: number, end: number): string {
+  return text.slice(text[start] === " " ? start + 1 : start, end);
 }

@@ -8,6 +8,7 @@ import { anthropic } from "../../gateway/providers/anthropic/anthropic.ts";
 import { GenerateStreamReader } from "../../gateway/providers/gemini/generate-stream-reader.ts";
 import { OutputMeter } from "../../gateway/usage/counting/token-meter.ts";
 import { anySize } from "../helpers/body-limits.ts";
+import { ServerSentEventDecoder } from "../../gateway/wire/server-sent-events.ts";
 import { measureGrowth } from "./measure-growth.ts";
 
 const { meantStatus } = anthropic.connect({ baseUrl: "https://example.com", secret: null, preset: null });
@@ -44,6 +45,10 @@ const hostileAnswers: Record<string, (count: number) => () => unknown> = {
     return () => {
       nativeMessages.createReader(messagesRequest, "acme/model", meter).read(events);
     };
+  },
+  "an event of many lines, one of which ends with a carriage return": (count) => {
+    const event = Buffer.from(`data: a\r\n${"a\n".repeat(50 * count)}\n`);
+    return () => new ServerSentEventDecoder(event.length).push(event);
   },
   "chunks with spaces before their usage": (count) => {
     const chunk = `data: {"model":"a","usage":${" ".repeat(200)}null,"choices":[]}\n\n`;
