@@ -1,0 +1,20 @@
+/** A text that people read, as it stands in a source file. */
+export type Text = {
+  file: string;
+  /** Its first line, from 1. */
+  line: number;
+  kind: "comment" | "document" | "interface" | "message" | "title";
+  /** Plain text. Code and placeholders are replaced by `codeWord`. */
+  text: string;
+};
+
+/** Stands for a piece of code or a value, as one word of a sentence. */
+export const codeWord = "Code";
+
+/** Plain text of Markdown's inline marks, as comments and messages use them. */
+export function withoutMarks(text: string): string {
+  return text
+    .replaceAll(/`[^`]*`/g, codeWord)
+    .replaceAll(/\bhttps?:\/\/\S+/g, codeWord)
+    .replaceAll(/\{@link [^}]*\}/g, codeWord);
+}
