@@ -6,7 +6,7 @@ import type { KnownKey } from "../keys/key-cache.ts";
 import { resolveRoute } from "../routing/catalogue.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
-import { spliceModel } from "../wire/apply-edits.ts";
+import { spliceModel } from "../wire/json.ts";
 import type { AnswerContext } from "./answer-request.ts";
 import { withClientHeaders } from "./conversation.ts";
 import type { ClientHeaders } from "./operation.ts";

@@ -3,7 +3,7 @@ import {
   readEmbeddingsRequest,
 } from "../dialects/embeddings/read-embeddings-request.ts";
 import { GatewayError } from "../errors.ts";
-import { applyEdits, spliceModel } from "../wire/apply-edits.ts";
+import { applyEdits, spliceModel } from "../wire/json.ts";
 import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
 import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";

@@ -1,7 +1,12 @@
 import type { GatewayError } from "../errors.ts";
 import type { ChatAnswer, DialectEndpointName, UpstreamModel } from "../providers/provider.ts";
-import type { ChatRequestBody, ChatUsage, ChunkChoice, TokenUsage } from "../wire/chat-completion.ts";
-import type { ChatQuirks } from "../wire/chat-quirks.ts";
+import type {
+  ChatRequestBody,
+  ChatUsage,
+  ChunkChoice,
+  TokenUsage,
+  ChatQuirks,
+} from "../wire/chat-completion.ts";
 import type { BodyLimits } from "./parse-body.ts";
 
 /**

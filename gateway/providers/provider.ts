@@ -4,8 +4,8 @@ import type {
   ChunkChoice,
   CompletionChoice,
   EmbeddingsRequestBody,
+  ChatQuirks,
 } from "../wire/chat-completion.ts";
-import type { ChatQuirks } from "../wire/chat-quirks.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
 /** How one kind of upstream is spoken to: pure functions. What is called, and when, is decided elsewhere. */

@@ -15,3 +15,32 @@ export function parseJson(text: string): unknown {
     return null;
   }
 }
+
+/** Puts `text` in the place of the bytes from `start` to `end`. */
+export type Edit = { start: number; end: number; text: string };
+
+/** The bytes with all edits made. They must not overlap and stand in their order. */
+export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return bytes;
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { start, end, text } of edits) {
+    parts.push(bytes.subarray(from, start), Buffer.from(text));
+    from = end;
+  }
+  parts.push(bytes.subarray(from));
+  return Buffer.concat(parts);
+}
+
+/** A client's own bytes with another model name; re-serialised where `modelRange` is null, because a member occurs twice. */
+export function spliceModel(
+  {
+    body,
+    bytes,
+    modelRange,
+  }: { body: object; bytes: Buffer; modelRange: { start: number; end: number } | null },
+  model: string,
+): Buffer {
+  if (modelRange === null) return Buffer.from(JSON.stringify({ ...body, model }));
+  return applyEdits(bytes, [{ ...modelRange, text: JSON.stringify(model) }]);
+}

@@ -1,5 +1,4 @@
-import type { Edit } from "./apply-edits.ts";
-import { parseJson } from "./json.ts";
+import { type Edit, parseJson } from "./json.ts";
 import { isKey, scanMembers } from "./json-layout.ts";
 
 type ScannedAnswer = {

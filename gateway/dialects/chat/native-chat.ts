@@ -1,13 +1,12 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit } from "../../wire/apply-edits.ts";
-import { readTokenUsage } from "../../wire/chat-completion.ts";
+import { applyEdits, type Edit } from "../../wire/json.ts";
+import { readTokenUsage, applyQuirks, changesBody, type ChatQuirks } from "../../wire/chat-completion.ts";
 import { readErrorMessage } from "../../wire/read-error-message.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect, NativePiece, NativeReader } from "../dialect.ts";
 import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { ChatRequest } from "./read-chat-request.ts";
 import type { UpstreamModel } from "../../providers/provider.ts";
-import { applyQuirks, changesBody, type ChatQuirks } from "../../wire/chat-quirks.ts";
 
 /** Upstreams that speak chat completions, which most do. */
 export const nativeChat: NativeDialect<ChatRequest> = {

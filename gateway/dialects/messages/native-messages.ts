@@ -1,7 +1,6 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
+import { applyEdits, type Edit, spliceModel, isObject } from "../../wire/json.ts";
 import { type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
 import { readMessagesUsage } from "../../wire/messages-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";

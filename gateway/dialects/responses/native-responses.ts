@@ -1,7 +1,6 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit, spliceModel } from "../../wire/apply-edits.ts";
+import { applyEdits, type Edit, spliceModel, isObject } from "../../wire/json.ts";
 import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";

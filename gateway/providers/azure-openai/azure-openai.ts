@@ -1,6 +1,6 @@
 import { isObject } from "../../wire/json.ts";
 import { endpointAt } from "../endpoint-at.ts";
-import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import type { Provider } from "../provider.ts";
 

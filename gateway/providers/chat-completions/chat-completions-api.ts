@@ -1,6 +1,11 @@
-import type { ChatUsage, ChunkChoice, CompletionChoice } from "../../wire/chat-completion.ts";
+import {
+  type ChatUsage,
+  type ChunkChoice,
+  type CompletionChoice,
+  applyQuirks,
+  type ChatQuirks,
+} from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import { applyQuirks, type ChatQuirks } from "../../wire/chat-quirks.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";

@@ -1,7 +1,6 @@
 import type { UpstreamModel } from "../provider.ts";
-import type { ChatMessage, ChatRequestBody, ContentPart } from "../../wire/chat-completion.ts";
+import type { ChatMessage, ChatRequestBody, ContentPart, ChatQuirks } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
-import type { ChatQuirks } from "../../wire/chat-quirks.ts";
 
 /**
  * A request that was translated from another dialect, as an upstream that speaks chat completions takes it: strict ones

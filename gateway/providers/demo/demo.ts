@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
-import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import type { ChatRequestBody, ChatQuirks } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
-import type { ChatQuirks } from "../../wire/chat-quirks.ts";
 import type { Endpoint, Provider, ScriptedAnswer, UpstreamRequest } from "../provider.ts";
 import { readModelNames } from "../read-model-names.ts";
 import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt.ts";

@@ -1,4 +1,4 @@
-import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts";
 import { endpointAt } from "../endpoint-at.ts";
 import type { Provider } from "../provider.ts";

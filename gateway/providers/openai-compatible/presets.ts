@@ -1,4 +1,4 @@
-import type { ChatQuirks } from "../../wire/chat-quirks.ts";
+import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import type { Preset } from "../provider.ts";
 
 /** Null for an upstream that nothing is known about: it gets what OpenAI would. */

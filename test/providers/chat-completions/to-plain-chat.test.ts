@@ -1,7 +1,6 @@
 import test from "ava";
 import { toPlainChat } from "../../../gateway/providers/chat-completions/to-plain-chat.ts";
-import type { ChatQuirks } from "../../../gateway/wire/chat-quirks.ts";
-import type { ChatRequestBody } from "../../../gateway/wire/chat-completion.ts";
+import type { ChatQuirks, ChatRequestBody } from "../../../gateway/wire/chat-completion.ts";
 
 const quirks = (extensions: ChatQuirks["extensions"]): ChatQuirks => ({
   maxTokensName: "max_completion_tokens",
