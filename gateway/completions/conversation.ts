@@ -21,6 +21,8 @@ import { TranslatedStream } from "./translated-stream.ts";
 import { OutputMeter } from "../usage/counting/token-meter.ts";
 import { EventSplitter } from "../wire/event-splitter.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
+import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
+import { withOneCall } from "./one-call.ts";
 
 /** The operation of clients that speak this dialect: native where the upstream speaks it too, else translated. */
 export function conversation(dialect: Dialect): Operation<DialectRequest> {
@@ -71,10 +73,11 @@ function prepareTranslated(
   const { requestTranslatedBytesMax: bytesMax } = context.limits;
   if (request.bytes.length > bytesMax) throw tooLargeToTranslate(bytesMax);
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
-  const body = chat.buildRequest(toChatBody(dialect, request), upstreamModel);
-  const bytes = Buffer.from(JSON.stringify(body));
+  const chatBody = toChatBody(dialect, request);
+  const translation = chatBody["parallel_tool_calls"] === false ? withOneCall(chat) : chat;
+  const bytes = Buffer.from(JSON.stringify(chat.buildRequest(chatBody, upstreamModel)));
   return {
-    events: relayTranslated(call, dialect, chat, endpoint.secret),
+    events: relayTranslated(call, dialect, translation, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
   };
 }
@@ -126,8 +129,14 @@ function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody 
 }
 
 function envelopeOf({ exchange, request }: Call): AnswerEnvelope {
-  const createdSeconds = Math.floor(exchange.createdAt.getTime() / 1000);
-  return { id: exchange.id, createdSeconds, slug: request.model };
+  return {
+    id: exchange.id,
+    createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000),
+    nowSeconds: () =>
+      Math.floor((exchange.createdAt.getTime() + performance.now() - exchange.startedAt) / 1000),
+    slug: request.model,
+    estimateInputTokens: () => estimateInputTokens(request.body),
+  };
 }
 
 /** An endpoint with these headers of the client in place of its own. */

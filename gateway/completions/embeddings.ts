@@ -8,6 +8,7 @@ import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
 import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
 import type { Operation } from "./operation.ts";
+import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { badAnswer } from "./stream-reading.ts";
 import { translatedEmbeddings } from "./translated-answer.ts";
 
@@ -29,7 +30,11 @@ export const embeddings: Operation<EmbeddingsRequest> = {
       : Buffer.from(JSON.stringify(api.buildRequest(request.body, upstreamModel)));
     const reading = isNative
       ? nativeEmbeddings(slug)
-      : translatedEmbeddings(api.readAnswer, { slug, ...inputsOf(request.body) });
+      : translatedEmbeddings(api.readAnswer, {
+          slug,
+          ...inputsOf(request.body),
+          estimateInputTokens: () => estimateInputTokens(request.body),
+        });
     return {
       events: new AnswerRelay(exchange, reading, context.limits.upstreamAnswerBytesMax),
       begin: (events) => context.upstreams.call(api.endpoint, bytes, timeouts, events),

@@ -30,12 +30,13 @@ export function translatedAnswer(
 /** The same for embeddings. OpenAI's SDK asks for base64: 32-bit floats, little-endian. */
 export function translatedEmbeddings(
   readAnswer: (answer: unknown) => EmbeddingsAnswer,
-  { slug, inputCount, asBase64 }: { slug: string; inputCount: number; asBase64: boolean },
+  { slug, inputCount, asBase64, estimateInputTokens }: TranslatedEmbeddingsOptions,
 ): AnswerReading {
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
     // With one too few, whoever puts texts and embeddings together would mix them up.
     if (embeddings.length !== inputCount) throw badAnswer("not one embedding for each input");
+    const shownTokens = inputTokens ?? estimateInputTokens();
     const list = {
       object: "list",
       data: embeddings.map((numbers, index) => ({
@@ -44,9 +45,16 @@ export function translatedEmbeddings(
         embedding: asBase64 ? Buffer.from(new Float32Array(numbers).buffer).toString("base64") : numbers,
       })),
       model: slug,
-      // Clients count on the member, also where the upstream does not count.
-      usage: { prompt_tokens: inputTokens ?? 0, total_tokens: inputTokens ?? 0 },
+      usage: { prompt_tokens: shownTokens, total_tokens: shownTokens },
     };
     return { bytes: Buffer.from(JSON.stringify(list)), usage: embeddingsUsage(inputTokens) };
   };
 }
+
+type TranslatedEmbeddingsOptions = {
+  slug: string;
+  inputCount: number;
+  asBase64: boolean;
+  /** For upstreams that report no count: clients rely on the member. */
+  estimateInputTokens: () => number;
+};

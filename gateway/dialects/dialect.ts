@@ -51,7 +51,10 @@ export type AnswerEnvelope = {
   /** The request's id, `req_…`; a dialect derives its own ids from it. */
   id: string;
   createdSeconds: number;
+  nowSeconds: () => number;
   slug: string;
+  /** For events that need the count before the upstream reports it. */
+  estimateInputTokens: () => number;
 };
 
 /** Writes one stream: the events that a client gets, with their line ends. */

@@ -112,7 +112,13 @@ const baseUrls: Record<ProviderKindName, string> = {
   demo: "",
 };
 
-const envelope = { id: "req_1", createdSeconds: 1, slug: "test/model" };
+const envelope = {
+  id: "req_1",
+  createdSeconds: 1,
+  nowSeconds: () => 1,
+  slug: "test/model",
+  estimateInputTokens: () => 1,
+};
 
 const answer = {
   choices: [

@@ -67,7 +67,8 @@ export class MessageStreamWriter implements StreamWriter {
   #begin(usage: ChatUsage | null): string {
     if (this.#hasBegun) return "";
     this.#hasBegun = true;
-    const message = formatMessage(this.#envelope, { content: [], stopReason: null, usage });
+    const started = usage ?? { prompt_tokens: this.#envelope.estimateInputTokens() };
+    const message = formatMessage(this.#envelope, { content: [], stopReason: null, usage: started });
     return toEvent("message_start", { message });
   }
 

@@ -11,6 +11,7 @@ import {
   integerFrom,
   numberBetween,
   ofType,
+  type ParameterCheck,
   parameterCheck,
 } from "../parameter-checks.ts";
 import { type BodyLimits, parseModelBody } from "../parse-body.ts";
@@ -86,12 +87,19 @@ const requiredParameters = [
 
 const maxTokens = integerFrom(0);
 
+/** LangChain before 1.0 sends -1 for "not set". */
+function minusOneOr(check: ParameterCheck): ParameterCheck {
+  return parameterCheck({ anyOf: [{ const: -1 }, check.schema] }, (value, name) => {
+    if (value !== -1) check(value, name);
+  });
+}
+
 const optionalParameters = [
   ["max_tokens", maxTokens],
   ["stream", ofType("boolean", "a boolean")],
   ["temperature", numberBetween(0, 1)],
-  ["top_p", numberBetween(0, 1)],
-  ["top_k", integerFrom(0)],
+  ["top_p", minusOneOr(numberBetween(0, 1))],
+  ["top_k", integerFrom(-1)],
   ["stop_sequences", anArray],
   ["system", textOrBlocks],
   ["tools", anArray],

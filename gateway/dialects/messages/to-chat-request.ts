@@ -22,8 +22,8 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
     ...tools,
     max_completion_tokens: body["max_tokens"],
     temperature: body["temperature"],
-    top_p: body["top_p"],
-    top_k: body["top_k"],
+    top_p: unlessUnset(body["top_p"]),
+    top_k: unlessUnset(body["top_k"]),
     stop: toStop(body["stop_sequences"]),
     reasoning_effort: toReasoningEffort(body),
     response_format: toResponseFormat(body),
@@ -32,6 +32,11 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   };
   const given = Object.entries(request).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given) as ChatRequestBody;
+}
+
+/** LangChain before 1.0 sends -1 for "not set". */
+function unlessUnset(value: unknown): unknown {
+  return value === -1 ? undefined : value;
 }
 
 function toStop(value: unknown): string[] | undefined {

@@ -15,7 +15,12 @@ export function echoRequest(body: Record<string, unknown>, table: ToolTable): ob
     previous_response_id: null,
     prompt_cache_key: stringOrNull(body["prompt_cache_key"]),
     reasoning: echoReasoning(body["reasoning"]),
-    // Asked for or not.
+    presence_penalty: body["presence_penalty"] ?? 0,
+    frequency_penalty: body["frequency_penalty"] ?? 0,
+    safety_identifier: stringOrNull(body["safety_identifier"]),
+    // Which tier served the request is unknown.
+    service_tier: null,
+    // Whatever the request says.
     store: false,
     temperature: body["temperature"] ?? 1,
     text: echoText(body["text"]),

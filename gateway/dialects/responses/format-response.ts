@@ -18,7 +18,7 @@ export type IncompleteReason = "max_output_tokens" | "content_filter";
  * @param echo what it repeats of the request
  */
 export function formatResponse(
-  { id, createdSeconds, slug }: AnswerEnvelope,
+  { id, createdSeconds, nowSeconds, slug }: AnswerEnvelope,
   echo: object,
   { status, output, usage, incompleteReason, error }: ResponseState,
 ): object {
@@ -27,6 +27,7 @@ export function formatResponse(
     id: `resp_${idSuffix(id)}`,
     object: "response",
     created_at: createdSeconds,
+    completed_at: status === "completed" ? nowSeconds() : null,
     status,
     background: false,
     error: error ?? null,
@@ -34,7 +35,7 @@ export function formatResponse(
     model: slug,
     output,
     ...echo,
-    ...(isAtEnd && { usage: formatUsage(usage) }),
+    usage: isAtEnd ? formatUsage(usage) : null,
   };
 }
 

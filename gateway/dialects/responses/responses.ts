@@ -28,6 +28,12 @@ function formatError({ message, type, param, code }: ShownError): object {
  */
 function formatErrorEvent(error: ShownError, writer: StreamWriter | null): string {
   if (writer instanceof ResponseStreamWriter) return writer.fail(error);
-  const envelope = { id: error.requestId, createdSeconds: 0, slug: "" };
+  const envelope = {
+    id: error.requestId,
+    createdSeconds: 0,
+    nowSeconds: () => 0,
+    slug: "",
+    estimateInputTokens: () => 0,
+  };
   return new ResponseStreamWriter(envelope, { body: {} }).fail(error);
 }

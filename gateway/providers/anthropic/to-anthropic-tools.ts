@@ -3,6 +3,7 @@ import { isObject } from "../../wire/json.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
+import { readAllowedTools } from "../allowed-tools.ts";
 import type { AnthropicMessage, AnthropicTool, ToolChoice } from "./messages-request.ts";
 import { toCacheControl } from "./to-cache-control.ts";
 
@@ -12,8 +13,11 @@ export function toAnthropicTools(
   messages: AnthropicMessage[],
 ): { tools?: AnthropicTool[]; toolChoice?: ToolChoice | undefined } {
   const given = ifGiven(body["tools"], "tools", expectArray) ?? [];
-  const tools = given.map((tool, index) => toTool(tool, `tools[${index}]`));
-  const toolChoice = toToolChoice(body);
+  const allowed = readAllowedTools(body["tool_choice"]);
+  const tools = given
+    .map((tool, index) => toTool(tool, `tools[${index}]`))
+    .filter(({ name }) => allowed === null || allowed.names.has(name));
+  const toolChoice = toToolChoice(allowed ? { ...body, tool_choice: allowed.mode } : body);
   if (tools.length > 0) return { tools, toolChoice };
   if (toolChoice?.type === "any" || toolChoice?.type === "tool") {
     throw invalidValue("tool_choice", "needs tools to choose from");

@@ -42,6 +42,10 @@ export function toConverseMessages(
         throw unsupported(`${param}.role`, "Use messages with the role tool instead.");
     }
   }
+  // Converse needs a message: instructions alone become the user's.
+  if (turns.length === 0 && system.length > 0) {
+    return { system: [], messages: [{ role: "user", content: system }] };
+  }
   return { system, messages: turns };
 }
 

@@ -5,6 +5,7 @@ import type { ConverseMessage, ToolConfig, ToolSpec } from "./converse-request.t
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
+import { functionNameOf, readAllowedTools } from "../allowed-tools.ts";
 import { cachePointAfter } from "./cache-point.ts";
 
 export type ToolRules = {
@@ -36,9 +37,6 @@ export function toToolConfig(
   if (body["parallel_tool_calls"] === false && family.name === "claude") {
     return { toolConfig: { tools }, claudeToolChoice: oneCallAtMost(choice, forcedName), isForced };
   }
-  if (body["parallel_tool_calls"] === false && forcedName === undefined) {
-    throw unsupported("parallel_tool_calls", "This model cannot be kept from calling several tools at once.");
-  }
   if (!isForced) return { toolConfig: { tools }, isForced };
   const toolChoice = forcedName === undefined ? { any: {} } : { tool: { name: forcedName } };
   return { toolConfig: { tools, toolChoice }, isForced };
@@ -69,22 +67,11 @@ function readToolChoice(choice: unknown): ChosenTools {
   if (choice === undefined || choice === null || choice === "auto") return { mode: "auto", names: null };
   if (choice === "none" || choice === "required") return { mode: choice, names: null };
   if (isObject(choice) && choice["type"] === "function") {
-    return { mode: "required", names: new Set([nameIn(choice, "tool_choice")]) };
+    return { mode: "required", names: new Set([functionNameOf(choice, "tool_choice")]) };
   }
-  if (isObject(choice) && choice["type"] === "allowed_tools") {
-    const allowed = expectObject(choice["allowed_tools"], "tool_choice.allowed_tools");
-    const param = "tool_choice.allowed_tools.tools";
-    const names = expectArray(allowed["tools"], param).map((tool, index) =>
-      nameIn(tool, `${param}[${index}]`),
-    );
-    return { mode: allowed["mode"] === "required" ? "required" : "auto", names: new Set(names) };
-  }
+  const allowed = readAllowedTools(choice);
+  if (allowed) return allowed;
   throw invalidValue("tool_choice", "must be none, auto, required, or name functions");
-}
-
-function nameIn(tool: unknown, param: string): string {
-  const called = expectObject(expectObject(tool, param)["function"], `${param}.function`);
-  return expectString(called["name"], `${param}.function.name`);
 }
 
 /**

@@ -36,11 +36,8 @@ function refuseUnsupported(body: ChatRequestBody): void {
 
 /** The functions that may be called, and whether one must be. https://ai.google.dev/gemini-api/docs/function-calling */
 function toGeminiTools(body: ChatRequestBody): { tools?: object[]; toolConfig?: object } {
-  const { tools, tool_choice: choice, parallel_tool_calls: parallel } = body;
+  const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools) || tools.length === 0) return {};
-  if (parallel === false) {
-    throw unsupported("parallel_tool_calls", "Gemini cannot be kept from calling several tools at once.");
-  }
   const functions = tools.map((tool: unknown, index) => functionOf(tool, `tools[${index}]`));
   const functionCallingConfig = toCallingConfig(choice ?? "auto", functions);
   return {

@@ -6,6 +6,8 @@ import { anySize } from "../../helpers/body-limits.ts";
 export const envelope: AnswerEnvelope = {
   id: "req_01kahs6zxm8qv2c9d4r7tn5wbe",
   createdSeconds: 1_795_000_000,
+  nowSeconds: () => 1_795_000_001,
+  estimateInputTokens: () => 7,
   slug: "openai/gpt-5-mini",
 };
 

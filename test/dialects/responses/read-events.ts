@@ -26,7 +26,13 @@ export function requestFrom(request: object): DialectRequest {
 }
 
 export function envelopeFor({ model }: { model: string }): AnswerEnvelope {
-  return { id: "req_01kahs6zxm8qv2c9d4r7tn5wbe", createdSeconds: 1795255115, slug: model };
+  return {
+    id: "req_01kahs6zxm8qv2c9d4r7tn5wbe",
+    createdSeconds: 1795255115,
+    nowSeconds: () => 1795255116,
+    slug: model,
+    estimateInputTokens: () => 7,
+  };
 }
 
 export function writeStream(

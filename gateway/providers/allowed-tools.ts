@@ -1,0 +1,23 @@
+import { expectArray, expectObject, expectString } from "../wire/expect-type.ts";
+import { isObject } from "../wire/json.ts";
+
+/**
+ * The tools that `tool_choice` allows. Null for every other choice. Throws `invalid_type`.
+ * https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice
+ */
+export function readAllowedTools(
+  choice: unknown,
+): { mode: "auto" | "required"; names: ReadonlySet<string> } | null {
+  if (!isObject(choice) || choice["type"] !== "allowed_tools") return null;
+  const allowed = expectObject(choice["allowed_tools"], "tool_choice.allowed_tools");
+  const param = "tool_choice.allowed_tools.tools";
+  const names = expectArray(allowed["tools"], param).map((tool, index) =>
+    functionNameOf(tool, `${param}[${index}]`),
+  );
+  return { mode: allowed["mode"] === "required" ? "required" : "auto", names: new Set(names) };
+}
+
+export function functionNameOf(tool: unknown, param: string): string {
+  const called = expectObject(expectObject(tool, param)["function"], `${param}.function`);
+  return expectString(called["name"], `${param}.function.name`);
+}
