@@ -11,7 +11,6 @@ import type { Operation } from "./operation.ts";
 import { badAnswer } from "./stream-reading.ts";
 import { translatedEmbeddings } from "./translated-answer.ts";
 
-/** Embeddings in OpenAI's form, without streams. */
 export const embeddings: Operation<EmbeddingsRequest> = {
   endpointName: "embeddings",
   read: readEmbeddingsRequest,
@@ -37,7 +36,6 @@ export const embeddings: Operation<EmbeddingsRequest> = {
   },
 };
 
-/** The upstream's own bytes, with the slug in `model`. */
 function nativeEmbeddings(slug: string): AnswerReading {
   return (bytes) => {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
@@ -50,7 +48,7 @@ function nativeEmbeddings(slug: string): AnswerReading {
   };
 }
 
-/** Translated upstreams take texts only, so a list is one of inputs and never one text's tokens. */
+/** Translated upstreams accept only texts, so an array is a list of inputs. */
 function inputsOf({ input, encoding_format: encoding }: EmbeddingsRequest["body"]) {
   return { inputCount: Array.isArray(input) ? input.length : 1, asBase64: encoding === "base64" };
 }

@@ -5,9 +5,9 @@ import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "./stream-reading.ts";
 
 /**
- * An answer between an upstream and a client with different forms.
- * @param readAnswer may throw anything for what is no answer
- * @param secret our credential, which an upstream's error may quote
+ * Translates a whole answer.
+ * @param readAnswer may throw anything for a malformed answer
+ * @param secret the provider's key, which an upstream's error may quote
  */
 export function translatedAnswer(
   readAnswer: (answer: unknown) => ChatAnswer,
@@ -27,14 +27,14 @@ export function translatedAnswer(
   };
 }
 
-/** The same for embeddings. OpenAI's SDK asks for base64: 32-bit floats, little-endian. */
+/** Translates embeddings. OpenAI's SDK requests base64: 32-bit floats, little-endian. */
 export function translatedEmbeddings(
   readAnswer: (answer: unknown) => EmbeddingsAnswer,
   { slug, inputCount, asBase64 }: { slug: string; inputCount: number; asBase64: boolean },
 ): AnswerReading {
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
-    // With one too few, whoever puts texts and embeddings together would mix them up.
+    // With one missing, clients would pair texts with the wrong embeddings.
     if (embeddings.length !== inputCount) throw badAnswer("not one embedding for each input");
     const list = {
       object: "list",
@@ -44,7 +44,7 @@ export function translatedEmbeddings(
         embedding: asBase64 ? Buffer.from(new Float32Array(numbers).buffer).toString("base64") : numbers,
       })),
       model: slug,
-      // Clients count on the member, also where the upstream does not count.
+      // Clients rely on the member even if the upstream reports no count.
       usage: { prompt_tokens: inputTokens ?? 0, total_tokens: inputTokens ?? 0 },
     };
     return { bytes: Buffer.from(JSON.stringify(list)), usage: embeddingsUsage(inputTokens) };

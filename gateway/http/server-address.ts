@@ -1,8 +1,8 @@
 import { StartError } from "../errors.ts";
 
 /**
- * Why a server cannot listen, in words that say where, and what to set.
- * @param prefix what the names of the variables begin with that say where: `METRICS_PORT` is one of metrics
+ * Explains why a server cannot listen, with the address and the variable to change.
+ * @param prefix of the variables that set the address: `METRICS_PORT` belongs to metrics
  */
 export function toListenError(
   error: NodeJS.ErrnoException,
@@ -20,7 +20,7 @@ export function toListenError(
   return error;
 }
 
-/** Where a server that listens on this host and port is reached. An IPv6 address is in brackets in URLs only. */
+/** The URL of a server on this host and port. IPv6 addresses need brackets in URLs. */
 export function formatUrl(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

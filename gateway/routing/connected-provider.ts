@@ -13,7 +13,7 @@ import type { Target, Candidate } from "./candidate.ts";
 
 type ConnectedProviderOptions = { secretBox: SecretBox; limits: Settings; log: Log };
 
-/** A provider as models are called through it: its upstream's operations, once with each credential. */
+/** A provider with its upstream's operations, once per credential. */
 export class ConnectedProvider {
   readonly #row: ProviderRow;
   readonly #timeouts: UpstreamTimeouts;
@@ -37,7 +37,7 @@ export class ConnectedProvider {
     });
   }
 
-  /** The ways to a model of this provider, one for each credential. */
+  /** One candidate per credential. */
   candidatesFor(model: ModelRow): Candidate[] {
     const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
     const upstreamModel = {

@@ -9,13 +9,12 @@ export type CollectedAnswer = { status: number; headers: UpstreamHeaders; body: 
 type CollectOptions = {
   timeouts: UpstreamTimeouts;
   bytesMax: number;
-  /** For a POST request; without it, it is a GET request. */
+  /** Makes it a POST request. The default is GET. */
   body?: Buffer;
-  /** Ends the call when nobody wants the answer any more. */
   signal?: AbortSignal;
 };
 
-/** Fetches an upstream's whole answer, for what is not on the way of a completion. Throws a `GatewayError`. */
+/** Fetches a whole answer, for calls other than completions. Throws a `GatewayError`. */
 export function collectAnswer(
   upstreams: Upstreams,
   endpoint: Endpoint,

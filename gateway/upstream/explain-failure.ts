@@ -2,8 +2,8 @@ import { GatewayError, toGatewayError } from "../errors.ts";
 import { hostAndPortOf } from "./address-guard.ts";
 
 /**
- * Why an upstream could not be asked, in words for whoever set it up.
- * @param origin scheme, host and port, as in `http://localhost:11434`
+ * Explains a failed call to the administrator who configured it.
+ * @param origin such as `http://localhost:11434`
  */
 export function explainFailure(error: unknown, origin: string): string {
   const url = new URL(origin);
@@ -35,12 +35,12 @@ export function explainFailure(error: unknown, origin: string): string {
   return toGatewayError(error).message;
 }
 
-/** What lets the gateway call a private address. */
+/** The setting that allows a private address. */
 export function howToAllow(hostAndPort: string): string {
   return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort} in its environment, or add that to what stands there`;
 }
 
-/** The code of what went wrong at the bottom. Where several addresses were tried, the first says enough. */
+/** The innermost error code. If several addresses failed, the first one is used. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const { code } = error as { code?: unknown };

@@ -1,6 +1,6 @@
 import { type FailureReason, GatewayError } from "../errors.ts";
 
-/** Says why a call failed, in words for whoever made the request; the cause is kept for the log. */
+/** Explains a failed call to the client. The cause is for the log. */
 export function toUpstreamFailure(cause: Error): GatewayError {
   if (cause instanceof GatewayError) return cause;
   const [reason, words] = kindOf(codeOf(cause));
@@ -11,7 +11,7 @@ export function toUpstreamFailure(cause: Error): GatewayError {
   );
 }
 
-/** @param what how the answer breaks which rule of HTTP; nothing of the answer itself */
+/** @param what which rule of HTTP is broken; never quotes the answer */
 export function brokenRule(what: string): Error {
   return withCode("EBADANSWER", `The upstream's answer breaks the rules of HTTP: ${what}.`);
 }
@@ -47,7 +47,7 @@ const kinds: Record<string, Kind> = {
 function kindOf(code: string): Kind {
   const kind = kinds[code];
   if (kind) return kind;
-  // OpenSSL has a code for every way in which a certificate can be wrong.
+  // OpenSSL has one code for each certificate problem.
   const isOfTls = /^EPROTO$|^ERR_(?:SSL|TLS)|CERT|SELF_SIGNED|SIGNATURE/.test(code);
   return isOfTls
     ? ["tls_failed", "a TLS connection could not be made"]
@@ -57,7 +57,7 @@ function kindOf(code: string): Kind {
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown };
   if (typeof code === "string") return code;
-  // Several addresses were tried and all failed: the first failure says enough.
+  // If several addresses failed, the first one is reported.
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
   return inner instanceof Error ? codeOf(inner) : "";
 }

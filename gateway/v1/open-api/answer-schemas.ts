@@ -30,10 +30,7 @@ const anthropicModel = object({
   created_at: { type: "string", format: "date-time" },
 });
 
-/**
- * What answers have at least. Those of a provider that speaks the client's own form come as they are, but for `model`, and
- * may have more.
- */
+/** The least that answers contain. Native answers may have more members. */
 export const answerSchemas: Record<string, JsonSchema> = {
   ChatCompletion: object(
     {

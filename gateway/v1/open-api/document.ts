@@ -4,8 +4,8 @@ import { operations } from "./operations.ts";
 import { requestSchemas } from "./request-schemas.ts";
 
 /**
- * The public API in OpenAPI's words: requests are described by the schemas that stand beside the checks, errors by the table
- * that they are answered from. https://spec.openapis.org/oas/v3.1.1.html
+ * The public API as OpenAPI: request schemas come from the checks, errors from their table.
+ * https://spec.openapis.org/oas/v3.1.1.html
  */
 export function createOpenApiDocument(): object {
   return {
@@ -16,7 +16,7 @@ export function createOpenApiDocument(): object {
       description: about,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
-    // Where the document was read from.
+    // Relative to the document's own address.
     servers: [{ url: "/" }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: [

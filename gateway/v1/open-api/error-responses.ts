@@ -2,7 +2,7 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { describeError } from "../error-response.ts";
 
-/** What may go wrong, by status, as `/v1` answers it. */
+/** Errors by status, as `/v1` returns them. */
 export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialect): object {
   const isAnthropic = dialect?.endpointName === "messages";
   const schema = { $ref: `#/components/schemas/${isAnthropic ? "AnthropicError" : "Error"}` };
@@ -59,7 +59,7 @@ export const modelErrors = [
   "upstream_timeout",
 ] as const;
 
-/** Those that `/v1` shows; each in the lists above has a line here, or this does not compile. */
+/** A missing code fails to compile. */
 const meanings = {
   missing_api_key: "The request has no API key.",
   invalid_api_key:

@@ -6,7 +6,7 @@ import { bodyErrors, errorResponses, keyErrors, modelErrors } from "./error-resp
 
 const messages = [{ role: "user", content: "Hello, gateway!" }];
 
-/** Every endpoint of the public API; a test compares them with what the router has. */
+/** Every public endpoint. A test compares them with the router. */
 export const operations: Record<string, Record<string, object>> = {
   "/v1/chat/completions": {
     post: modelCall({
@@ -117,14 +117,14 @@ export const operations: Record<string, Record<string, object>> = {
 type ErrorCodes = Parameters<typeof errorResponses>[0];
 
 type ModelCall = {
-  /** Null for chat completions and what is like them. */
+  /** Null for chat completions and similar endpoints. */
   dialect: Dialect;
   id: string;
   summary: string;
   description: string;
   request: string;
   answer: string;
-  /** What a stream is made of; an endpoint without has none. */
+  /** The events of a stream, if the endpoint has one. */
   stream?: string;
   example: object;
   errors?: ErrorCodes;

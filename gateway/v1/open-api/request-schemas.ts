@@ -26,7 +26,7 @@ const messageOptions = {
   metadata: "Such as `user_id`.",
 };
 
-/** Each parameter that is checked has a line here, or this does not compile. */
+/** A parameter without a line here fails to compile. */
 export const requestSchemas = {
   ChatCompletionRequest: describe(
     chatRequestSchema,
