@@ -2,8 +2,8 @@ import { isObject, listOf } from "../../wire/json.ts";
 import type { Block } from "./to-blocks.ts";
 
 /**
- * A block that only Anthropic knows, in words: what was found and what was run, for a model that goes on with it. Empty
- * where there is nothing to say; null for a type that is not known.
+ * Describes a block that only Anthropic knows in words, such as search results, for the next model. Empty for nothing
+ * to describe, null for an unknown type.
  */
 export function describeBlock({ type, fields }: Block): string | null {
   const { content } = fields;

@@ -1,9 +1,9 @@
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 
 /**
- * One page of the models, in Anthropic's form. Throws `invalid_type` or `invalid_value` for a query that cannot be.
- * @param models all of them, in their order
- * @param query as it came with the address
+ * Formats one page of models in Anthropic's format. Throws `invalid_type` or `invalid_value` for an invalid query.
+ * @param models all models, in order
+ * @param query the query string's values
  */
 export function formatModelList(models: readonly ListedModel[], query: ModelListQuery): ModelList {
   const limit = readLimit(query["limit"]);
@@ -30,7 +30,7 @@ export function formatModel({ slug, createdAt }: ListedModel): ModelInfo {
 
 export type ListedModel = { slug: string; createdAt: Date };
 
-/** `limit`, `before_id`, `after_id`; others are ignored. */
+/** `limit`, `before_id` and `after_id`. Others are ignored. */
 export type ModelListQuery = Readonly<Record<string, unknown>>;
 
 /** https://platform.claude.com/docs/en/api/models/list */

@@ -5,7 +5,7 @@ import { describeBlock } from "./describe-block.ts";
 import type { Block } from "./to-blocks.ts";
 import { toDocumentParts, toImagePart } from "./to-media-part.ts";
 
-/** What a user or a tool shows to the model. */
+/** Converts the content of a user or a tool result. */
 export function toContentParts(block: Block): ContentPart[] {
   const { type, param } = block;
   switch (type) {
@@ -28,7 +28,7 @@ export function toContentParts(block: Block): ContentPart[] {
   }
 }
 
-/** Nothing for a blank text, which says nothing and which many refuse. */
+/** Omits blank text, because many upstreams reject it. */
 export function toTextPart(block: Block): ContentPart[] {
   const text = expectString(block.fields["text"], `${block.param}.text`);
   return text.trim() === "" ? [] : [withMarker({ type: "text", text }, block)];

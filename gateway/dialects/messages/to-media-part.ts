@@ -18,7 +18,7 @@ export function toImagePart({ fields, param }: Block): ContentPart {
 }
 
 /**
- * A PDF is a file, all else is text: that is what chat completions take.
+ * A PDF becomes a file, any other document text: chat completions accept only these.
  * https://platform.claude.com/docs/en/build-with-claude/pdf-support
  */
 export function toDocumentParts({ fields, param }: Block): ContentPart[] {

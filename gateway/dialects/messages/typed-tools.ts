@@ -1,6 +1,6 @@
 /**
- * What Claude knows without being told about the tools that Anthropic has defined and the client runs, for models that have
- * to be told. Null for those that Anthropic runs itself, and for the computer and the browser, whose use has to be learned.
+ * Describes a tool that Anthropic defines and the client runs, for models other than Claude. Null for tools that
+ * Anthropic runs, and for computer and browser, which need training.
  * @param type with its date, such as `bash_20250124`
  */
 export function findTypedTool(type: string): TypedTool | null {

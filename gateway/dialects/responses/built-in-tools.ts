@@ -1,8 +1,8 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * A tool that OpenAI's models know without being told, and the client runs: for all other models, a function. Nothing here
- * throws: what comes in is what a client sends back or a model makes up, and whoever runs the tool will say what is wrong.
+ * A tool that OpenAI's models know and the client runs. For other models it becomes a function. Nothing here throws:
+ * the client validates calls when it runs the tool.
  */
 export type BuiltInTool = {
   description: string;
@@ -11,9 +11,9 @@ export type BuiltInTool = {
   /** The type of a call among the items. */
   callType: string;
   idPrefix: string;
-  /** What a call that comes back would have had as the function's arguments. */
+  /** The function arguments of a returned call. */
   toArguments(item: Record<string, unknown>): object;
-  /** What a call has besides its type, id and status. */
+  /** A call's members besides type, ID and status. */
   formatCall(args: Record<string, unknown>): object;
 };
 

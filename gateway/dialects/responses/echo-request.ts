@@ -2,8 +2,8 @@ import { isObject } from "../../wire/json.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * What a response repeats of its request, as OpenAI's own does: what was asked for, what holds where nothing was said, and
- * what does not hold here. Only values that OpenAI's form has room for: an upstream may know more.
+ * What a response repeats of its request, as OpenAI's does: given values, defaults, and fixed values of this gateway.
+ * Only values that OpenAI's schema allows.
  */
 export function echoRequest(body: Record<string, unknown>, table: ToolTable): object {
   return {
@@ -15,7 +15,7 @@ export function echoRequest(body: Record<string, unknown>, table: ToolTable): ob
     previous_response_id: null,
     prompt_cache_key: stringOrNull(body["prompt_cache_key"]),
     reasoning: echoReasoning(body["reasoning"]),
-    // Asked for or not.
+    // Nothing is stored, even on request.
     store: false,
     temperature: body["temperature"] ?? 1,
     text: echoText(body["text"]),

@@ -9,11 +9,11 @@ import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 
-/** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
+/** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeResponses: NativeDialect = {
   headerNames: [],
   buildRequest(request, { name }) {
-    // It would cost without being counted, too. A stream tells it all.
+    // A background response would cost without being counted. A stream reports everything.
     if (request.body["background"] === true && !request.stream) throw unsupported("background", noBackground);
     return spliceModel(withoutSealedReasoning(request), name);
   },
@@ -84,12 +84,12 @@ function readFailure(event: unknown): GatewayError {
   return toUpstreamError(isObject(response) ? response["error"] : null);
 }
 
-/** OpenAI's description has the members in the event itself, its server has them in `error`. */
+/** OpenAI's documentation has the members in the event itself, its server has them in `error`. */
 function readError(event: unknown): GatewayError {
   return toUpstreamError(isObject(event) && isObject(event["error"]) ? event["error"] : event);
 }
 
-/** With the upstream's code: clients act on some, such as `context_length_exceeded`. */
+/** Keeps the upstream's code, because clients act on some, such as `context_length_exceeded`. */
 function toUpstreamError(error: unknown): GatewayError {
   const { message, code } = isObject(error) ? error : {};
   const text = typeof message === "string" && message !== "" ? message : unexplained;

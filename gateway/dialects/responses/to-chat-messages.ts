@@ -9,8 +9,8 @@ import { toToolMessage } from "./to-tool-message.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * A conversation as chat messages. What a model said, thought and called next to each other is one message of the
- * assistant, as one answer.
+ * Converts a conversation to chat messages. Consecutive text, reasoning and calls of the model become one assistant
+ * message.
  */
 export function toChatMessages(body: Record<string, unknown>, table: ToolTable): ChatMessage[] {
   const messages: ChatMessage[] = [];
@@ -35,7 +35,7 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
   return messages;
 }
 
-/** Returns false for what is not the assistant's. */
+/** Returns false for an item of someone else. */
 function addToTurn(
   item: Record<string, unknown>,
   param: string,
@@ -57,7 +57,7 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (toolMessage) return toolMessage;
   if (item["type"] === undefined) throw missing(`${param}.type`);
   const type = expectString(item["type"], `${param}.type`);
-  // What one of Codex's agents tells another, which is a user to it.
+  // A message between Codex's agents. The receiving model treats it as user input.
   if (type === "agent_message") {
     return { role: "user", content: toChatContent(item["content"], `${param}.content`) };
   }
@@ -81,14 +81,13 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
   return { role, content: toChatContent(item["content"], `${param}.content`) };
 }
 
-/** A search that OpenAI ran by itself, whose tools are found among the request's anyway. */
+/** A search that OpenAI ran. The request lists the found tools anyway. */
 function isServed({ type, call_id: callId }: Record<string, unknown>): boolean {
   return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
 }
 
 /**
- * Traces of what OpenAI did by itself, from an earlier turn with another model. What they found is in what that model said
- * then, so a conversation goes on without.
+ * Traces of OpenAI's own tools from earlier turns with another model. The model's text already contains their results.
  */
 const withoutMeaningElsewhere = new Set([
   "web_search_call",
@@ -101,7 +100,7 @@ const withoutMeaningElsewhere = new Set([
   "mcp_approval_response",
 ]);
 
-/** Without these, a conversation would lose what it is about. */
+/** Without these, a conversation would lose its content. */
 const refusals = new Map([
   [
     "additional_tools",

@@ -5,7 +5,7 @@ import { builtInTypes } from "./built-in-tools.ts";
 import type { ToolDefinition } from "./read-tool.ts";
 import type { NamedTool, ToolTable } from "./tool-table.ts";
 
-/** The members of a chat completion request that are about tools: none of them where there are no tools. */
+/** The tool members of a chat completion request. Empty without tools. */
 export function toChatTools(
   body: Record<string, unknown>,
   table: ToolTable,
@@ -32,7 +32,7 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
   if (typeof value === "string") return { tools, choice: toMode(value, "tool_choice", tools) };
   const choice = expectObject(value, "tool_choice");
   const type = expectString(choice["type"], "tool_choice.type");
-  // Few upstreams know the form that chat completions have for this: the others are not told of the other tools at all.
+  // Few upstreams know chat completions' own form of this. For the others, only the allowed tools are sent.
   if (type === "allowed_tools") {
     const allowed = readAllowed(choice["tools"], table);
     const mode = ifGiven(choice["mode"], "tool_choice.mode", expectString) ?? "auto";
@@ -62,7 +62,7 @@ function readAllowed(value: unknown, table: ToolTable): NamedTool[] {
   return table.tools.filter(({ chatName }) => allowed.has(chatName));
 }
 
-/** Undefined for a tool that OpenAI runs, which has been left out. */
+/** Undefined for an omitted tool that OpenAI runs. */
 function findTool(choice: Record<string, unknown>, param: string, table: ToolTable): NamedTool | undefined {
   const type = expectString(choice["type"], `${param}.type`);
   const kind = kinds.find((each) => each === type);

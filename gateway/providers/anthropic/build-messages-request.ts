@@ -23,7 +23,7 @@ import {
 } from "../refuse-parameters.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 
-/** Says in the Messages API's form what a chat completion request says. */
+/** Converts a chat completion request to a Messages API request. */
 export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel): MessagesRequest {
   refuseInexpressible(body);
   const traits = findClaudeTraits(model.name);
@@ -37,7 +37,7 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
     model: model.name,
     max_tokens: maxTokens,
     system: system.length > 0 ? system : undefined,
-    // A model that may not think does not want its thoughts back either.
+    // A model with disabled thinking rejects earlier thinking blocks.
     messages: thinking?.type === "disabled" ? messages.map(withoutThoughts) : messages,
     tools,
     tool_choice: toolChoice,
@@ -51,8 +51,8 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
 }
 
 /**
- * OpenAI's API has no limit unless one is asked for, this one must have one: all that the model can say, or, where nobody
- * said how much that is, what even the smallest Claude can, after whatever it may think.
+ * OpenAI's limit is optional, Anthropic's is required. Without one, the model's maximum is sent or, if unknown, the
+ * maximum of the smallest Claude.
  */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
   for (const asked of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {
@@ -69,7 +69,7 @@ function withoutThoughts({ role, content }: AnthropicMessage): AnthropicMessage 
   return { role, content: content.filter((block) => !isThought(block)) };
 }
 
-/** Throws `unsupported_parameter` for what the Messages API has nothing like, and what would change the answer. */
+/** Throws `unsupported_parameter` for a parameter that would change the answer and has no equivalent. */
 function refuseInexpressible(body: ChatRequestBody): void {
   refuseParameters(body, inexpressible);
 }
@@ -89,7 +89,7 @@ const inexpressible: Inexpressible[] = [
 ];
 
 /**
- * A schema is a thing of its own for Anthropic; JSON without one can only be asked for in words.
+ * Anthropic has a parameter for a schema. JSON without a schema needs an instruction.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 function toOutputFormat(value: unknown): { format?: OutputFormat; instruction?: TextBlock } {
@@ -134,7 +134,7 @@ function toStopSequences(stop: unknown): string[] | undefined {
 type Sampling = Pick<MessagesRequest, "temperature" | "top_p" | "top_k">;
 
 /**
- * A temperature or `top_p` of 1 is left out: it is 1 anyway, and many models refuse both together, or even one of them.
+ * Omits a temperature or `top_p` of 1, the default. Many models reject both together, or even one of them.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
  */
 function toSampling(

@@ -14,7 +14,7 @@ import type {
 import { toCacheControl } from "./to-cache-control.ts";
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
 
-/** What a person or a tool says: text, images, files. */
+/** Converts the content of a user or a tool: text, images and files. */
 export function toAnthropicContent(content: ChatMessage["content"], param: string): ContentBlock[] {
   return toParts(content, param).flatMap(({ part, at }): ContentBlock[] => {
     switch (part.type) {
@@ -30,7 +30,7 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
   });
 }
 
-/** What can only be text: instructions, and what the model itself has said, if only to refuse. */
+/** Converts text-only content: instructions and earlier answers, including refusals. */
 export function toTextBlocks(content: ChatMessage["content"], param: string): TextBlock[] {
   return toParts(content, param).flatMap(({ part, at }) => {
     if (part.type === "text" || part.type === "refusal") return toTextBlock(part, at, part.type);
@@ -40,7 +40,7 @@ export function toTextBlocks(content: ChatMessage["content"], param: string): Te
 
 function toParts(content: ChatMessage["content"], param: string): { part: ContentPart; at: string }[] {
   if (typeof content === "string") return [{ part: { type: "text", text: content }, at: param }];
-  // Nobody has looked at the parts yet.
+  // The parts are not validated yet.
   const parts: unknown[] = content ?? [];
   return parts.map((part, index) => {
     const at = `${param}[${index}]`;
@@ -49,13 +49,13 @@ function toParts(content: ChatMessage["content"], param: string): { part: Conten
   });
 }
 
-/** Text without anything to see says nothing, and the API refuses it. */
+/** Omits blank text, because the API rejects it. */
 function toTextBlock(part: ContentPart, at: string, field: "text" | "refusal"): TextBlock[] {
   const text = expectString(part[field], `${at}.${field}`);
   return text.trim() === "" ? [] : [{ type: "text", text, cache_control: toCacheControl(part, at) }];
 }
 
-/** A file as a document, or as the image that it is. https://platform.claude.com/docs/en/build-with-claude/pdf-support */
+/** Converts a file to a document or an image. https://platform.claude.com/docs/en/build-with-claude/pdf-support */
 function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock {
   const param = `${at}.file`;
   const file = expectObject(part["file"], param);
@@ -74,7 +74,7 @@ function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock 
 function toSource(fileData: string, param: string): DocumentBlock["source"] {
   if (/^https:\/\//i.test(fileData)) return { type: "url", url: fileData };
   const data = parseDataUrl(fileData);
-  // OpenAI's API takes PDF files only, so this is what bare base64 must be.
+  // OpenAI's API accepts only PDF files, so bare base64 is a PDF.
   if (data === null) return { type: "base64", media_type: pdf, data: fileData };
   if (data.mediaType === pdf && data.base64 !== null) {
     return { type: "base64", media_type: pdf, data: data.base64 };

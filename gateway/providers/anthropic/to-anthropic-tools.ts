@@ -59,8 +59,8 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
 }
 
 /**
- * The tools that a conversation has called, for a request that has none any more: the API answers 400 to "tool_use" blocks
- * without tools.
+ * Declares the tools that the conversation has called, for a request without tools: the API answers 400 to `tool_use`
+ * blocks without them.
  */
 function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
   const names = messages.flatMap(({ content }) =>
@@ -70,10 +70,9 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
 }
 
 /**
- * A JSON schema in the part of the language that Anthropic can hold a model to. What is beyond it would be refused, so it is
- * said in the description instead, as Anthropic's own SDKs do. Objects must be closed; one that the client has opened
- * itself stays so, for the API to refuse: closing it would change what it means.
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ * Reduces a JSON schema to the subset that Anthropic enforces. The description mentions the removed constraints, as in
+ * Anthropic's SDKs. An object that the client left open stays open, because closing it would change its meaning: the
+ * API then rejects it. https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
 export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const strict: Record<string, unknown> = {};

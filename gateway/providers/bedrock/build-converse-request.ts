@@ -16,7 +16,7 @@ import {
 } from "../refuse-parameters.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 
-/** Says in Converse's form what a chat completion request says. */
+/** Converts a chat completion request to a Converse request. */
 export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {
   refuseInexpressible(body);
   const family = findModelFamily(model.name);
@@ -60,7 +60,7 @@ function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.values(value).some((field) => field !== undefined) ? value : undefined;
 }
 
-/** Throws `unsupported_parameter` for what Converse has nothing like, and what would change the answer. */
+/** Throws `unsupported_parameter` for a parameter that would change the answer and has no equivalent. */
 function refuseInexpressible(body: ChatRequestBody): void {
   refuseParameters(body, inexpressible);
 }
@@ -81,7 +81,7 @@ const inexpressible: Inexpressible[] = [
 
 type OutputFormat = {
   outputConfig?: OutputConfig | undefined;
-  /** What has to be said to the model in words, as there is no parameter for it. */
+  /** An instruction to the model, where no parameter exists. */
   instruction?: string | undefined;
 };
 
@@ -111,8 +111,8 @@ function toSchemaFormat(value: unknown, param: string, family: ModelFamily): Out
 }
 
 /**
- * Bedrock holds requests for Claude to a schema of its own, which does not know this parameter for older models and, so far,
- * for many newer ones: "output_config.format: Extra inputs are not permitted".
+ * Bedrock validates requests for Claude with its own schema. For older models and many newer ones it rejects this
+ * parameter: "output_config.format: Extra inputs are not permitted".
  */
 function takesSchema({ name, version }: ModelFamily): boolean {
   return name !== "claude" || version === 405 || version === 406;
@@ -124,11 +124,11 @@ const schemaInstruction =
 type Sampling = {
   temperature?: number | undefined;
   topP?: number | undefined;
-  /** For `additionalModelRequestFields`, as Converse has no name for `top_k`. */
+  /** For `additionalModelRequestFields`, because Converse has no `top_k`. */
   fields: Record<string, unknown>;
 };
 
-/** How the model chooses its words. */
+/** The sampling parameters. */
 function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
   const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
   if (temperature !== undefined && temperature > 1) {
@@ -150,7 +150,7 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
 type Asked = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
- * Newer Claudes refuse all of it, older ones while they think. A value of 1 is left out: it is 1 anyway, and some refuse
+ * Newer Claudes reject all of these, older ones while they think. Omits a value of 1, the default, because some reject
  * `temperature` and `top_p` together.
  */
 function claudeSampling(asked: Asked, version: number, thinks: boolean): Sampling {

@@ -19,7 +19,7 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
   };
 }
 
-/** What Gemini has nothing like, and would answer otherwise without. */
+/** Refuses parameters that Gemini has no equivalent for and that change the answer. */
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
@@ -34,7 +34,7 @@ function refuseUnsupported(body: ChatRequestBody): void {
   if (isObject(search)) throw unsupported("web_search_options", "Gemini models are called without a search.");
 }
 
-/** The functions that may be called, and whether one must be. https://ai.google.dev/gemini-api/docs/function-calling */
+/** The callable functions, and whether one must be called. https://ai.google.dev/gemini-api/docs/function-calling */
 function toGeminiTools(body: ChatRequestBody): { tools?: object[]; toolConfig?: object } {
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = body;
   if (!Array.isArray(tools) || tools.length === 0) return {};
@@ -80,10 +80,10 @@ function takesNothing(schema: unknown): boolean {
   );
 }
 
-/** Undefined for what Gemini does anyway. */
+/** Undefined for Gemini's default. */
 function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | undefined {
   if (choice === "auto") {
-    // Only then are the arguments held to their schema where nothing has to be called.
+    // Without a required call, only this mode enforces the schema of the arguments.
     return functions.some(({ strict }) => strict === true) ? { mode: "VALIDATED" } : undefined;
   }
   if (choice === "none") return { mode: "NONE" };
