@@ -7,8 +7,8 @@ import type { UserService } from "./user-service.ts";
 type ResetOptions = { database: Database; users: UserService; consoleUrl: string };
 
 /**
- * `people:reset ada@example.com`: a link by which somebody chooses a new password, for when no administrator can sign in to
- * make one. Who may run it could read and write the database anyway. Throws a `StartError` where nobody has the address.
+ * `people:reset ada@example.com`: prints a link to choose a new password, for when no administrator can sign in. Anyone
+ * who can run it can already write to the database. Throws a `StartError` for an unknown address.
  * @param consoleUrl where people reach the console
  */
 export async function resetCommand(
@@ -27,14 +27,14 @@ export async function resetCommand(
   say(formatJoinLink(consoleUrl, token));
 }
 
-/** Whom the command is for. Throws a `StartError` when it is called wrongly. */
+/** The email address that the command is for. Throws a `StartError` for wrong parameters. */
 export function readAddress(parameters: string[]): string {
   const [email, ...more] = parameters;
   if (email !== undefined && more.length === 0) return normalizeEmail(email);
   throw new StartError("One address is needed: npm run people:reset -- ada@example.com");
 }
 
-/** As the audit log has it: nobody is signed in, and there is no address. */
+/** The audit log's actor: no user and no address. */
 const commandLine = { id: null, name: null, address: "command line" };
 
 async function nameAdministrators(users: UserService): Promise<string> {

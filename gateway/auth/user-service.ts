@@ -10,7 +10,7 @@ import { type InvitationToken, issueInvitation } from "./issue-invitation.ts";
 import { normalizeEmail } from "./normalize-email.ts";
 import type { Author } from "./person.ts";
 
-/** A person of the console, as administrators see them. */
+/** A user of the console, as administrators see them. */
 export type User = {
   id: string;
   name: string;
@@ -22,7 +22,7 @@ export type User = {
   keyCount: number;
 };
 
-/** A person with a link for them, whose token is told this once. */
+/** A user and their link, whose token is returned once. */
 export type InvitedUser = { user: User } & InvitationToken;
 
 export type UserListQuery = {
@@ -37,7 +37,7 @@ type UserServiceOptions = {
   audit: AuditLog;
 };
 
-/** What administrators do with the people of the console. There is always an active administrator left. */
+/** Administrators' operations on users. At least one administrator always stays active. */
 export class UserService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -66,8 +66,8 @@ export class UserService {
   }
 
   /**
-   * A new person, who chooses a password by the link. Somebody who was invited and has not come yet gets a new link, name
-   * and role. Throws `conflict` for somebody who is here.
+   * Creates a user, who chooses a password with the link. A user who has not accepted yet gets a new link, name and
+   * role. Throws `conflict` for an existing user.
    */
   async invite(
     author: Author,
@@ -93,10 +93,10 @@ export class UserService {
     }
   }
 
-  /** A link to choose a new password by. The old one goes on counting until the link is used; whoever has lost it loses nothing. */
+  /** Creates a link to choose a new password. The old password stays valid until the link is used. */
   resetPassword(author: Actor, id: string): Promise<InvitedUser> {
     return this.#database.write(async (repositories) => {
-      // Of two links that are made at once, the later counts.
+      // Of two concurrent links, the later one is valid.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       if (user.status === "disabled") {
@@ -110,7 +110,7 @@ export class UserService {
     });
   }
 
-  /** It counts from the person's next request on. */
+  /** Applies from the user's next request. */
   setRole(author: Author, id: string, role: Role): Promise<User> {
     return this.#change(author, id, "user.setRole", async (repositories, user) => {
       if (role !== "admin") await keepAnAdministrator(repositories, user);
@@ -119,14 +119,14 @@ export class UserService {
   }
 
   /**
-   * Ends the person's sessions, and lets them begin no other. Their keys go on working, because programs hang on them:
-   * the answer says how many there are, for whoever wants to end those too.
+   * Ends the user's sessions and blocks sign-in. Their keys keep working, because programs use them. The answer has the
+   * number of active keys.
    */
   async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
     let activeKeyCount = 0;
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
       await keepAnAdministrator(repositories, row);
-      // First, as it locks the person's row: whoever signs in is done by then, or waits and is refused.
+      // First, because it locks the user's row: a sign-in is either done, or waits and fails.
       await repositories.users.update(id, { status: "disabled" });
       await repositories.sessions.deleteOf(id);
       await repositories.invitations.deleteOf(id);
@@ -136,7 +136,7 @@ export class UserService {
     return { user, activeKeyCount };
   }
 
-  /** Whoever had a password signs in with it again; whoever had none needs a new link. */
+  /** A user with a password can sign in again. A user without one needs a new link. */
   enable(author: Author, id: string): Promise<User> {
     return this.#change(author, id, "user.enable", async (_repositories, { status, passwordHash }) => {
       const enabled = passwordHash === "" ? "invited" : "active";
@@ -151,7 +151,7 @@ export class UserService {
     decide: (repositories: Repositories, user: UserRow) => Promise<UserChange>,
   ): Promise<User> {
     return this.#database.write(async (repositories) => {
-      // Two administrators who demote each other at the same time must not both succeed.
+      // Two administrators who demote each other concurrently must not both succeed.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       const { changes, details } = await decide(repositories, user);

@@ -7,8 +7,8 @@ import type { Runtime } from "../runtime.ts";
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
 /**
- * The key behind a value, at once when it is known, which is nearly always. Throws `missing_api_key`, `invalid_api_key`,
- * and `service_unavailable` when the database would have to be asked and cannot be: our trouble is never the key's.
+ * The key of a value, synchronously when it is cached, the usual case. Throws `missing_api_key`, `invalid_api_key`, or
+ * `service_unavailable` when the database is needed and unavailable.
  */
 export function authenticateKey(
   options: AuthenticateKeyOptions,
@@ -23,14 +23,14 @@ export function authenticateKey(
   const hash = hashKeyValue(value);
   const known = options.keyCache.peek(hash);
   if (known) return admit(options, known);
-  // A typing error, a guess or somebody else's key costs no look-up.
+  // A typo, a guess or a foreign key costs no lookup.
   if (!isKeyValue(value)) throw invalidApiKey();
   return options.keyCache.find(hash).then((key) => admit(options, key));
 }
 
 /**
- * The same words whether the key is unknown, deleted, disabled or expired: a thief learns nothing. They name all of it, so that
- * whoever has a key that was right does not look for a typing error alone.
+ * The same message for unknown, deleted, disabled and expired keys, so that an attacker learns nothing. It names all of
+ * these causes for the key's owner.
  */
 export function invalidApiKey(): GatewayError {
   return new GatewayError(
@@ -39,7 +39,7 @@ export function invalidApiKey(): GatewayError {
   );
 }
 
-/** Whether the key counts now. */
+/** Whether the key is valid now. */
 export function isUsable(key: KnownKey | null, now: number): key is KnownKey {
   return key !== null && key.isActive && (key.validUntil === null || key.validUntil > now);
 }
