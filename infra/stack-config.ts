@@ -2,12 +2,14 @@ import * as pulumi from "@pulumi/pulumi";
 import * as z from "zod";
 import { connectionsAvailable, fargatePairs, isFargatePair, workersOf } from "./sizes.ts";
 
-/** What a stack decides. Every key is `gateway:<key>` in infra/Pulumi.<stack>.yaml; infra/README.md explains them. */
+/**
+ * A stack's configuration. Every key is `gateway:<key>` in infra/Pulumi.<stack>.yaml. infra/README.md explains them.
+ */
 export type StackConfig = z.output<typeof schema> & { stack: string; isProduction: boolean };
 
 /**
- * Reads the stack's configuration, as Pulumi gives it: texts under `<project>:<key>`. Throws one `StackConfigError` that
- * names every key that is missing, wrong or unknown.
+ * Reads the stack's configuration from Pulumi's texts under `<project>:<key>`. Throws one `StackConfigError` that lists
+ * every missing, invalid and unknown key.
  */
 export function readStackConfig(values: Record<string, string>, project: string, stack: string): StackConfig {
   const prefix = `${project}:`;
@@ -44,12 +46,12 @@ function explain(issue: z.core.$ZodIssue): string[] {
   return [`${issue.path.join(".")} ${missing ? "is missing" : issue.message}`];
 }
 
-/** What each key by itself cannot say. */
+/** Checks that need several keys. */
 function contradictions(config: z.output<typeof schema>): string[] {
   const isProduction = config.environment === "production";
   const hasCertificate = config.certificateArn !== undefined || config.hostedZoneId !== undefined;
   const connections = connectionsAvailable(config.databaseClass);
-  // While a release rolls out, twice the tasks hold connections, and each process has a pool of its own.
+  // During a deployment, twice the tasks hold connections, and each process has its own pool.
   const wanted = config.tasksMax * 2 * workersOf(config.cpu) * config.databaseConnectionsMax;
   const rules: [broken: boolean, problem: string][] = [
     [isProduction && !digest.test(config.image), "image must end in @sha256:<digest> in production"],
@@ -98,7 +100,7 @@ const whole = (min: number, max: number) => {
     .pipe(z.number().min(min, problem).max(max, problem));
 };
 
-/** Days that CloudWatch Logs knows. */
+/** The retention days that CloudWatch Logs supports. */
 const logDays = ["1", "3", "5", "7", "14", "30", "60", "90", "180", "365"] as const;
 
 const schema = z.strictObject({

@@ -1,15 +1,15 @@
 import { type WorkersSetting, workersProblem } from "./count-workers.ts";
 
-/** What is wrong with variables together, each of which is right by itself. */
+/** Finds problems between variables that are valid by themselves. */
 export function findConflicts(values: Values, wrong: { has(variable: string): boolean }): Conflict[] {
   return conflicts.flatMap(({ of, find }) => {
-    // Of one that is wrong nobody knows what it would have been.
+    // An invalid variable has no value to compare.
     if (of.some((variable) => wrong.has(variable))) return [];
     return find(values) ?? [];
   });
 }
 
-/** The variable that it is said of, and what is said. */
+/** The variable that the problem is reported for, and its message. */
 type Conflict = [variable: string, message: string];
 
 type Values = {

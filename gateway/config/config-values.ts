@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { MysqlUrlError, parseMysqlUrl } from "../../db/mysql-url.ts";
 
-/** What environment variables may hold, each with what to say of one that does not. */
+/** The formats of environment variables, each with its error message. */
 export const port = z.coerce
   .number("is not a port: 0-65535")
   .int("is not a port: 0-65535")
@@ -104,7 +104,7 @@ function isHostAndPort(text: string): boolean {
   return port !== undefined && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-/** A key of 32 bytes in base64 or base64url; null for anything else. `Buffer.from` skips invalid characters. */
+/** A 32-byte key in base64 or base64url. Null for anything else, because `Buffer.from` skips invalid characters. */
 export function readKey(text: string): Buffer | null {
   return /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : null;
 }

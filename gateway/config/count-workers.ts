@@ -1,13 +1,13 @@
 import { availableParallelism } from "node:os";
 import * as z from "zod";
 
-/** How many processes `WORKERS` asks for: `auto` is one for each core, or one where there can be only one. */
+/** The number of processes for `WORKERS`. `auto` means one per core, or one where only one is possible. */
 export function countWorkers(workers: WorkersSetting, databaseUrl: string | undefined): number {
   if (workers !== "auto") return workers;
   return canHaveSeveral(databaseUrl) ? availableParallelism() : 1;
 }
 
-/** What is wrong with it; null = nothing. */
+/** What is wrong with it. Null = nothing. */
 export function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
   if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
   return "more than 1 needs MySQL or MariaDB as DATABASE_URL: a file of SQLite has one process that writes";
@@ -20,7 +20,7 @@ export const workersSetting = z
 
 export type WorkersSetting = number | "auto";
 
-/** Without a URL the database is SQLite. */
+/** Without a URL, the database is SQLite. */
 function canHaveSeveral(databaseUrl = "sqlite:"): boolean {
   return !databaseUrl.startsWith("sqlite:");
 }

@@ -8,8 +8,8 @@ import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";
 
 /**
- * `/graphql`: the usage history. Whoever is not signed in gets no further than here. GraphQL's libraries are imported with
- * the first question that is let in, as they take longer than all the rest of the start.
+ * `/graphql`: the usage history. Refuses callers who are not signed in. GraphQL's libraries are imported on the first
+ * allowed query, because they take longer than the rest of the start.
  */
 export function graphql(services: Services, path: string) {
   let starting: Promise<GraphqlServer> | undefined;
@@ -39,7 +39,7 @@ export function graphql(services: Services, path: string) {
   };
 }
 
-/** Who asks, and what, as far as it may be asked at all. */
+/** Authenticates the caller and parses the query, within the limits. */
 async function letIn({ sessions }: Services, request: IncomingMessage, path: string, held: HeldBody) {
   const { method = "GET", headers } = request;
   if (!isSameOrigin(headers)) {
@@ -60,7 +60,7 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
     );
   }
   const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;
-  // There are answers in JSON alone, whatever was wished for.
+  // Answers are always JSON, whatever the Accept header.
   const form = "application/graphql-response+json";
   const accept = headers.accept?.includes(form) ? form : "application/json";
   const plain = { accept, "content-type": "application/json" };

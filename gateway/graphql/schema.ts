@@ -11,7 +11,7 @@ export function createSchema(): GraphQLSchema {
   return builder.toSchema();
 }
 
-/** As it is checked in, in `schema.graphql`. */
+/** The schema as in `schema.graphql`. */
 export function printUsageSchema(): string {
   return `${printSchema(lexicographicSortSchema(createSchema()))}\n`;
 }
@@ -48,7 +48,7 @@ function readMoment(value: unknown): Date {
   return moment;
 }
 
-/** RFC 3339. Without an offset nobody knows which moment is meant. */
+/** RFC 3339. The offset is required, because a moment without one is ambiguous. */
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 
 function refuse(): never {

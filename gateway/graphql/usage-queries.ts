@@ -33,7 +33,7 @@ export function addUsageQueries(builder: Builder): void {
           });
         }
         const after = args.after ?? undefined;
-        // A cursor is the id of the record before.
+        // A cursor is the ID of the previous record.
         if (after !== undefined && !isId("req", after)) {
           throw new GatewayError("invalid_value", "after is no cursor of a page.", { param: "after" });
         }
@@ -89,7 +89,7 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
   });
 }
 
-/** Not given and null are the same. */
+/** A missing filter and null are equal. */
 function toWish(filter: GivenFilter | null | undefined): UsageWish {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(given) as UsageWish;

@@ -3,7 +3,7 @@ import type { OwnedRecord } from "../usage/history/usage-history.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 
-/** One request, as the history has it: counts, names, times and how it ended, never content. */
+/** A request in the history: counts, names, times and outcome, never content. */
 export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
   return builder.objectRef<OwnedRecord>("UsageRecord").implement({
     description: "One request that was made with an API key. Its id is the `x-request-id` of the response.",

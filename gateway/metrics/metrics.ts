@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestMeters } from "./request-meters.ts";
 
-/** This process's metrics. Loaded only where somebody wants them. */
+/** This process's metrics. Loaded only where they are enabled. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly observer: RequestObserver = createRequestMeters(this.#registry);
@@ -16,12 +16,12 @@ export class Metrics {
     watchServices(this.#registry, services);
   }
 
-  /** In Prometheus's text form. */
+  /** In Prometheus's text format. */
   async print(): Promise<MetricsPage> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** To be sent to another process. */
+  /** The metrics as a message for another process. */
   read(): Promise<ReadMetric[]> {
     return this.#registry.getMetricsAsJSON();
   }
@@ -33,10 +33,10 @@ export class Metrics {
 
 export type MetricsPage = { contentType: string; text: string };
 
-/** A metric with all its values, as a message between processes can carry it. */
+/** A metric and its values, serializable between processes. */
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 
-/** What is not counted but looked at whenever somebody asks. */
+/** Gauges that are read on each scrape. */
 function watchServices(registry: Registry, services: WatchedServices): void {
   const { openExchanges, recorder, changeFeed, attempts } = services;
   const registers = [registry];

@@ -2,8 +2,8 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import type { EndedRequest, RequestObserver } from "../usage/request-observer.ts";
 
 /**
- * What is counted of requests. Every label has few values: models are those of the catalogue, providers those of the
- * console, codes and endpoints the gateway's own. Nothing of a key and nothing that a client writes is among them.
+ * Counts requests. Every label has few values: models of the catalogue, configured providers, and the gateway's own
+ * codes and endpoints. No key and no client text is among them.
  */
 export function createRequestMeters(registry: Registry): RequestObserver {
   const registers = [registry];
@@ -80,7 +80,7 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   };
 }
 
-/** A catalogue has hundreds of models; one that a program keeps renaming must not fill the memory. */
+/** A catalogue has hundreds of models. A program that keeps renaming them must not fill the memory. */
 function limitModels(): (slug: string) => string {
   const seen = new Set<string>();
   return (slug) => {

@@ -2,9 +2,9 @@ import { holdsSecret } from "../upstream/hide-secret.ts";
 import { isObject } from "../wire/json.ts";
 
 /**
- * What an answer that is no list of models means, in words for whoever set the provider up.
+ * Explains an answer that is no model list to the administrator.
  * @param body the answer's JSON, or null
- * @param path where it was asked for the list
+ * @param path the requested path
  */
 export function explainRefusal(status: number, body: unknown, { path, secret }: AskedAt): string {
   const said = quote(body, secret);
@@ -28,7 +28,7 @@ export function explainRefusal(status: number, body: unknown, { path, secret }: 
 
 type AskedAt = { path: string; secret: string | null };
 
-/** What the upstream says itself, where that is short, plain, and holds nothing of our secret. */
+/** The upstream's own message, where it is short, plain and free of the credential. */
 function quote(body: unknown, secret: string | null): string {
   const text = messageIn(body)?.trim() ?? "";
   const isPlain = text !== "" && text.length <= quoteLengthMax && /^[^\p{Cc}<>]+$/u.test(text);
@@ -45,5 +45,5 @@ function messageIn(body: unknown): string | undefined {
   return candidates.find((candidate) => typeof candidate === "string");
 }
 
-/** Upstreams quote keys in part, as in `sk-pr***ABCD`: a few characters in a row are enough to be one. */
+/** Upstreams quote keys in part, as in `sk-pr***ABCD`, so a few equal characters count as a quote. */
 const pieceLength = 4;

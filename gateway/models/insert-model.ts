@@ -12,15 +12,15 @@ export type ModelChanges = {
   prices?: Partial<Prices> | undefined;
   contextWindow?: number | null | undefined;
   outputTokensMax?: number | null | undefined;
-  /** Slugs, in their order; in place of those that the model has. */
+  /** Slugs, in order. Replaces the existing ones. */
   fallbacks?: string[] | undefined;
-  /** The one that was edited; an older one than the current is refused. */
+  /** The edited revision. Refused unless it is the current one. */
   revision?: number | undefined;
 };
 
 export type NewModel = Omit<ModelChanges, "revision"> & { slug: string; providerId: string };
 
-/** What is not said is filled in with what is known. Throws for a slug that is not below the provider's name. */
+/** Fills missing values with known facts. Throws for a slug without the provider's name. */
 export async function insertModel(
   { models, providers }: Repositories,
   runtime: Runtime,
@@ -34,7 +34,7 @@ export async function insertModel(
     const message = `The slug must be ${provider.name}/ and the model's name, without spaces.`;
     throw new GatewayError("invalid_value", message, { param: "slug" });
   }
-  // Null is said; only what is not said is filled in.
+  // Null is a given value. Only missing values are filled in.
   const { contextWindow = known?.contextWindow ?? null, outputTokensMax = known?.outputTokensMax ?? null } =
     model;
   const row: ModelRow = {

@@ -2,7 +2,7 @@ import type { Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import { GatewayError } from "../errors.ts";
 
-/** Tells the slugs of a model's fallbacks, in their order. */
+/** Returns a function that lists the slugs of a model's fallbacks, in order. */
 export async function readFallbacks({ models }: Repositories): Promise<(model: { id: string }) => string[]> {
   const fallbacks = Map.groupBy(await models.listFallbacks(), ({ modelId }) => modelId);
   const rows = fallbacks.size === 0 ? [] : await models.list();
@@ -11,7 +11,7 @@ export async function readFallbacks({ models }: Repositories): Promise<(model: {
     (fallbacks.get(id) ?? []).flatMap(({ fallbackModelId }) => slugs.get(fallbackModelId) ?? []);
 }
 
-/** Replaces a model's fallbacks. Throws `invalid_value` for a slug that is no other model's. */
+/** Replaces a model's fallbacks. Throws `invalid_value` for an unknown slug or the model's own. */
 export async function saveFallbacks(
   { models }: Repositories,
   model: Pick<ModelRow, "id" | "slug">,

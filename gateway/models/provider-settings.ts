@@ -4,17 +4,17 @@ import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-gu
 import { findPreset } from "../providers/presets.ts";
 import { howToAllow } from "../upstream/explain-failure.ts";
 
-/** Where and what a provider is, as it is entered: what is not given is the preset's, or the kind's. */
+/** A provider's settings as entered. Missing ones come from the preset or the kind. */
 export type ProviderSettingsInput = {
   kind: ProviderKindName;
   preset?: string | null | undefined;
   baseUrl?: string | null | undefined;
 };
 
-/** The same, complete. */
+/** The complete settings. */
 export type CheckedSettings = { kind: ProviderKindName; preset: string | null; baseUrl: string | null };
 
-/** Throws `invalid_value` or `missing_required_parameter` for settings that could never be called, when they are entered. */
+/** Throws `invalid_value` or `missing_required_parameter` for settings that can never work. */
 export async function checkSettings(
   { kind, preset = null, baseUrl }: ProviderSettingsInput,
   guard: AddressGuard,
@@ -35,7 +35,7 @@ export async function checkSettings(
   });
 }
 
-/** Throws what the kind throws for settings, or a credential, of a form that it does not take. */
+/** Throws the kind's errors for invalid settings or credentials. */
 export function checkConnection(
   { kind, preset, baseUrl }: { kind: string; preset: string | null; baseUrl: string | null },
   secret: string | null,
@@ -44,8 +44,8 @@ export function checkConnection(
 }
 
 /**
- * The base URL of an upstream as it is stored. Throws `invalid_value` for one that could never be called, so that it is
- * said when it is entered; the address that is really dialled is checked again each time.
+ * The stored form of a base URL. Throws `invalid_value` for one that can never work. The dialed address is checked
+ * again on each connection.
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null)

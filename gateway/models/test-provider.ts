@@ -10,14 +10,14 @@ import { explainFailure } from "../upstream/explain-failure.ts";
 import { parseJson } from "../wire/json.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 
-/** What a test of a provider showed: the whole, and each of its credentials. */
+/** The result of a provider test: overall, and per credential. */
 export type ProviderTest = Finding & { credentials: (Finding & { id: string; lastFour: string })[] };
 
 type Finding = { ok: boolean; message: string; latencyMs: number; modelCount: number };
 
 type ProbeOptions = { secretBox: SecretBox; upstreams: Upstreams };
 
-/** Calls the upstream for real, with each of the provider's credentials, or without one where it has none. */
+/** Calls the upstream with each of the provider's credentials, or without any. */
 export async function testProvider(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -35,7 +35,7 @@ export async function testProvider(
   return { ...summarize(findings), credentials: findings };
 }
 
-/** The names of the upstream's models, as seen with the first credential that works; what is wrong where none does. */
+/** The upstream's model names from the first working credential, or the problem. */
 export async function askForModels(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -84,19 +84,19 @@ function toFinding({ ok, message, latencyMs, models }: ProviderVerdict): Finding
   return { ok, message, latencyMs, modelCount: models.length };
 }
 
-/** What a real, cheap call to a provider showed. */
+/** The result of a real, cheap call to a provider. */
 type ProviderVerdict = {
   ok: boolean;
-  /** In words for whoever set the provider up. */
+  /** For the administrator. */
   message: string;
   latencyMs: number;
-  /** The names of the upstream's models, as far as it tells. */
+  /** The upstream's model names, as far as it lists them. */
   models: string[];
 };
 
 /**
- * Asks an upstream for its list of models: nothing is billed for that, and it takes host, address, path and credential.
- * Throws what the provider throws for settings that it does not take.
+ * Requests the upstream's model list, which is free and tests host, URL, path and credential. Throws the provider's
+ * errors for invalid settings.
  */
 async function probeProvider(
   provider: Provider,
@@ -115,7 +115,7 @@ async function probeProvider(
   return { ok: true, message, latencyMs, models: finding };
 }
 
-/** The names of the models, or what is wrong. */
+/** The model names, or the problem. */
 async function ask(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
   const { modelsEndpoint } = api;
   try {

@@ -13,7 +13,7 @@ import { recomputeCommand } from "../usage/history/recompute-command.ts";
 
 type CommandOptions = { config: Config; runtime: Runtime; print(line: string): void };
 
-/** Does what `node gateway/main.ts <command>` asks for besides serving. Returns the exit code. */
+/** Runs `node gateway/main.ts <command>`. Returns the exit code. */
 export async function runCommand(parameters: string[], options: CommandOptions): Promise<number> {
   const [name = "", ...rest] = parameters;
   const command = commands[parameters.join(" ")];
@@ -92,7 +92,7 @@ async function rewrapCredentials({ config, runtime, print }: CommandOptions): Pr
   try {
     await checkSchema(database);
     const dataKeys = createDataKeys(config, { database, runtime, secretBox });
-    // A data key that KMS has lost for good must not keep the other secrets where they are.
+    // A data key that KMS has lost must not block the other secrets.
     await dataKeys?.load().catch((error: unknown) => {
       if (secretBox.sealingKeyId === null) throw error;
     });

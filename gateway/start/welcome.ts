@@ -1,6 +1,6 @@
 import type { RunningGateway } from "./start-gateway.ts";
 
-/** What is printed when the gateway has started: where it is, and what a newcomer does next. */
+/** The text after the start: the address, and a newcomer's next steps. */
 export async function welcome({ publicUrl, services }: RunningGateway): Promise<string> {
   const lines = [`Model Gateway is listening at ${publicUrl}`];
   if (services.firstKeyValue !== null) {
