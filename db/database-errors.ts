@@ -22,12 +22,13 @@ export class StillReferencedError extends Error {
 export function fromDriverError(error: unknown): unknown {
   const code = driverCode(error);
   if (code === undefined) return error;
-  if (duplicateCodes.has(code)) return new DuplicateError("The value exists already.", { cause: error });
-  if (referenceCodes.has(code)) return new StillReferencedError("The row is referred to.", { cause: error });
-  if (tooLongCodes.has(code)) return new QueryTooLongError("The query took too long.", { cause: error });
+  if (duplicateCodes.has(code)) return new DuplicateError("The value already exists.", { cause: error });
+  if (referenceCodes.has(code))
+    return new StillReferencedError("The row is still referenced.", { cause: error });
+  if (tooLongCodes.has(code)) return new QueryTooLongError("The query timed out.", { cause: error });
   if (unavailableCodes.has(code) || unavailableSqlite.test(code)) {
     const reason = tellingCodes.test(code) ? `${code}: ${driverMessage(error)}` : code;
-    return new DatabaseUnavailableError(`The database cannot be used (${reason}).`, { cause: error });
+    return new DatabaseUnavailableError(`The database is unavailable (${reason}).`, { cause: error });
   }
   return error;
 }

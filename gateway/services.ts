@@ -59,7 +59,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
   };
   try {
     const migrated = await database.migrate();
-    if (migrated.length > 0) log.info({ migrations: migrated }, "the database schema was brought up to date");
+    if (migrated.length > 0) log.info({ migrations: migrated }, "migrated the database schema");
 
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
     const guard = new AddressGuard(config.upstreamPrivateHosts);
@@ -86,7 +86,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
     const { administrator } = config;
     if (administrator && (await people.accounts.createFirstAdministrator(administrator))) {
-      log.info("the administrator from ADMIN_EMAIL was created");
+      log.info("created the administrator from ADMIN_EMAIL");
     }
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;

@@ -130,7 +130,9 @@ function zoneAt(zones: pulumi.Output<string[]>, index: number): pulumi.Output<st
   return zones.apply((names) => {
     const zone = names[index];
     if (zone === undefined)
-      throw new pulumi.RunError(`The region has ${names.length} zones; gateway:zones asks for more.`);
+      throw new pulumi.RunError(
+        `The region has ${names.length} zones, fewer than gateway:zones. Lower that setting.`,
+      );
     return zone;
   });
 }

@@ -41,7 +41,7 @@ export class PasswordHasher {
     if (this.#waiting.length >= waitingHashesMax) {
       throw new GatewayError(
         "service_unavailable",
-        "Too many passwords are being checked. Try again in a few seconds.",
+        "Too many sign-ins are in progress. Retry in a few seconds.",
         { retryAfterSeconds },
       );
     }

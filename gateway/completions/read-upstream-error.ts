@@ -21,21 +21,25 @@ export function readUpstreamError(
   if (meant === 401 || meant === 402 || meant === 403) {
     return new GatewayError(
       "upstream_auth_failed",
-      "The model's provider refused the gateway's own credential. Whoever runs the gateway has to check it.",
+      "The provider rejected the gateway's credential. An administrator must check it in the console.",
       { reason },
     );
   }
   if (meant < 400 || meant > 499) {
-    return new GatewayError("upstream_error", `The model's provider answered with HTTP status ${meant}.`, {
-      reason,
-    });
+    return new GatewayError(
+      "upstream_error",
+      `The provider returned HTTP status ${meant}. Retry the request.`,
+      {
+        reason,
+      },
+    );
   }
   const { message, type, param, code } = readErrorMembers(parsed, speaker.secret);
   const retryAfterMs = readRetryAfterMs(headers);
   const isNative = speaker.form === "native";
   return new GatewayError(
     "upstream_rejected",
-    message ?? `The model's provider refused the request with HTTP status ${meant}.`,
+    message ?? `The provider rejected the request with HTTP status ${meant}.`,
     {
       reason,
       upstream: {

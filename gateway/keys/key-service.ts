@@ -110,7 +110,7 @@ export class KeyService {
       { expiresAt, limits },
     );
     if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
-      const message = "Only an administrator may make keys for others.";
+      const message = "Only an administrator can create keys for other users.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);

@@ -136,6 +136,6 @@ function describe(price: ModelPrice, dependsOnHour: boolean): string | null {
   const firstTier = typeof input === "object" ? input.tiers[0] : undefined;
   // The next price starts above this count. 271999 is the package's spelling of "from 272000 on".
   const thousands = firstTier && Math.round(firstTier.start / 1000);
-  if (thousands) return `Prompts beyond ${thousands},000 tokens cost more.`;
-  return dependsOnHour ? "It is cheaper at some hours; these are the prices of the others." : null;
+  if (thousands) return `Prompts above ${thousands},000 tokens cost more.`;
+  return dependsOnHour ? "Some hours are cheaper. These are the prices of the other hours." : null;
 }

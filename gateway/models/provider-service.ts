@@ -145,7 +145,7 @@ export class ProviderService {
       });
     } catch (error) {
       if (!(error instanceof StillReferencedError)) throw error;
-      const message = "There are models of this provider. Delete them first.";
+      const message = "The provider still has models. Delete them first.";
       throw new GatewayError("conflict", message, { param: "id" });
     }
     await changeFeed.catchUp();
@@ -237,5 +237,5 @@ function toTold(row: ProviderRow): ProviderRow {
 }
 
 function nameTaken(name: string, param: string): GatewayError {
-  return new GatewayError("conflict", `There is a provider ${name} already.`, { param });
+  return new GatewayError("conflict", `The provider ${name} already exists.`, { param });
 }

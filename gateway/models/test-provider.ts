@@ -76,7 +76,7 @@ function summarize(findings: (Finding & { lastFour: string })[]): Finding {
       ? (findings[0]?.message ?? "")
       : first
         ? `${failed.length} of ${count} keys ${failed.length === 1 ? "fails" : "fail"}. …${first.lastFour}: ${first.message}`
-        : `All ${count} keys work. Answered in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
+        : `All ${count} keys work. Responded in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
   return { ok: failed.length === 0, message, latencyMs, modelCount };
 }
 
@@ -110,8 +110,8 @@ async function probeProvider(
   if (typeof finding === "string") return { ok: false, message: finding, latencyMs, models: [] };
   const count = `${finding.length} ${finding.length === 1 ? "model" : "models"}`;
   const message = api.modelsEndpoint.answer
-    ? "It answers by itself."
-    : `Answered in ${latencyMs} ms, ${count}.`;
+    ? "Built in: no connection needed."
+    : `Responded in ${latencyMs} ms, ${count}.`;
   return { ok: true, message, latencyMs, models: finding };
 }
 
@@ -140,8 +140,8 @@ function readAnswer(api: UpstreamApi, { status, headers, body }: CollectedAnswer
   const isPage =
     /html/i.test(String(headers["content-type"])) ||
     /^\s*<(?:!doctype|html)/i.test(body.toString("utf8", 0, 200));
-  const what = isPage ? "a web page" : "no list of models";
-  return `What it answered at ${modelsEndpoint.path} is ${what}. Check the base URL.`;
+  const what = isPage ? "a web page" : "not a model list";
+  return `The response from ${modelsEndpoint.path} is ${what}. Check the base URL.`;
 }
 
 const timeouts = {

@@ -111,7 +111,7 @@ export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string):
   const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
   throw new GatewayError(
     "model_not_found",
-    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the models it may use.`,
+    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the key's models.`,
     { param: "model" },
   );
 }

@@ -31,7 +31,7 @@ export class ConnectedProvider {
       try {
         return { credentialId, weight, api: connect(row, credential, secretBox) };
       } catch (error) {
-        log.error({ provider: row.name, credentialId, error }, "the provider cannot be called");
+        log.error({ provider: row.name, credentialId, error }, "the provider's settings are invalid");
         return { credentialId, weight, api: toGatewayError(error) };
       }
     });

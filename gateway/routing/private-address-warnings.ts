@@ -40,7 +40,7 @@ export class PrivateAddressWarnings {
     const address = hostAndPortOf(new URL(origin));
     this.#options.log.warn(
       { provider: providerName, address },
-      `a provider is not called, because its address is private. ${howToAllow(address)}`,
+      `the provider's address is private, so requests to it are blocked. ${howToAllow(address)}`,
     );
   }
 }

@@ -74,7 +74,7 @@ export class SpanDelivery implements SpanProcessor {
     this.#lost += spans;
     const now = this.#now();
     if (now - this.#toldAt < tellIntervalMs) return;
-    this.#log.warn({ lostSpans: this.#lost, reason }, "traces do not get to their collector");
+    this.#log.warn({ lostSpans: this.#lost, reason }, "traces do not reach their collector");
     this.#toldAt = now;
     this.#lost = 0;
   }

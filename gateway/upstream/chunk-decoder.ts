@@ -81,18 +81,18 @@ export class ChunkDecoder {
     }
     if (this.#digits > 0 && byte === cr) return "size LF";
     if (this.#digits > 0 && byte === semicolon) return "extension";
-    throw brokenRule("the size of a chunk is none");
+    throw brokenRule("a chunk size is invalid");
   }
 
   #skipName(byte: number): Place {
-    if (!isToken(String.fromCharCode(byte))) throw brokenRule("a trailer is no field");
+    if (!isToken(String.fromCharCode(byte))) throw brokenRule("a trailer is malformed");
     return this.#skip("trailer name", byte);
   }
 
   #skip(place: Place, byte: number): Place {
     const isControl = (byte < 0x20 && byte !== tab) || byte === 0x7f;
     if (isControl || ++this.#skipped > skippedBytesMax)
-      throw brokenRule("what surrounds a chunk is too much");
+      throw brokenRule("its chunk extensions or trailers are too long");
     return place;
   }
 }
@@ -113,7 +113,7 @@ type Place =
   | "done";
 
 function expect(byte: number, expected: number): void {
-  if (byte !== expected) throw brokenRule("a chunk does not end where it should");
+  if (byte !== expected) throw brokenRule("a chunk has no valid end");
 }
 
 function hexDigit(byte: number): number {

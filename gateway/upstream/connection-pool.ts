@@ -133,10 +133,10 @@ type WaitingCall = { call: NetworkCall; credential: string; request: UpstreamReq
 function queueFull(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "Too many requests wait for a connection to the model's provider. Try again later.",
+    "Too many requests are waiting for a connection to the provider. Retry later.",
   );
 }
 
 function unwanted(): Error {
-  return new Error("The connection is not wanted any more.");
+  return new Error("The connection is no longer needed.");
 }

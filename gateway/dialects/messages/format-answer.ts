@@ -16,7 +16,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const choices: unknown[] = answer.choices;
   const choice = choices.find((each) => isObject(each) && each["index"] === 0) ?? choices[0];
   if (!isObject(choice)) {
-    const message = "The answer of the model's provider had no choice in it.";
+    const message = "The provider's response contained no choice. Retry the request.";
     throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
   }
   const said = readAssistantMessage(choice["message"]);

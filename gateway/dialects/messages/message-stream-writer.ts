@@ -130,7 +130,7 @@ export class MessageStreamWriter implements StreamWriter {
 
   #createCall(id: string, name: string): CallBlock {
     if (name === "") {
-      const message = "The model's provider called a tool without its name.";
+      const message = "The provider called a tool without a name. Retry the request.";
       throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
     }
     const fallback = `toolu_${toBareId(this.#envelope)}_${this.#callCount++}`;

@@ -10,7 +10,7 @@ export function formatModelList(models: readonly ListedModel[], query: ModelList
   const before = findPlace(models, query["before_id"], "before_id");
   const after = findPlace(models, query["after_id"], "after_id");
   if (before !== null && after !== null) {
-    throw invalidValue("before_id", "cannot be given together with 'after_id'");
+    throw invalidValue("before_id", "cannot be combined with 'after_id'");
   }
   const end = before ?? Math.min(models.length, (after ?? -1) + 1 + limit);
   const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
@@ -55,7 +55,7 @@ function findPlace(models: readonly ListedModel[], id: unknown, param: string): 
   if (id === undefined) return null;
   if (typeof id !== "string") throw invalidType(param, "a string", id);
   const place = models.findIndex(({ slug }) => slug === id);
-  if (place === -1) throw invalidValue(param, "must be the id of a model in the list");
+  if (place === -1) throw invalidValue(param, "must be the ID of a model in the list");
   return place;
 }
 

@@ -70,7 +70,7 @@ function toNote(block: Block): Block[] {
 
 /** Otherwise the model would invent results: Claude Code sends requests whose only tool is web search. */
 function sayUnavailable(names: readonly string[]): string {
-  return `You cannot use ${names.join(", ")}: it is not available with this model. Where the task needs it, say that you could not do it; do not make up results.`;
+  return `These tools are not available with this model: ${names.join(", ")}. If the task needs one, say that you could not do it. Do not invent results.`;
 }
 
 /** Converts a user turn: tool results, which must directly follow the calls, then the user's content. */

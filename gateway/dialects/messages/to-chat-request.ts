@@ -13,7 +13,10 @@ import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   if (body["max_tokens"] === 0) {
-    throw unsupported("max_tokens", "Only Anthropic's own cache can be filled without an answer.");
+    throw unsupported(
+      "max_tokens",
+      "Only Anthropic's cache can be filled without a response. Use a value of at least 1.",
+    );
   }
   const { unavailable, ...tools } = toChatTools(body);
   const request = {
@@ -93,7 +96,7 @@ function toResponseFormat(body: Record<string, unknown>): object | undefined {
   const format = ifGiven(isOld ? body["output_format"] : given, param, expectObject);
   if (format === undefined) return undefined;
   if (expectString(format["type"], `${param}.type`) !== "json_schema") {
-    throw unsupported(`${param}.type`, "Only json_schema is known.");
+    throw unsupported(`${param}.type`, "Only json_schema is supported.");
   }
   const schema = expectObject(format["schema"], `${param}.schema`);
   return { type: "json_schema", json_schema: { name: "answer", schema, strict: isStrict(schema) } };

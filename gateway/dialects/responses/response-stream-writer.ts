@@ -191,7 +191,7 @@ export class ResponseStreamWriter implements StreamWriter {
     if (this.#characters <= this.#answerCharactersMax) return;
     throw new GatewayError(
       "upstream_error",
-      `The answer of the model's provider is longer than ${this.#answerCharactersMax} characters.`,
+      `The provider's response is longer than ${this.#answerCharactersMax} characters.`,
       { reason: "answer_too_long" },
     );
   }

@@ -181,6 +181,6 @@ export class FairQueue {
 }
 
 function overCapacity(): GatewayError {
-  const message = "The gateway has as many requests under way as it can take. Try again in a moment.";
+  const message = "The gateway is at capacity. Retry in a moment.";
   return new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
 }

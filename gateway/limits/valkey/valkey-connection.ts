@@ -44,7 +44,7 @@ export class ValkeyConnection {
     this.#client.on("ready", () => void this.#greet());
     this.#client.on("error", (error: Error) => this.#lose(error.message));
     this.#client.on("close", () => this.#lose("the connection was closed"));
-    this.#start = setTimeout(() => this.#isThere ?? this.#lose(`no answer in ${startMs} ms`), startMs);
+    this.#start = setTimeout(() => this.#isThere ?? this.#lose(`no answer within ${startMs} ms`), startMs);
   }
 
   get isThere(): boolean {
@@ -96,7 +96,7 @@ export class ValkeyConnection {
   async #greet(): Promise<void> {
     const { greet, came, log } = this.#options;
     if ((await this.#send((client) => greet(client))) === null) return;
-    if (this.#isThere === false) log.info("Valkey is back: limits are counted there again");
+    if (this.#isThere === false) log.info("Valkey is available again: limits are counted there");
     this.#isThere = true;
     came();
     this.#firstAttemptOver();
@@ -110,7 +110,7 @@ export class ValkeyConnection {
       if (!oldest) return;
       const leftMs = oldest.at + this.#options.timeoutMs - performance.now();
       if (leftMs > 0) this.#watch = setTimeout(() => this.#look(), leftMs);
-      else this.#lose(`no answer in ${this.#options.timeoutMs} ms`);
+      else this.#lose(`no answer within ${this.#options.timeoutMs} ms`);
     });
   }
 
@@ -118,7 +118,7 @@ export class ValkeyConnection {
     const { log } = this.#options;
     const isConnected = this.#client.status === "ready";
     if (this.#isThere !== false) {
-      log.warn({ reason }, "Valkey is away: each process keeps limits as it would without it");
+      log.warn({ reason }, "Valkey is unavailable: each process enforces limits itself");
     }
     this.#isThere = false;
     this.#settleAll();

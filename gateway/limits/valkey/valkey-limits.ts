@@ -140,7 +140,7 @@ export class ValkeyLimits {
     const before = await this.#connection.ask(async (client) => ({
       value: await client.set(sessionKey(this.#session), "1", "PX", sessionMs, "GET"),
     }));
-    if (isThere && before?.value === null) this.#connection.giveUp("it has forgotten what it counted");
+    if (isThere && before?.value === null) this.#connection.giveUp("the server lost its counts");
   }
 }
 

@@ -19,7 +19,7 @@ export function toAssistantBlocks(
 ): ContentBlock[] {
   for (const field of ["function_call", "audio"]) {
     if (message[field] !== undefined && message[field] !== null) {
-      throw unsupported(`${param}.${field}`, "Claude has nothing like it.");
+      throw unsupported(`${param}.${field}`, "Claude has no equivalent.");
     }
   }
   const said = toTextBlocks(message.content, `${param}.content`);
@@ -42,7 +42,7 @@ export function toAssistantBlocks(
 
 function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUseBlock {
   const call = expectObject(value, param);
-  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude calls functions only.");
+  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude supports only function tools.");
   const { name, arguments: args } = expectObject(call["function"], `${param}.function`);
   return {
     type: "tool_use",

@@ -95,7 +95,7 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
     const callParam = `${param}[${index}]`;
     const call = expectObject(value, callParam);
     if (call["type"] !== undefined && call["type"] !== "function") {
-      throw unsupported(`${callParam}.type`, "Models on Bedrock call functions only.");
+      throw unsupported(`${callParam}.type`, "Models on Bedrock support only function tools.");
     }
     const called = expectObject(call["function"], `${callParam}.function`);
     return {

@@ -12,7 +12,7 @@ type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pic
 export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMetricsOptions): Promise<void> {
   const print = async () => printWorkerMetrics(await readWorkerMetrics(workers.serving));
   const { url } = await startMetricsServer({ host, port, log, print });
-  log.info({ url }, "metrics can be read");
+  log.info({ url }, "metrics are available");
 }
 
 /** Asks every worker. A dying or busy one is missing from this scrape. */

@@ -79,14 +79,14 @@ export class WorkerPool {
     place.worker = worker;
     // The system may be out of processes, or the program may be missing. No exit event follows then.
     worker.on("error", (error) => {
-      log.error({ worker: place.number, error }, "a worker cannot be started, or not be told something");
+      log.error({ worker: place.number, error }, "cannot start or reach a worker");
       if (worker.process.pid === undefined) ended({ exitCode: null, signal: null });
     });
     worker.on("message", (message: FromWorker) => {
       if (message.kind !== "started") return;
       hasStarted = true;
       place.isServing = true;
-      log.info({ worker: place.number, pid: worker.process.pid }, "a worker serves");
+      log.info({ worker: place.number, pid: worker.process.pid }, "a worker started");
       resolve(message.welcome);
     });
     worker.once("exit", (exitCode, signal) => ended({ exitCode, signal }));
@@ -104,7 +104,7 @@ export class WorkerPool {
     if (now() - place.startedAt > livedLongMs) place.deaths = 0;
     const waitMs = place.deaths === 0 ? 0 : Math.min(pauseMs * 2 ** (place.deaths - 1), pauseMsMax);
     place.deaths++;
-    log.warn({ worker: place.number, ...end, waitMs }, "a worker has ended; another takes its place");
+    log.warn({ worker: place.number, ...end, waitMs }, "a worker exited and is being replaced");
     place.timer = setTimeout(() => void this.#run(place), waitMs);
   }
 }
