@@ -17,8 +17,8 @@ import { migrations } from "./migrations/migrations.ts";
 import type { MysqlLimits } from "./mysql-options.ts";
 
 /**
- * Opens the database behind a URL: `sqlite:<path>` (embedded, created when absent) or `mysql://…` (see mysql-url.ts), whose
- * driver is only loaded then.
+ * Opens the database of a URL: `sqlite:<path>` (embedded, created if missing) or `mysql://…` (see mysql-url.ts). The
+ * MySQL driver is loaded on demand.
  */
 export async function openDataSource(url: string, limits: DataSourceLimits): Promise<DataSource> {
   const options = url.startsWith("sqlite:")
@@ -58,16 +58,16 @@ function sqliteOptions(path: string): DataSourceOptions {
     database: path,
     enableWAL: true,
     prepareDatabase: (connection: Sqlite.Database) => {
-      // Another process of ours may be migrating; waiting beats failing.
+      // Another process may be migrating: wait instead of failing.
       connection.pragma("busy_timeout = 5000");
-      // With a write-ahead log this is safe against a crash of the process; only a power cut can lose the last moments.
+      // With a write-ahead log, a crash of the process loses nothing. Only a power failure can lose the last moments.
       connection.pragma("synchronous = NORMAL");
-      // A statement blocks the whole process and cannot be interrupted, but this can end it: see `usage-queries.ts`.
+      // A statement blocks the process and cannot be interrupted. This function ends it: see `usage-queries.ts`.
       connection.function("in_time", (deadline) => {
-        if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query took too long.");
+        if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");
         return 1;
       });
-      // SQLite's own knows the 26 letters only, and names are searched whatever their case.
+      // SQLite's own function lowers only ASCII letters, and name searches ignore case.
       connection.function("lower", { deterministic: true }, (text) =>
         typeof text === "string" ? text.toLowerCase() : text,
       );
@@ -76,15 +76,15 @@ function sqliteOptions(path: string): DataSourceOptions {
 }
 
 /**
- * Lets nobody but the owner read a database that exists, with its hashes and e-mail addresses. A new one gets the mode
- * that the process's umask leaves.
+ * Restricts an existing database to its owner, because it holds hashes and email addresses. The umask restricts a new
+ * one.
  */
 function keepPrivate(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     try {
       chmodSync(file, 0o600);
     } catch (error) {
-      // It is not there, or belongs to another user.
+      // The file is missing or belongs to another user.
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT" && code !== "EPERM") throw error;
     }

@@ -1,38 +1,39 @@
-/** The database cannot be reached or does not answer in time. Nothing is known about what a write did. */
+/** The database is unreachable or timed out. The result of a write is unknown. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailableError";
 }
 
-/** The database ended a query that took too long. It can be used for others. */
+/** The database ended a slow query. Its connection stays usable. */
 export class QueryTooLongError extends Error {
   override readonly name = "QueryTooLongError";
 }
 
-/** A row with this unique value exists already. */
+/** A row with this unique value exists. */
 export class DuplicateError extends Error {
   override readonly name = "DuplicateError";
 }
 
-/** The row is still referred to by others, or refers to one that does not exist. */
+/** The row is referenced by others, or references a missing one. */
 export class StillReferencedError extends Error {
   override readonly name = "StillReferencedError";
 }
 
-/** Turns what the drivers throw into one of the errors above; anything else comes back as it is. */
+/** Converts a driver's error to one of the errors above. Returns any other error unchanged. */
 export function fromDriverError(error: unknown): unknown {
   const code = driverCode(error);
   if (code === undefined) return error;
-  if (duplicateCodes.has(code)) return new DuplicateError("The value exists already.", { cause: error });
-  if (referenceCodes.has(code)) return new StillReferencedError("The row is referred to.", { cause: error });
-  if (tooLongCodes.has(code)) return new QueryTooLongError("The query took too long.", { cause: error });
+  if (duplicateCodes.has(code)) return new DuplicateError("The value already exists.", { cause: error });
+  if (referenceCodes.has(code))
+    return new StillReferencedError("The row is still referenced.", { cause: error });
+  if (tooLongCodes.has(code)) return new QueryTooLongError("The query timed out.", { cause: error });
   if (unavailableCodes.has(code) || unavailableSqlite.test(code)) {
     const reason = tellingCodes.test(code) ? `${code}: ${driverMessage(error)}` : code;
-    return new DatabaseUnavailableError(`The database cannot be used (${reason}).`, { cause: error });
+    return new DatabaseUnavailableError(`The database is unavailable (${reason}).`, { cause: error });
   }
   return error;
 }
 
-/** InnoDB broke a deadlock by undoing this transaction: it can be run again. */
+/** InnoDB rolled back this transaction to break a deadlock. It can be repeated. */
 export function isDeadlock(error: unknown): boolean {
   return driverCode(error) === "ER_LOCK_DEADLOCK";
 }
@@ -41,7 +42,7 @@ function driverCode(error: unknown): string | undefined {
   for (let each = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, errno, driverError } = each as { code?: unknown; errno?: unknown; driverError?: unknown };
     if (typeof code === "string") return code;
-    // MariaDB's alone, and so without a name in the driver.
+    // Only MariaDB has this error, and the driver has no name for it.
     if (errno === 1969) return "ER_STATEMENT_TIMEOUT";
     each = driverError ?? each.cause;
   }
@@ -84,12 +85,12 @@ const unavailableCodes = new Set([
   "PROTOCOL_SEQUENCE_TIMEOUT",
 ]);
 
-/** With these the driver says what about the certificate, the token or the user is wrong, and no secret. */
+/** With these codes the driver explains what is wrong with the certificate, token or user, without secrets. */
 const tellingCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
 
 function driverMessage(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, "") : "";
 }
 
-/** SQLite's codes come with what exactly it was, as in SQLITE_IOERR_WRITE. */
+/** SQLite's extended codes add the cause, as in SQLITE_IOERR_WRITE. */
 const unavailableSqlite = /^SQLITE_(BUSY|CANTOPEN|FULL|IOERR|READONLY)(_|$)/;

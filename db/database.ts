@@ -21,8 +21,8 @@ import { WithheldModelRepository } from "./repositories/withheld-model-repositor
 import { keepUsagePartitions, type PartitionPlan } from "./usage-partitions.ts";
 
 /**
- * The one way to the database. Everything that is written together is one `write`, which is a transaction; everything
- * that is read together is one `read`. Both throw the errors of `database-errors.ts`.
+ * The only access to the database. A `write` is one transaction, and a `read` sees one state. Both throw the errors of
+ * `database-errors.ts`.
  */
 export class Database {
   readonly #dataSource: DataSource;
@@ -38,7 +38,7 @@ export class Database {
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
   }
 
-  /** Connects. `migrate` has to run before anything else if the schema may be old. */
+  /** Connects. An old schema requires `migrate` before anything else. */
   static async open(url: string, limits: DatabaseLimits): Promise<Database> {
     try {
       const answerTimeoutMs = limits.operationTimeoutMs;
@@ -48,11 +48,11 @@ export class Database {
     }
   }
 
-  /** Brings the schema up to date; returns the names of the migrations that ran. */
+  /** Updates the schema. Returns the names of the applied migrations. */
   async migrate(): Promise<string[]> {
     if ((await this.pendingMigrations()).length === 0) return [];
     if (this.#isSqlite) return migrate(this.#dataSource);
-    // A migration of a large table takes its time: connections that give up on slow answers would undo it.
+    // Migrating a large table takes long, and connections with a timeout would roll it back.
     const dataSource = await this.#openWithoutHurry();
     try {
       return await migrate(dataSource);
@@ -61,7 +61,7 @@ export class Database {
     }
   }
 
-  /** The names of the migrations that `migrate` would run. Changes nothing. */
+  /** The names of the pending migrations. Changes nothing. */
   pendingMigrations(): Promise<string[]> {
     return pendingMigrations(this.#dataSource);
   }
@@ -79,7 +79,7 @@ export class Database {
     return this.#isSqlite;
   }
 
-  /** On MySQL only; see `usage-partitions.ts`. It may take as long as it takes. */
+  /** MySQL only, see `usage-partitions.ts`. Has no timeout. */
   async keepUsagePartitions(plan: PartitionPlan): Promise<string[]> {
     try {
       return await keepUsagePartitions(this.#dataSource, plan);
@@ -90,7 +90,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#tail;
-    // A server that is frozen would not even say good-bye.
+    // A frozen server would not answer even this.
     await withTimeout(this.#dataSource.destroy(), this.#timeoutMs).catch(() => {});
   }
 
@@ -99,8 +99,8 @@ export class Database {
     attempt = 1,
   ): Promise<Result> {
     try {
-      // Above READ COMMITTED, MySQL locks the gaps where a row could be, and writers of unrelated rows meet in them.
-      // SQLite knows no such level, and needs none: nothing else runs meanwhile.
+      // Above READ COMMITTED, MySQL locks gaps between rows, and writers of unrelated rows block one another. SQLite
+      // has only one level and runs one transaction at a time.
       const isolation = this.#isSqlite ? "SERIALIZABLE" : "READ COMMITTED";
       return await this.#dataSource.transaction(isolation, (manager) => {
         lockSqlite(manager);
@@ -123,8 +123,8 @@ export class Database {
   }
 
   /**
-   * TypeORM has one SQLite connection: two transactions at once fail, and whatever else runs while one is open is
-   * undone with it or sees what is not yet committed. So there everything waits for its turn.
+   * TypeORM has one SQLite connection. Concurrent transactions fail, and other statements would join the open one. So
+   * all operations queue.
    */
   #enqueue<Result>(operation: () => Promise<Result>): Promise<Result> {
     const result = this.#tail.then(operation);
@@ -160,20 +160,19 @@ function repositoriesOf(manager: EntityManager) {
 }
 
 /**
- * SQLite's transactions begin as readers, and one that writes later fails at once if another process has written or is
- * writing. At its first statement it waits for its turn, so that is one that writes, if only no row: TypeORM has no way to
- * say BEGIN IMMEDIATE.
+ * SQLite's transactions start as readers, and a later write fails if another process is writing. A first statement that
+ * writes no row waits instead: TypeORM cannot send BEGIN IMMEDIATE.
  */
 function lockSqlite(manager: EntityManager): void {
   sqliteOf(manager)?.prepare("DELETE FROM counters WHERE FALSE").run();
 }
 
-/** A frozen server never answers; whoever asked must not wait for it. */
+/** A frozen server never answers, and callers must not wait for it. */
 async function withTimeout<Result>(result: Promise<Result>, timeoutMs: number): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new DatabaseUnavailableError(`The database did not answer within ${timeoutMs} ms.`));
+      reject(new DatabaseUnavailableError(`The database did not respond within ${timeoutMs} ms.`));
     }, timeoutMs);
   });
   try {

@@ -1,16 +1,15 @@
 import Sqlite from "better-sqlite3";
 
 /**
- * Takes a file for as long as the result is kept, creating it if need be; null when somebody else has it. The system lets go
- * of it when the process dies, however that happens, so it also holds where process ids repeat, as in containers.
- *
- * Node has no such lock, but SQLite has, as an empty database in a transaction that is never committed. It is an advisory
- * lock of POSIX: also for containers that share a folder, and over NFS from version 4 on. Nothing is ever written.
+ * Locks a file, which is created if necessary, as long as the result is kept. Null when another process holds it. The
+ * system releases it when the process dies, so it also works where process IDs repeat, as in containers. Node has no
+ * such lock, but SQLite has: an empty database with a transaction that is never committed. It is a POSIX advisory lock,
+ * valid across containers that share a folder and over NFS 4. Nothing is ever written.
  */
 export function lockFile(path: string): FileLock | null {
   const holder = new Sqlite(path, { timeout: 0 });
   try {
-    // Otherwise there would be a journal beside it.
+    // Otherwise a journal file would appear beside it.
     holder.pragma("journal_mode = MEMORY");
     holder.exec("BEGIN EXCLUSIVE");
     return { release: () => void holder.close() };

@@ -2,8 +2,8 @@ import Sqlite from "better-sqlite3";
 import { type DataSource, MigrationExecutor, type QueryRunner } from "typeorm";
 
 /**
- * Brings the schema up to date; of several processes that start together one migrates and the others wait for it.
- * Returns the names of the migrations that ran.
+ * Updates the schema. Of several processes, one migrates and the others wait. Returns the names of the applied
+ * migrations.
  */
 export async function migrate(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
@@ -22,11 +22,11 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
   }
 }
 
-/** The names of the migrations that have not run, in their order. */
+/** The names of the pending migrations, in order. */
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
-    // Not `showMigrations`, which would make the table: who looks may not be allowed to change anything.
+    // `showMigrations` would create the table, which a read-only user may not.
     const ran = (await runner.hasTable("migrations"))
       ? await runner.query("SELECT name FROM migrations")
       : [];
@@ -43,8 +43,8 @@ async function lock(runner: QueryRunner): Promise<() => Promise<void>> {
 }
 
 /**
- * SQLite's own file lock on a file beside the database: unlike a lock file of ours it vanishes with a killed process,
- * and unlike a transaction it does not get in the way of the migrations' own.
+ * SQLite's file lock on a file beside the database. It vanishes with a killed process, unlike a lock file. It does not
+ * block the migration's own transactions.
  */
 async function lockFile(path: string): Promise<() => Promise<void>> {
   const holder = new Sqlite(path, { timeout: lockTimeoutMs });
@@ -56,20 +56,20 @@ async function lockFile(path: string): Promise<() => Promise<void>> {
 }
 
 /**
- * MySQL's advisory lock belongs to a connection. It is the one that migrates: when its process is killed, the server goes on
- * with the statement it is at, and nobody may begin before that has ended.
+ * MySQL's advisory lock belongs to the migrating connection. When its process is killed, the server finishes the
+ * current statement, and no other migration may start before that.
  */
 async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
-  // Such locks are the server's, not the database's: the name says which.
+  // Such locks belong to the server, so the name contains the database.
   const name = "CONCAT('gateway_migrate_', LEFT(DATABASE(), 40))";
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {
     throw new Error(
-      `Another process has been migrating the database for ${lockTimeoutMs / 1000} s. Try again later.`,
+      `Another process has been migrating the database for ${lockTimeoutMs / 1000} s. Retry later.`,
     );
   }
   return async () => {
-    // A connection that broke has let go of it, and why it broke is already on its way to whoever asked.
+    // A broken connection has released the lock, and its error is already reported.
     await runner.query(`SELECT RELEASE_LOCK(${name})`).catch(() => {});
   };
 }

@@ -8,11 +8,11 @@ import { type MysqlAddress, parseMysqlUrl, type TlsAuthorities } from "./mysql-u
 export type MysqlLimits = {
   connectionsMax: number;
   connectTimeoutMs: number;
-  /** How long the server may take to answer one query; as long as it likes when it is not said. */
+  /** The timeout of a query. None if undefined. */
   answerTimeoutMs?: number;
 };
 
-/** How TypeORM reaches the server behind a `mysql://` URL (MySQL or MariaDB, told apart by asking). */
+/** TypeORM's options for a `mysql://` URL. The server reports whether it is MySQL or MariaDB. */
 export async function mysqlOptions(url: string, limits: MysqlLimits): Promise<DataSourceOptions> {
   const address = parseMysqlUrl(url);
   const connection = await connectionOptions(address, limits);
@@ -51,7 +51,7 @@ async function connectionOptions(
   };
 }
 
-/** By itself mysql2 takes a certificate that is signed for any other host. */
+/** By default mysql2 accepts a certificate of any other host. */
 async function tlsOptions(authorities: TlsAuthorities): Promise<mysql.SslOptions> {
   return { rejectUnauthorized: true, verifyIdentity: true, ...(await certificatesOf(authorities)) };
 }
@@ -62,7 +62,7 @@ async function certificatesOf(authorities: TlsAuthorities): Promise<{ ca?: strin
   return { ca: await readFile(authorities.file, "utf8") };
 }
 
-/** TypeORM sees drift in every nullable column when MariaDB is called MySQL, so the server is asked what it is. */
+/** TypeORM sees drift in every nullable column when MariaDB is configured as MySQL. */
 async function serverKind(options: mysql.ConnectionOptions): Promise<"mariadb" | "mysql"> {
   const connection = await mysql.createConnection(options);
   try {

@@ -1,32 +1,31 @@
 import { isIP } from "node:net";
 
-/** What a `mysql://` URL says. */
+/** The parts of a `mysql://` URL. */
 export type MysqlAddress = {
   host: string;
   port: number;
   user: string;
   password: string;
   database: string;
-  /** Whose signature on the server's certificate counts; null = the connection is not encrypted. */
+  /** The trusted authorities of the server's certificate. Null = an unencrypted connection. */
   tls: TlsAuthorities | null;
-  /** `iam`: the password is a token that Amazon RDS accepts for 15 minutes, made for each new connection. */
+  /** `iam`: the password is an Amazon RDS token, valid for 15 minutes, created for each connection. */
   auth: "password" | "iam";
 };
 
-/** `public`: those Node trusts. `rds`: Amazon's for RDS and Aurora. Or a file of certificates in PEM. */
+/** `public`: those that Node trusts. `rds`: Amazon's for RDS and Aurora. Or a file of PEM certificates. */
 export type TlsAuthorities = "public" | "rds" | { file: string };
 
 /**
- * Reads `mysql://user:password@host:3306/name?ssl=true`. Whatever `ssl` says, a certificate is always checked, and for
- * the host's name. Throws a `MysqlUrlError` for what it does not know: an option that is passed over could be the one
- * that was meant to keep the connection safe.
+ * Parses `mysql://user:password@host:3306/name?ssl=true`. Any `ssl` value verifies the certificate and the host name.
+ * Throws a `MysqlUrlError` for an unknown option, because it could be one that was meant to secure the connection.
  */
 export function parseMysqlUrl(text: string): MysqlAddress {
   const url = new URL(text);
   const options = Object.fromEntries(url.searchParams);
   for (const name of Object.keys(options)) {
     if (!optionNames.includes(name))
-      throw new MysqlUrlError(`knows only the options ${optionNames.join(", ")}`);
+      throw new MysqlUrlError(`supports only the options ${optionNames.join(", ")}`);
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const tls = readAuthorities(options);
@@ -36,7 +35,8 @@ export function parseMysqlUrl(text: string): MysqlAddress {
     );
   }
   const auth = options["auth"] ?? "password";
-  if (auth !== "password" && auth !== "iam") throw new MysqlUrlError("knows auth=password and auth=iam only");
+  if (auth !== "password" && auth !== "iam")
+    throw new MysqlUrlError("supports only auth=password and auth=iam");
   if (auth === "iam" && !tls)
     throw new MysqlUrlError("with auth=iam needs ssl=rds: the token would be readable");
   return {
@@ -50,7 +50,7 @@ export function parseMysqlUrl(text: string): MysqlAddress {
   };
 }
 
-/** Says what is wrong with the URL, without any part of it. */
+/** Explains what is wrong with the URL, without quoting it. */
 export class MysqlUrlError extends Error {
   override readonly name = "MysqlUrlError";
 }
@@ -59,11 +59,11 @@ const optionNames = ["ssl", "ssl-ca", "auth"];
 
 function readAuthorities({ ssl, "ssl-ca": file }: Record<string, string>): TlsAuthorities | null {
   if (ssl !== undefined && !["true", "false", "rds"].includes(ssl)) {
-    throw new MysqlUrlError("knows ssl=true, ssl=rds and ssl=false only");
+    throw new MysqlUrlError("supports only ssl=true, ssl=rds and ssl=false");
   }
   if (file !== undefined) {
     if (file === "" || ssl === "rds" || ssl === "false") {
-      throw new MysqlUrlError("takes ssl-ca=/path/to/certificates.pem only with ssl=true or without ssl");
+      throw new MysqlUrlError("accepts ssl-ca=/path/to/certificates.pem only with ssl=true or without ssl");
     }
     return { file };
   }

@@ -9,10 +9,10 @@ type DatabaseSettings = Readonly<{
   >;
 }>;
 
-/** Opens the database, and makes a data folder that only this user can read. */
+/** Opens the database, and creates a data folder that only this user can read. */
 export function openDatabase({ dataDir, databaseUrl, limits }: DatabaseSettings): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // A folder that exists may be open to others. One that belongs to another user stays as it is.
+  // An existing folder may be open to others. One of another user stays unchanged.
   ignoreNotPermitted(() => chmodSync(dataDir, 0o700));
   return Database.open(databaseUrl, {
     connectionsMax: limits.databaseConnectionsMax,

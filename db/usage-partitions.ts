@@ -1,21 +1,21 @@
 import type { DataSource, QueryRunner } from "typeorm";
 
-/** Months as they should be: the partition `name` holds the records before `beforeId` and after the month before it. */
+/** The wanted monthly partitions: `name` holds the records before `beforeId` and after the previous month. */
 export type PartitionPlan = { months: { name: string; beforeId: string }[]; dropBeforeId: string | null };
 
 /**
- * Makes the months' partitions of usage records on MySQL that are not there yet, and drops those that hold only records
- * before `dropBeforeId`: a matter of milliseconds, however many records they are. Of several processes that try at once
- * one does it. Returns the names of the partitions that it dropped; throws when the table is in use for too long.
+ * Creates missing monthly partitions of usage records on MySQL, and drops those with only records before
+ * `dropBeforeId`, in milliseconds for any number of records. Of concurrent processes, one does it. Returns the names of
+ * the dropped partitions. Throws when the table is in use for too long.
  */
 export async function keepUsagePartitions(dataSource: DataSource, plan: PartitionPlan): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
-  // Such locks are the server's, not the database's: the name says which.
+  // Such locks belong to the server, so the name contains the database.
   const lock = "CONCAT('gateway_partitions_', LEFT(DATABASE(), 40))";
   try {
     const [row] = await runner.query(`SELECT GET_LOCK(${lock}, 0) AS locked`);
     if (Number(row?.locked) !== 1) return [];
-    // Whoever comes after a waiting ALTER TABLE waits with it: records would pile up behind a long query.
+    // Everything queues behind a waiting ALTER TABLE, so a long query would block all records.
     await runner.query(`SET SESSION lock_wait_timeout = ${tableWaitSeconds}`);
     try {
       await addMonths(runner, plan.months);
@@ -31,7 +31,7 @@ export async function keepUsagePartitions(dataSource: DataSource, plan: Partitio
 
 const tableWaitSeconds = 3;
 
-/** Takes them out of the last partition, which is empty unless nobody did this for months. */
+/** Splits them off the last partition, which is usually empty. */
 async function addMonths(runner: QueryRunner, months: PartitionPlan["months"]): Promise<void> {
   const newest = (await readPartitions(runner)).at(-1)?.beforeId ?? "";
   const missing = months.filter(({ beforeId }) => beforeId > newest);

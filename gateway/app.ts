@@ -16,15 +16,14 @@ import { createOpenApiDocument } from "./v1/open-api/document.ts";
 type AppOptions = Pick<Config, "publicUrl" | "trustedProxies"> & { services: Services; readiness: Readiness };
 
 /**
- * Where the transports meet on one port. The router of `/v1` stands before the Express application and not in it: the
- * application swaps the prototypes of every request and response, which costs a tenth of a short request's time, for
- * methods that `/v1` does not use.
+ * Joins the transports on one port. `/v1` stands before the Express application, because the application swaps every
+ * request's prototypes. That costs a tenth of a short request's time.
  */
 export function createApp(options: AppOptions): RequestListener {
   const application = createApplication(options);
   const v1 = createV1Router({ ...options.services, trustedProxies: options.trustedProxies });
   return (request, response) => {
-    // The types know routers only within applications.
+    // Express types accept routers only within applications.
     v1(request as Request, response as Response, () => application(request, response));
   };
 }
@@ -57,12 +56,11 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
   return application;
 }
 
-/** Where `npm run build` puts it. */
 const consoleFolder = join(import.meta.dirname, "../console/build");
 const graphqlPath = "/graphql";
 const trpcBatchCallsMax = 20;
 
-/** `/openapi.json`, for anybody: it says what the gateway can do, and nothing of what is in it. */
+/** Needs no authentication: the document holds no data of this gateway. */
 function serveOpenApiDocument() {
   let document: string | undefined;
   return (_request: IncomingMessage, response: ServerResponse): void => {

@@ -1,8 +1,8 @@
 import { DatabaseUnavailableError, QueryTooLongError } from "../db/database-errors.ts";
 
 /**
- * An error whose message may be shown to whoever made the request: what was wrong, where, and what to do; never a
- * secret. What really happened is in `cause`, for the log. It knows no HTTP: each transport has a table of its own.
+ * An error whose message may be shown to the client. The `cause` is for the log only. It is independent of HTTP: each
+ * transport maps codes to statuses.
  */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
@@ -10,15 +10,15 @@ export class GatewayError extends Error {
   /** The part of the request that is wrong, such as `messages[0].role`. */
   readonly param: string | null;
   readonly retryAfterSeconds: number | null;
-  /** Whether the same request can never succeed, though the code says that others may. */
+  /** Whether the same request can never succeed, although others with this code may. */
   readonly isFinal: boolean;
-  /** Whose limit or budget refuses the request; null for every other error. */
+  /** The holder of the limit or budget that refused the request. */
   readonly limitedBy: LimitHolder | null;
-  /** Which limit refuses it, or how the upstream failed; null where the code says it all. */
+  /** Which limit refused the request, or how the upstream failed. */
   readonly reason: ErrorReason | null;
-  /** The revision that the thing has now, where somebody wanted to change an older one. */
+  /** The current revision, for an edit of an older one. */
   readonly currentRevision: number | null;
-  /** What the upstream said, where the error is its own to report. */
+  /** The upstream's own error, where the request caused it. */
   readonly upstream: UpstreamErrorDetails | null;
 
   constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
@@ -70,9 +70,9 @@ export type ErrorCode =
   | "service_unavailable"
   | "internal_error";
 
-/** The holder of a limit or budget: an API key, its owner with all of their keys, or the whole gateway. */
+/** Who has a limit or budget: an API key, its owner with all their keys, or the whole gateway. */
 export type LimitHolder = "key" | "person" | "gateway";
-/** Why a request failed, beyond its error code: the gateway's own words, never an upstream's or a client's. */
+/** The reason of a failure beyond its code, in the gateway's own words. */
 export type ErrorReason = LimitReason | FailureReason;
 /** Which limit or budget refused a request. */
 export type LimitReason =
@@ -83,9 +83,8 @@ export type LimitReason =
   | "budget_per_week"
   | "budget_per_month"
   | "budget_total";
-/** How a provider failed. */
 export type FailureReason =
-  // It was not reached.
+  // The provider was not reached.
   | "invalid_address_or_key"
   | "private_address"
   | "host_not_found"
@@ -125,24 +124,24 @@ type GatewayErrorDetails = {
   upstream?: UpstreamErrorDetails;
 };
 
-/** What keeps the gateway from starting, in words for whoever starts it. */
+/** Keeps the gateway from starting. The message is for the operator. */
 export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
-/** The error of an edit of an old revision: another edit came first, and this one changed nothing. */
+/** For an edit of an outdated revision. It changes nothing. */
 export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
-  const message = `The ${what} was changed meanwhile. Look at what it is now, then change it again.`;
+  const message = `The ${what} was changed by someone else. Reload it, then repeat your change.`;
   return new GatewayError("conflict", message, { param: "revision", currentRevision });
 }
 
-/** Anything that was thrown, as an error that may be shown. */
+/** Converts anything thrown to an error that may be shown. */
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof DatabaseUnavailableError) {
     return new GatewayError(
       "service_unavailable",
-      "The gateway cannot reach its database. Try again in a moment.",
+      "The gateway cannot reach its database. Retry in a moment.",
       {
         cause: error,
         retryAfterSeconds: 1,
@@ -152,15 +151,11 @@ export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof QueryTooLongError) {
     return new GatewayError(
       "service_unavailable",
-      "The database takes too long to answer this. Ask for less: a shorter time, or one key.",
+      "The database query timed out. Select a shorter period or a single key.",
       { cause: error, retryAfterSeconds: 5 },
     );
   }
-  return new GatewayError(
-    "internal_error",
-    "The gateway made a mistake. Its log has the details, under this request's id.",
-    {
-      cause: error,
-    },
-  );
+  return new GatewayError("internal_error", "Internal error. See the gateway log for this request ID.", {
+    cause: error,
+  });
 }

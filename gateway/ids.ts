@@ -1,8 +1,8 @@
 import type { Runtime } from "./runtime.ts";
 
 /**
- * An id such as `key_01kahs6zxm8qv2c9d4r7tn5wbe`: a prefix that tells what it is, 48 bits of time and 80 random bits as a
- * ULID in lower case (https://github.com/ulid/spec), so that ids sort by the time they were made.
+ * Creates an ID such as `key_01kahs6zxm8qv2c9d4r7tn5wbe`: a prefix and a lower-case ULID
+ * (https://github.com/ulid/spec). IDs sort by creation time.
  */
 export function createId(
   prefix: IdPrefix,
@@ -18,12 +18,12 @@ export function createId(
   return `${prefix}_${id}`;
 }
 
-/** Whether it has the form of such an id. */
+/** Checks only the format. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1));
 }
 
-/** When an id was made, in milliseconds since 1970. */
+/** Creation time in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   let time = 0;
   const from = id.indexOf("_") + 1;
@@ -31,9 +31,9 @@ export function timeOfId(id: string): number {
   return time;
 }
 
-/** What sorts before every id made at `time` or later, and after every earlier one. */
+/** Sorts before every ID created at `time` or later, and after every earlier one. */
 export function firstIdAt(prefix: IdPrefix, time: number): string {
-  // Moments before 1970 and beyond ten digits are before and after all ids.
+  // Times outside the format's range sort before or after all IDs.
   return `${prefix}_${formatTime(Math.min(Math.max(Math.ceil(time), 0), 32 ** 10 - 1))}`;
 }
 

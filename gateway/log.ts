@@ -1,14 +1,14 @@
 import { type Logger, pino } from "pino";
 
-/** Fields first, then the message: `log.warn({ error }, "could not …")`. No prompt, answer or secret is ever a field. */
+/**
+ * Fields first, then the message: `log.warn({ error }, "could not …")`. Fields never hold prompts, answers or secrets.
+ */
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error">;
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/** Where log lines go, one at a time. */
 export type LogDestination = { write(line: string): void };
 
-/** A log of JSON lines. */
 export function createLog(level: LogLevel, destination: LogDestination): Log {
   const options = {
     level,
@@ -20,7 +20,7 @@ export function createLog(level: LogLevel, destination: LogDestination): Log {
   return pino(options, destination);
 }
 
-/** Standard error: the JSON lines as they are, or made readable on a terminal. Standard output is for what is printed. */
+/** Standard error: JSON lines, or readable text on a terminal. Standard output is for printed results. */
 export function standardLogDestination(stream: NodeJS.WriteStream = process.stderr): LogDestination {
   if (!stream.isTTY) return pino.destination({ dest: 2, sync: true });
   return {
@@ -33,8 +33,8 @@ export function standardLogDestination(stream: NodeJS.WriteStream = process.stde
 }
 
 /**
- * Errors of drivers and clients carry queries, parameters, headers and bodies in their fields, so only what is known to
- * be harmless is taken: names, codes, and where it happened. A message is taken from our own errors only.
+ * Errors of drivers carry queries, headers and bodies in their fields. Only names, codes and stack frames are logged,
+ * and messages of our own errors.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return typeof error;

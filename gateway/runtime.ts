@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { Log } from "./log.ts";
 
-/** What the gateway takes from the world besides its configuration; tests put their own in its place. */
+/** Sources of time, randomness and output. Tests replace them. */
 export type Runtime = {
   /** Milliseconds since 1970. */
   now(): number;
@@ -13,7 +13,7 @@ export function systemRuntime(log: Log): Runtime {
   return { now: Date.now, randomBytes: pooledRandomBytes(), log };
 }
 
-/** Secure random bytes, fetched from the system many at a time: every request needs a few, for its id. */
+/** Fetched in batches, because every request needs a few bytes for its ID. */
 function pooledRandomBytes(): Runtime["randomBytes"] {
   let pool = Buffer.alloc(0);
   return (size) => {

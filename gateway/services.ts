@@ -43,10 +43,7 @@ import type { RequestObserver } from "./usage/request-observer.ts";
 
 export type Services = Awaited<ReturnType<typeof createServices>>;
 
-/**
- * Builds every service, once, on a database that it migrates. The caller calls `close` in the end.
- * @param observer null where neither metrics nor traces are on
- */
+/** Builds every service once and migrates the database. The caller must call `close`. */
 export async function createServices(config: Config, runtime: Runtime, observer: RequestObserver | null) {
   const { limits } = config;
   const { log } = runtime;
@@ -56,13 +53,13 @@ export async function createServices(config: Config, runtime: Runtime, observer:
 
   const database = await openDatabase(config);
   const closers: Closer[] = [() => database.close()];
-  /** Writes unwritten data and releases everything, the latest first. Requests must have ended before. */
+  /** Writes pending data and closes everything in reverse order. Requests must have ended before. */
   const close = async () => {
     for (const closer of closers.toReversed()) await closer();
   };
   try {
     const migrated = await database.migrate();
-    if (migrated.length > 0) log.info({ migrations: migrated }, "the database schema was brought up to date");
+    if (migrated.length > 0) log.info({ migrations: migrated }, "migrated the database schema");
 
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
     const guard = new AddressGuard(config.upstreamPrivateHosts);
@@ -89,7 +86,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
     const { administrator } = config;
     if (administrator && (await people.accounts.createFirstAdministrator(administrator))) {
-      log.info("the administrator from ADMIN_EMAIL was created");
+      log.info("created the administrator from ADMIN_EMAIL");
     }
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;
@@ -104,7 +101,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
       audit,
       observer,
       database,
-      /** What keeps this process from serving, in words for operators; null = nothing. */
+      /** Why this process cannot serve, for operators. Null means it can. */
       trouble: () => dataKeyLoader?.trouble ?? null,
       firstKeyValue,
       limits,
@@ -117,7 +114,6 @@ export async function createServices(config: Config, runtime: Runtime, observer:
   }
 }
 
-/** What every service builds on. */
 type Base = {
   config: Config;
   runtime: Runtime;
@@ -125,13 +121,12 @@ type Base = {
   secretBox: SecretBox;
   audit: AuditLog;
   guard: AddressGuard;
-  /** Called in reverse order. */
   closers: Closer[];
 };
 
 type Closer = () => void | Promise<void>;
 
-/** What serves requests to models. */
+/** Services of requests to models. */
 async function startServing({ config, runtime, database, secretBox, guard, closers }: Base) {
   const { limits } = config;
   const { now, log } = runtime;
@@ -195,7 +190,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
 
 type Serving = Awaited<ReturnType<typeof startServing>>;
 
-/** What people manage and look at. */
+/** Services that people manage. */
 function createManaged(
   { config, runtime, database, secretBox, audit, guard, closers }: Base,
   { changeFeed, catalogue, upstreams, attempts, limiter, budgets }: Serving,
@@ -216,7 +211,6 @@ function createManaged(
   };
 }
 
-/** Who the people are. */
 function createPeople({ runtime, database, audit }: Base, secrets: string[]) {
   const accessTokens = new AccessTokens(secrets, runtime);
   const sessions = new SessionService({ database, runtime, accessTokens, secrets, audit });

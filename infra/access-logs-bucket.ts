@@ -6,7 +6,7 @@ import type { StackConfig } from "./stack-config.ts";
 
 type AccessLogsBucketArgs = { config: StackConfig; names: Names };
 
-/** Where the load balancer writes who asked for what and how it went: addresses, paths and times, never content. */
+/** The load balancer's access log: addresses, paths and times, never content. */
 export function accessLogsBucket(
   { config, names }: AccessLogsBucketArgs,
   options: pulumi.CustomResourceOptions,
@@ -28,7 +28,7 @@ export function accessLogsBucket(
     },
     options,
   );
-  // A load balancer cannot write to a bucket that is sealed with a key of one's own.
+  // A load balancer cannot write to a bucket with a customer-managed key.
   const byDefault = { applyServerSideEncryptionByDefault: { sseAlgorithm: "AES256" } };
   new aws.s3.BucketServerSideEncryptionConfiguration("access-logs", { bucket, rules: [byDefault] }, options);
   const expiry = { id: "expire", status: "Enabled", filter: {}, expiration: { days: config.logDays } };

@@ -5,9 +5,9 @@ import type { StackConfig } from "./stack-config.ts";
 export type AlarmDefinition = {
   part: string;
   alarmDescription: string;
-  /** Whose dimensions it has. */
+  /** The source of its dimensions. */
   of: "edge" | "targets" | "service" | "database" | "logs";
-  /** Whether ECS takes a release back that sets it off. */
+  /** Whether it makes ECS roll back a release. */
   isOfRelease: boolean;
   namespace: string;
   metricName: string;
@@ -19,7 +19,7 @@ export type AlarmDefinition = {
   treatMissingData?: "breaching";
 };
 
-/** What somebody should be woken for, and what they would read first. */
+/** The alarms, each with what to check first. */
 export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefinition[] {
   const gibibyte = 1024 ** 3;
   const sum = { statistic: "Sum", comparisonOperator: "GreaterThanThreshold", period: 60 } as const;
@@ -34,7 +34,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       part: "server-errors",
       of: "targets",
       metricName: "HTTPCode_Target_5XX_Count",
-      alarmDescription: "The gateway answers with errors of its own or of a provider.",
+      alarmDescription: "The gateway returns errors of its own or of a provider.",
       threshold: 20,
       evaluationPeriods: 3,
     },
@@ -44,7 +44,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       part: "edge-errors",
       of: "edge",
       metricName: "HTTPCode_ELB_5XX_Count",
-      alarmDescription: "The load balancer has no task to ask, or one that breaks off.",
+      alarmDescription: "The load balancer has no healthy task, or a task drops connections.",
       threshold: 10,
       evaluationPeriods: 3,
     },
@@ -54,7 +54,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       part: "unhealthy",
       of: "targets",
       metricName: "UnHealthyHostCount",
-      alarmDescription: "A task is not ready: its /readyz says why.",
+      alarmDescription: "A task is not ready: see its /readyz.",
       statistic: "Minimum",
       period: 60,
       threshold: 0,
@@ -65,7 +65,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       part: "tasks-missing",
       of: "service",
       isOfRelease: false,
-      alarmDescription: "Fewer tasks run than the least that are wanted.",
+      alarmDescription: "Fewer tasks are running than the minimum.",
       namespace: "ECS/ContainerInsights",
       metricName: "RunningTaskCount",
       threshold: config.tasksMin,
@@ -78,8 +78,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       part: "logged-errors",
       of: "logs",
       isOfRelease: false,
-      alarmDescription:
-        "The gateway logs errors: records that cannot be written, keys that cannot be opened, bugs.",
+      alarmDescription: "The gateway logs errors, such as unwritable records, unreadable keys or bugs.",
       namespace: names.metricNamespace,
       metricName: loggedErrorsMetric,
       period: 300,
@@ -91,7 +90,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       ...high,
       part: "database-cpu",
       metricName: "CPUUtilization",
-      alarmDescription: "The database works at its limit.",
+      alarmDescription: "The database is at its limit.",
       threshold: 80,
       evaluationPeriods: 3,
     },
@@ -100,7 +99,7 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       ...low,
       part: "database-storage",
       metricName: "FreeStorageSpace",
-      alarmDescription: "The database is nearly full, and growing by itself did not help.",
+      alarmDescription: "The database storage is nearly full, despite autoscaling.",
       threshold: Math.min(5, config.databaseStorageGib / 5) * gibibyte,
       evaluationPeriods: 1,
     },
@@ -109,12 +108,12 @@ export function alarmDefinitions(config: StackConfig, names: Names): AlarmDefini
       ...high,
       part: "database-connections",
       metricName: "DatabaseConnections",
-      alarmDescription: "The database has more connections than the tasks should have together.",
+      alarmDescription: "The database has more connections than the tasks should use.",
       threshold: config.tasksMax * 2 * workersOf(config.cpu) * config.databaseConnectionsMax,
       evaluationPeriods: 1,
     },
   ];
 }
 
-/** Counted by a filter over the log: lines of the level error. */
+/** Counted by a log filter: lines with level error. */
 export const loggedErrorsMetric = "LoggedErrors";

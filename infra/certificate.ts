@@ -5,8 +5,8 @@ import type { StackConfig } from "./stack-config.ts";
 type CertificateArgs = { config: StackConfig; loadBalancer: aws.lb.LoadBalancer };
 
 /**
- * The certificate for the domain: the one given, or a new one with the DNS records that prove it and lead the domain to the
- * load balancer. Undefined where the configuration allows plain HTTP.
+ * The domain's certificate: the given one, or a new one with its DNS validation records and the domain's alias.
+ * Undefined where plain HTTP is allowed.
  */
 export function certificate(
   { config, loadBalancer }: CertificateArgs,
@@ -21,7 +21,7 @@ export function certificate(
     { ...options, deleteBeforeReplace: false },
   );
   const proof = requested.domainValidationOptions.apply(([option]) => {
-    if (!option) throw new Error("ACM gave a certificate without a way to prove the domain.");
+    if (!option) throw new Error("ACM returned a certificate without a validation record.");
     return option;
   });
   const record = new aws.route53.Record(

@@ -8,18 +8,18 @@ type ContainerOptions = {
   region: string;
   logGroup: string;
   environment: Record<string, string>;
-  /** Names of variables and the ARNs where ECS finds their values when it starts the container. */
+  /** Variable names and the ARNs that ECS reads their values from. */
   secrets?: Record<string, string>;
 };
 
-/** The gateway, as ECS runs it. */
+/** The gateway's container. */
 export function gatewayContainer(options: ContainerOptions) {
   const healthy = `fetch("http://127.0.0.1:${gatewayPort}/healthz").then(r=>process.exit(r.ok?0:1),()=>process.exit(1))`;
   return {
     name: "gateway",
     ...confined(options),
     portMappings: [{ containerPort: gatewayPort, hostPort: gatewayPort, protocol: "tcp" }],
-    // Whether the process is alive; whether it gets requests is what the load balancer asks.
+    // Whether the process is alive. The load balancer checks whether it can serve.
     healthCheck: {
       command: ["CMD", "node", "-e", healthy],
       interval: 10,
@@ -27,14 +27,14 @@ export function gatewayContainer(options: ContainerOptions) {
       retries: 3,
       startPeriod: 60,
     },
-    // A gateway that dies is started again in its task, where its spool of usage records still is.
+    // A crashed gateway restarts in its task, which still has its spool of usage records.
     restartPolicy: { enabled: true, restartAttemptPeriod: 60 },
     ulimits: [{ name: "nofile", softLimit: 65_536, hardLimit: 65_536 }],
     stopTimeout: stopSecondsMax,
   };
 }
 
-/** Brings the schema up to date and ends. It waits until its user is there. */
+/** Migrates the schema and exits. Starts after its database user exists. */
 export function migrateContainer(options: ContainerOptions) {
   return {
     name: "migrate",
@@ -44,7 +44,7 @@ export function migrateContainer(options: ContainerOptions) {
   };
 }
 
-/** Creates the users of the database, as its owner. */
+/** Creates the database users, as the owner. */
 export function databaseUsersContainer(options: ContainerOptions) {
   const program = readFileSync(new URL("create-database-users.ts", import.meta.url), "utf8");
   const environment = {
@@ -62,7 +62,9 @@ export function databaseUsersContainer(options: ContainerOptions) {
   };
 }
 
-/** What every container has: no root, nothing to write to but the volume, no capabilities, logs that cannot stop it. */
+/**
+ * Common to every container: no root, a read-only file system except the volume, no capabilities, non-blocking logs.
+ */
 function confined({ image, region, logGroup, environment, secrets = {} }: ContainerOptions) {
   return {
     image,
@@ -72,7 +74,7 @@ function confined({ image, region, logGroup, environment, secrets = {} }: Contai
     readonlyRootFilesystem: true,
     linuxParameters: { initProcessEnabled: true, capabilities: { drop: ["ALL"] } },
     mountPoints: [{ sourceVolume: "data", containerPath: dataDir, readOnly: false }],
-    // Sorted, so that the same environment is the same task definition.
+    // Sorted, so that the same environment gives the same task definition.
     environment: Object.entries(environment)
       .map(([name, value]) => ({ name, value }))
       .toSorted((a, b) => a.name.localeCompare(b.name)),

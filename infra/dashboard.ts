@@ -4,14 +4,14 @@ import type { Names } from "./names.ts";
 type DashboardOptions = {
   region: string;
   names: Names;
-  /** As CloudWatch calls them: the ends of their ARNs. */
+  /** CloudWatch's names: the ends of the ARNs. */
   loadBalancer: string;
   targetGroup: string;
   cluster: string;
   database: string;
 };
 
-/** A page of CloudWatch: traffic, errors, times, tasks, database. */
+/** A CloudWatch dashboard: traffic, errors, latency, tasks and database. */
 export function dashboard(options: DashboardOptions): object {
   const { region, names, loadBalancer, targetGroup, cluster, database } = options;
   const edge = ["LoadBalancer", loadBalancer];
@@ -31,7 +31,7 @@ export function dashboard(options: DashboardOptions): object {
         [names.metricNamespace, loggedErrorsMetric],
       ],
     ],
-    ["Time to the first byte", "p95", [balancer("TargetResponseTime", targets)]],
+    ["Time to first byte", "p95", [balancer("TargetResponseTime", targets)]],
     ["Open connections", "Sum", [balancer("ActiveConnectionCount", edge)]],
     [
       "Tasks",

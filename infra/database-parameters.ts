@@ -1,10 +1,10 @@
-/** What the server is told beyond RDS's defaults. RDS writes booleans as 1 and 0. */
+/** Parameters beyond RDS's defaults. RDS writes booleans as 1 and 0. */
 export const databaseParameters = [
-  // Off by default: without it a client that forgets TLS is served in the clear.
+  // Off by default: a client without TLS would be served unencrypted.
   { name: "require_secure_transport", value: "1" },
   { name: "tls_version", value: "TLSv1.2,TLSv1.3", applyMethod: "pending-reboot" },
   { name: "character_set_server", value: "utf8mb4" },
-  // Compares names as they are written; the gateway's tables say so themselves.
+  // Compares names exactly. The gateway's tables also specify it.
   { name: "collation_server", value: "utf8mb4_bin" },
   { name: "time_zone", value: "UTC" },
   {
@@ -15,6 +15,6 @@ export const databaseParameters = [
   { name: "slow_query_log", value: "1" },
   { name: "long_query_time", value: "1" },
   { name: "log_output", value: "FILE" },
-  // A client that dies in the middle of a transaction keeps its locks no longer than that.
+  // Releases the locks of a client that dies within a transaction.
   { name: "innodb_rollback_on_timeout", value: "1", applyMethod: "pending-reboot" },
 ];

@@ -16,12 +16,12 @@ type EdgeArgs = {
   firewallId: pulumi.Input<string>;
 };
 
-/** The load balancer: TLS, HTTP/2, health, and draining that lets the longest stream finish. */
+/** The load balancer: TLS, HTTP/2, health checks, and draining for the longest stream. */
 export class Edge extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   readonly loadBalancer: aws.lb.LoadBalancer;
   readonly targetGroup: aws.lb.TargetGroup;
-  /** The service can register tasks only when this is there. */
+  /** The service can register tasks only once this exists. */
   readonly listener: aws.lb.Listener;
 
   constructor(name: string, args: EdgeArgs, options: pulumi.ComponentResourceOptions) {
@@ -55,9 +55,9 @@ export class Edge extends pulumi.ComponentResource {
         protocol: "HTTP",
         protocolVersion: "HTTP1",
         port: gatewayPort,
-        // Streams are long and uneven: counting them evenly is not sharing them evenly.
+        // Streams have very different lengths, so equal counts are not equal load.
         loadBalancingAlgorithmType: "least_outstanding_requests",
-        // ECS sends SIGTERM after this; it is shorter when nothing is open any more.
+        // ECS sends SIGTERM after this, or earlier when nothing is open.
         deregistrationDelay: config.streamSecondsMax,
         healthCheck: {
           path: "/readyz",

@@ -8,11 +8,11 @@ import type { StackConfig } from "./stack-config.ts";
 type EndpointsArgs = { config: StackConfig; names: Names; network: Network; firewalls: Firewalls };
 
 /**
- * Ways to AWS that do not leave its network. The one to S3, where image layers come from, costs nothing; those of
+ * Endpoints that keep traffic to AWS inside its network. The one for S3, which serves image layers, is free. Those of
  * `privateEndpoints` cost by the hour and keep keys, secrets and logs off the NAT gateways.
  */
 export class Endpoints extends pulumi.ComponentResource {
-  /** To wait for: where there is a private endpoint, its name leads there and nowhere else. */
+  /** Dependencies: with a private endpoint, its DNS name resolves only to it. */
   readonly ready: pulumi.Resource[] = [];
 
   constructor(name: string, args: EndpointsArgs, options: pulumi.ComponentResourceOptions) {

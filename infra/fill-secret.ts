@@ -5,12 +5,12 @@ import {
   type SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
 
-/** Gives a secret that has no value yet a random one. One that has a value is neither changed nor read. */
+/** Gives an empty secret a random value. A secret with a value is neither changed nor read. */
 export async function fillSecret(client: SecretsManagerClient, secretArn: string): Promise<void> {
   const { VersionIdsToStages } = await client.send(new DescribeSecretCommand({ SecretId: secretArn }));
   const stages = Object.values(VersionIdsToStages ?? {}).flat();
   if (stages.includes("AWSCURRENT")) return;
-  // Base64url has no comma: that is what separates several signing secrets.
+  // Base64url contains no comma, which separates signing secrets.
   const value = randomBytes(secretBytes).toString("base64url");
   await client.send(new PutSecretValueCommand({ SecretId: secretArn, SecretString: value }));
 }

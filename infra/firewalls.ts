@@ -6,15 +6,15 @@ import { databasePort, gatewayPort } from "./ports.ts";
 type FirewallsArgs = { vpcId: pulumi.Input<string>; names: Names };
 
 /**
- * Who may speak to whom: the internet to the load balancer, that to the tasks, tasks to the database and to providers, and
- * nobody else to anybody. Rules are resources of their own, so that groups can name one another.
+ * Allowed connections: from the internet to the load balancer, from there to the tasks, from tasks to the database and
+ * to providers. Rules are separate resources, so that groups can refer to one another.
  */
 export class Firewalls extends pulumi.ComponentResource {
   readonly edgeId: pulumi.Output<string>;
   readonly appId: pulumi.Output<string>;
   readonly migrateId: pulumi.Output<string>;
   readonly databaseId: pulumi.Output<string>;
-  /** To wait for: a group without its rules lets nothing through. */
+  /** Dependencies: a group without its rules blocks everything. */
   readonly rules: pulumi.Resource[] = [];
   readonly #names: Names;
   readonly #vpcId: pulumi.Input<string>;

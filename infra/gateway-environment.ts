@@ -11,7 +11,7 @@ type GatewayEnvironmentOptions = {
   encryptionContext: Record<string, string>;
 };
 
-/** The gateway's configuration in its task, but for the secrets. A test holds the names against the gateway's own schema. */
+/** The gateway's environment in its task, without secrets. A test compares the names with the gateway's schema. */
 export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<string, string> {
   const { config, publicUrl, databaseHost, providerKeyArn, encryptionContext } = options;
   return {
@@ -19,7 +19,7 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     PORT: String(gatewayPort),
     METRICS_PORT: String(metricsPort),
     PUBLIC_URL: publicUrl,
-    // The load balancer, through which alone the task can be reached.
+    // The load balancer, the only route to the task.
     TRUSTED_PROXIES: "1",
     WORKERS: String(workersOf(config.cpu)),
     DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),
@@ -37,17 +37,17 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
   };
 }
 
-/** What the task that migrates is told: it opens the database as another user, and no port. */
+/** The environment of the migration task, which opens the database as another user and no port. */
 export function migrateEnvironment({ databaseHost }: { databaseHost: string }): Record<string, string> {
   return { DATABASE_URL: databaseUrl({ user: migrateUser, host: databaseHost }), DATA_DIR: dataDir };
 }
 
-/** Over TLS, checked against Amazon's certificates, with a token of the task's role instead of a password. */
+/** Over TLS, verified with Amazon's certificates, with a token of the task's role instead of a password. */
 function databaseUrl({ user, host }: { user: string; host: string }): string {
   return `mysql://${user}@${host}:${databasePort}/gateway?ssl=rds&auth=iam`;
 }
 
-/** Where the task's volume is: the only place where a gateway on a read-only file system can write. */
+/** The task's volume, the only writable place. */
 export const dataDir = "/data";
 
 /** May read and write rows. */

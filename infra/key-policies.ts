@@ -1,8 +1,8 @@
 import { type Policy, policy, type Statement } from "./policies.ts";
 
 /**
- * The key over the providers' keys. The account administers it and cannot open anything with it: no IAM policy, not even an
- * administrator's, gives that away. Only the task's role can, and only with the context that the gateway sends.
+ * The KMS key of the provider keys. The account administers it but cannot decrypt with it: no IAM policy, not even an
+ * administrator's, grants that. Only the task's role can, and only with the gateway's encryption context.
  */
 export function providerKeyPolicy(allowed: {
   accountId: string;
@@ -23,7 +23,7 @@ export function providerKeyPolicy(allowed: {
       Resource: "*",
       Condition: { StringEquals: Object.fromEntries(context) },
     },
-    // Its own statement: a request to describe a key has no context, so a condition on it would always fail.
+    // A separate statement, because describing a key has no context and the condition would always fail.
     {
       Sid: "Describe",
       Effect: "Allow",
@@ -34,7 +34,7 @@ export function providerKeyPolicy(allowed: {
   );
 }
 
-/** The key over the database, secrets, logs and alarms: it is used by those services, for this account, and nobody else. */
+/** The KMS key of the database, secrets, logs and alarms: for these services and this account only. */
 export function storageKeyPolicy(allowed: {
   accountId: string;
   region: string;
@@ -93,7 +93,7 @@ const use = [
 ];
 
 /**
- * For a service that publishes to the encrypted topic of alarms, on behalf of this account only.
+ * Allows a service to publish to the encrypted alarm topic, for this account only.
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-encryption-key-policy.html
  */
 function alarmsBy(service: string, sid: string, accountId: string): Statement {
@@ -121,7 +121,7 @@ function root(accountId: string): string {
   return `arn:aws:iam::${accountId}:root`;
 }
 
-/** By name, because `kms:*` or `kms:Create*` would include Decrypt or CreateGrant, which is Decrypt by another way. */
+/** By name, because `kms:*` and `kms:Create*` would include Decrypt or CreateGrant, which allows Decrypt indirectly. */
 const administrationActions = [
   "kms:CancelKeyDeletion",
   "kms:DescribeKey",

@@ -4,7 +4,7 @@ import type { StackConfig } from "./stack-config.ts";
 
 type LogGroupArgs = { name: string; config: StackConfig; storageKeyArn: pulumi.Input<string> };
 
-/** A log group that forgets, and that is sealed with the stack's own key. */
+/** A log group with retention, encrypted with the stack's key. */
 export function logGroup(
   resourceName: string,
   { name, config, storageKeyArn }: LogGroupArgs,

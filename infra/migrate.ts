@@ -16,10 +16,10 @@ type MigrateArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** The task that may change tables: the service's tasks may not. It is defined here and run by `prepare-release.ts`. */
+/** The task that may change tables, unlike the service's tasks. Defined here and run by `prepare-release.ts`. */
 export class Migrate extends pulumi.ComponentResource {
   readonly definition: aws.ecs.TaskDefinition;
-  /** To wait for: without these the task cannot start, or not log in. */
+  /** Dependencies: without these the task cannot start or sign in. */
   readonly ready: pulumi.Resource[];
 
   constructor(name: string, args: MigrateArgs, options: pulumi.ComponentResourceOptions) {

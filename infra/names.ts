@@ -1,4 +1,4 @@
-/** Names that several parts must agree on before the things they name exist. */
+/** Names that several parts need before the resources exist. */
 export type Names = ReturnType<typeof namesOf>;
 
 export function namesOf(project: string, stack: string) {
@@ -15,14 +15,14 @@ export function namesOf(project: string, stack: string) {
       databaseError: `/aws/rds/instance/${prefix}/error`,
       databaseSlow: `/aws/rds/instance/${prefix}/slowquery`,
     },
-    /** In CloudWatch, for what the gateway counts itself. */
+    /** The CloudWatch namespace of the gateway's own metrics. */
     metricNamespace: `${project}/${stack}`,
   };
 }
 
 export type Repository = { url: string; arn: string | null };
 
-/** Where an image comes from; the ARN is of Amazon's registry only, whose images need a permission. */
+/** The image's registry. The ARN exists only for Amazon's, which requires a permission. */
 export function repositoryOf(image: string): Repository {
   const url = image.replace(/@sha256:[0-9a-f]{64}$/, "").replace(/:[\w.-]+$/, "");
   const [, account, region, name] =

@@ -9,8 +9,8 @@ import { subnetBlocks } from "./subnet-blocks.ts";
 type NetworkArgs = { config: StackConfig; names: Names; storageKeyArn: pulumi.Input<string> };
 
 /**
- * A network of three kinds of subnets in each zone: public for the load balancer and the way out, `app` for the tasks,
- * `data` for the database, from which no route leads anywhere.
+ * A network with three subnets in each zone: public for the load balancer and NAT, `app` for the tasks, and `data` for
+ * the database, without any route.
  */
 export class Network extends pulumi.ComponentResource {
   readonly vpcId: pulumi.Output<string>;
@@ -18,7 +18,7 @@ export class Network extends pulumi.ComponentResource {
   readonly appSubnetIds: pulumi.Output<string>[];
   readonly dataSubnetIds: pulumi.Output<string>[];
   readonly appRouteTableIds: pulumi.Output<string>[];
-  /** To wait for: without these a task reaches neither registry nor logs. */
+  /** Dependencies: without these a task reaches neither registry nor logs. */
   readonly ways: pulumi.Resource[];
 
   constructor(
@@ -35,7 +35,7 @@ export class Network extends pulumi.ComponentResource {
       { cidrBlock: config.cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
       parent,
     );
-    // Nothing of ours is in it, and whatever gets into it by mistake reaches nothing.
+    // The default group allows nothing, so a resource in it by mistake reaches nothing.
     new aws.ec2.DefaultSecurityGroup("default", { vpcId: vpc.id, ingress: [], egress: [] }, parent);
 
     const zones = aws.getAvailabilityZonesOutput(
@@ -73,7 +73,7 @@ export class Network extends pulumi.ComponentResource {
     const publicSubnets = subnets("public");
     publicSubnets.forEach((subnet, index) => associate(subnet, publicTable, `public-${index}`));
 
-    // Providers live on the internet, so tasks need a way out; one for each zone keeps them apart when a zone fails.
+    // Tasks need internet access for providers. One NAT gateway per zone isolates a zone's failure.
     const natGateways = publicSubnets.slice(0, config.natGateways).map((subnet, index) => {
       const address = new aws.ec2.Eip(`nat-${index}`, { domain: "vpc", tags: tags(`nat-${index}`) }, parent);
       const args = { subnetId: subnet.id, allocationId: address.allocationId, tags: tags(`nat-${index}`) };
@@ -110,7 +110,7 @@ export class Network extends pulumi.ComponentResource {
     this.registerOutputs({ vpcId: this.vpcId });
   }
 
-  /** What the network refused, for whoever wonders why something cannot be reached. */
+  /** Logs refused connections, to diagnose unreachable hosts. */
   #recordRefusals(vpc: aws.ec2.Vpc, { config, names, storageKeyArn }: NetworkArgs): void {
     const parent = { parent: this };
     const logs = logGroup("flow", { name: names.logs.flow, config, storageKeyArn }, parent);
@@ -130,7 +130,9 @@ function zoneAt(zones: pulumi.Output<string[]>, index: number): pulumi.Output<st
   return zones.apply((names) => {
     const zone = names[index];
     if (zone === undefined)
-      throw new pulumi.RunError(`The region has ${names.length} zones; gateway:zones asks for more.`);
+      throw new pulumi.RunError(
+        `The region has ${names.length} zones, fewer than gateway:zones. Lower that setting.`,
+      );
     return zone;
   });
 }

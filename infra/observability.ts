@@ -17,9 +17,9 @@ type ObservabilityArgs = {
   providerKeyArn: pulumi.Input<string>;
 };
 
-/** Alarms, where they go, and a page with the graphs. */
+/** Alarms, their topic, and a dashboard. */
 export class Observability extends pulumi.ComponentResource {
-  /** Of what a bad release breaks at once: ECS takes the release back. */
+  /** Alarms of what a bad release breaks at once: they roll it back. */
   readonly releaseAlarmNames: pulumi.Output<string>[];
   readonly dashboardUrl: pulumi.Output<string>;
 
@@ -79,7 +79,7 @@ export class Observability extends pulumi.ComponentResource {
     this.registerOutputs({ dashboardUrl: this.dashboardUrl });
   }
 
-  /** Whoever changes who may use a key, switches it off or has it deleted is heard of within minutes. */
+  /** Reports changes to a key's policy, its deactivation and its deletion within minutes. */
   #watchKeys({ storageKeyArn, providerKeyArn }: ObservabilityArgs, topic: aws.sns.Topic): void {
     const parent = { parent: this };
     const eventPattern = pulumi.jsonStringify({

@@ -1,4 +1,4 @@
-/** An IAM policy, as JSON has it. */
+/** An IAM policy in its JSON structure. */
 export type Policy = { Version: "2012-10-17"; Statement: Statement[] };
 
 export type Statement = {
@@ -6,12 +6,12 @@ export type Statement = {
   Effect: "Allow" | "Deny";
   Principal?: "*" | { AWS?: string | string[]; Service?: string };
   Action: string | string[];
-  /** Absent in a trust policy: there it is the role. */
+  /** Missing in a trust policy, where it is the role. */
   Resource?: string | string[];
   Condition?: Record<string, Record<string, string | string[]>>;
 };
 
-/** Lets one service of AWS take a role, and only on behalf of this account. */
+/** Allows one AWS service to assume a role, for this account only. */
 export function trustPolicy({ service, accountId }: { service: string; accountId: string }): Policy {
   return policy({
     Effect: "Allow",
@@ -21,7 +21,7 @@ export function trustPolicy({ service, accountId }: { service: string; accountId
   });
 }
 
-/** What ECS needs to start a task: pull one image, write to one log group, read the secrets that the task names. */
+/** What ECS needs to start a task: pull one image, write to one log group and read the task's secrets. */
 export function executionRolePolicy(allowed: {
   repositoryArn: string | null;
   logGroupArn: string;
@@ -62,7 +62,7 @@ export function executionRolePolicy(allowed: {
   );
 }
 
-/** Lets a task log in to the database as one user, with a token of its own role. */
+/** Allows a task to sign in to the database as one user, with a token of its own role. */
 export function databaseLoginPolicy(allowed: {
   region: string;
   accountId: string;
@@ -87,7 +87,7 @@ export function flowLogPolicy(logGroupArn: string): Policy {
   });
 }
 
-/** Load balancers write their access logs here, nobody reads them without TLS. */
+/** Load balancers write access logs to the bucket. Reading requires TLS. */
 export function accessLogsPolicy({ bucketArn, accountId }: { bucketArn: string; accountId: string }): Policy {
   return policy(
     {
@@ -109,7 +109,7 @@ export function accessLogsPolicy({ bucketArn, accountId }: { bucketArn: string; 
   );
 }
 
-/** Alarms and events may be published, by services of AWS and for this account. */
+/** Allows AWS services to publish alarms and events, for this account. */
 export function alarmTopicPolicy({ topicArn, accountId }: { topicArn: string; accountId: string }): Policy {
   const publish = (service: string): Statement => ({
     Effect: "Allow",
@@ -120,7 +120,7 @@ export function alarmTopicPolicy({ topicArn, accountId }: { topicArn: string; ac
   const ownAccount = { StringEquals: { "aws:SourceAccount": accountId } };
   return policy(
     { Sid: "Alarms", ...publish("cloudwatch.amazonaws.com"), Condition: ownAccount },
-    // EventBridge sends no account along: its rules are this account's, since they name the topic.
+    // EventBridge sends no source account. Only this account's rules refer to the topic.
     { Sid: "Events", ...publish("events.amazonaws.com") },
   );
 }

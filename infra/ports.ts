@@ -1,7 +1,7 @@
-/** Where the gateway listens in its container. */
+/** The gateway's port in its container. */
 export const gatewayPort = 8080;
 
-/** Where Prometheus finds the gateway's metrics: inside the task only. */
+/** The port of the metrics, inside the task only. */
 export const metricsPort = 9464;
 
 export const databasePort = 3306;

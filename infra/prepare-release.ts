@@ -12,15 +12,14 @@ type PrepareReleaseArgs = {
 };
 
 /**
- * What has to have happened before tasks of a new release start, as a hook that Pulumi runs in this process when it is about
- * to create or update the service: the secrets have values, and the database has its users and the new schema. When it
- * fails the service is left alone and the update fails. Previews do not run it.
+ * A hook that Pulumi runs before it creates or updates the service: it fills the secrets, creates the database users
+ * and migrates. When it fails, the service stays unchanged and the update fails. Previews do not run it.
  */
 export function prepareRelease({ region, secretArns, migration }: PrepareReleaseArgs): pulumi.ResourceHook {
   return new pulumi.ResourceHook("prepare-release", async ({ newInputs, oldInputs }) => {
     const taskDefinition = (inputs: unknown) =>
       (inputs as { taskDefinition?: unknown } | undefined)?.taskDefinition;
-    // An update that starts no other tasks has nothing to prepare.
+    // An update without a new task definition needs no preparation.
     if (oldInputs && taskDefinition(oldInputs) === taskDefinition(newInputs)) return;
 
     const arns = await Promise.all(secretArns.map(valueOf));
@@ -41,7 +40,7 @@ export function prepareRelease({ region, secretArns, migration }: PrepareRelease
   });
 }
 
-/** By the time the hook runs, everything the service depends on is there. */
+/** When the hook runs, all dependencies of the service exist. */
 function valueOf<Value>(output: pulumi.Output<Value>): Promise<Value> {
   return new Promise((resolve) => {
     output.apply((value) => resolve(value));

@@ -22,8 +22,8 @@ type Clients = { ecs: ECSClient; logs: CloudWatchLogsClient };
 type Options = { print(line: string): void; pollIntervalMs?: number; timeoutMs?: number };
 
 /**
- * Runs the migration as a task on Fargate and waits for its end. Throws an error that says why, with the last lines of its
- * log, when it does not start, does not end in time (then it is stopped), or a container of it fails.
+ * Runs the migration as a Fargate task and waits for its end. Throws with the reason and the last log lines when it
+ * does not start, times out (it is stopped then) or fails.
  */
 export async function runMigration(
   { ecs, logs }: Clients,
@@ -32,7 +32,7 @@ export async function runMigration(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   const taskArn = await start(ecs, migration);
-  print(`The migration runs as ${taskArn}.`);
+  print(`The migration is running as ${taskArn}.`);
 
   let ended: Task | undefined;
   try {
@@ -48,7 +48,7 @@ export async function runMigration(
   const failed = ended.containers?.find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
   const unstarted = ended.containers?.filter(({ exitCode }) => exitCode === undefined) ?? [];
   if (failed) {
-    const reason = `failed: the container ${failed.name} ended with ${failed.exitCode}`;
+    const reason = `failed: the container ${failed.name} exited with code ${failed.exitCode}`;
     throw await failure({ logs, migration, taskArn, reason, container: failed.name });
   }
   if (unstarted.length > 0 || !ended.containers?.length) {
@@ -57,7 +57,7 @@ export async function runMigration(
       logs,
       migration,
       taskArn,
-      reason: `did not start: ${because ?? "ECS does not say why"}`,
+      reason: `did not start: ${because ?? "ECS gave no reason"}`,
     });
   }
   for (const line of await lastLines(logs, { migration, taskArn, container: "migrate", count: 5 }))
@@ -78,7 +78,7 @@ async function start(ecs: ECSClient, migration: MigrationTask): Promise<string> 
       launchType: "FARGATE",
       count: 1,
       startedBy: "pulumi",
-      // The SDK sends it again with each attempt, so that a lost answer does not start a second migration.
+      // The SDK repeats it with each attempt, so that a lost answer does not start a second migration.
       clientToken: randomUUID(),
       networkConfiguration: { awsvpcConfiguration },
     }),
@@ -88,26 +88,26 @@ async function start(ecs: ECSClient, migration: MigrationTask): Promise<string> 
   const reasons = failures
     ?.map(({ reason, detail }) => [reason, detail].filter(Boolean).join(": "))
     .join("; ");
-  throw new Error(`The migration did not start: ${reasons || "ECS does not say why"}.`);
+  throw new Error(`The migration did not start: ${reasons || "ECS gave no reason"}.`);
 }
 
 type EndOptions = { cluster: string; taskArn: string; pollIntervalMs: number; deadline: number };
 
-/** The task when it has ended, or undefined when the time is over. */
+/** The ended task, or undefined after the timeout. */
 async function end(ecs: ECSClient, options: EndOptions): Promise<Task | undefined> {
   const { cluster, taskArn, pollIntervalMs, deadline } = options;
   while (performance.now() < deadline) {
     await wait(pollIntervalMs);
-    // Right after its start ECS may not know the task yet: then there is none in the answer.
+    // Just after its start, ECS may not list the task yet.
     const { tasks } = await ecs.send(new DescribeTasksCommand({ cluster, tasks: [taskArn] }));
     if (tasks?.[0]?.lastStatus === "STOPPED") return tasks[0];
   }
   return undefined;
 }
 
-/** Nobody waits for it any more. What this cannot do, the migration's own end does: it holds a lock, and others wait. */
+/** A failure here is harmless: the migration holds a lock until it ends, and others wait. */
 async function stop(ecs: ECSClient, cluster: string, task: string): Promise<void> {
-  await ecs.send(new StopTaskCommand({ cluster, task, reason: "pulumi gave up" })).catch(() => {});
+  await ecs.send(new StopTaskCommand({ cluster, task, reason: "pulumi stopped waiting" })).catch(() => {});
 }
 
 type Failure = {
@@ -121,13 +121,13 @@ type Failure = {
 async function failure({ logs, migration, taskArn, reason, container = "migrate" }: Failure): Promise<Error> {
   const lines = await lastLines(logs, { migration, taskArn, container, count: 20 });
   const log = lines.length > 0 ? `\n${lines.join("\n")}` : "";
-  const advice = "The service was not updated and still runs the release before.";
+  const advice = "The service was not updated and still runs the previous release.";
   return new Error(`The migration ${reason}. ${advice} Its log is ${migration.logGroup}.${log}`);
 }
 
 type LastLines = { migration: MigrationTask; taskArn: string; container: string; count: number };
 
-/** Without them the migration's result is still known, so that they cannot be had is no failure. */
+/** The result is known without the log lines, so failing to read them is no error. */
 async function lastLines(logs: CloudWatchLogsClient, options: LastLines): Promise<string[]> {
   const { migration, taskArn, container, count } = options;
   const logStreamName = `task/${container}/${taskArn.split("/").at(-1)}`;

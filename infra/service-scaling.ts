@@ -6,7 +6,7 @@ import type { StackConfig } from "./stack-config.ts";
 
 type ServiceScalingArgs = { config: StackConfig; names: Names; edge: Edge; service: aws.ecs.Service };
 
-/** As many tasks as work and requests ask for; fewer only slowly, since every task that goes has streams to finish. */
+/** Scales with CPU and requests. Scales in slowly, because every stopped task has streams to finish. */
 export function serviceScaling(
   { config, names, edge, service }: ServiceScalingArgs,
   options: pulumi.CustomResourceOptions,
@@ -32,7 +32,7 @@ export function serviceScaling(
       targetValue: 60,
       predefinedMetricSpecification: { predefinedMetricType: "ECSServiceAverageCPUUtilization" },
     },
-    // In a minute: far below what a task can do, because a stream is one request for minutes.
+    // Per minute. Far below a task's capacity, because one stream can last minutes.
     requests: { targetValue: 1_200, predefinedMetricSpecification: requests },
   };
   for (const [measure, configuration] of Object.entries(measures)) {

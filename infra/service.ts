@@ -24,14 +24,14 @@ type ServiceArgs = {
   databaseUser: string;
   subnetIds: pulumi.Input<string>[];
   firewallId: pulumi.Input<string>;
-  /** A deployment that sets one of these off is rolled back. */
+  /** These alarms roll back a deployment. */
   alarmNames: pulumi.Input<string>[];
-  /** Runs before the service is created or updated; when it fails, the service stays as it is. */
+  /** Runs before the service is created or updated. When it fails, the service stays unchanged. */
   prepareRelease: pulumi.ResourceHook;
   dependsOn: pulumi.Input<pulumi.Resource>[];
 };
 
-/** The gateway's tasks: always some, replaced one by one, rolled back when they do not become healthy. */
+/** The gateway's tasks: replaced one by one, and rolled back when they do not become healthy. */
 export class Service extends pulumi.ComponentResource {
   readonly name: pulumi.Output<string>;
 
@@ -97,7 +97,7 @@ export class Service extends pulumi.ComponentResource {
         alarms: { enable: true, rollback: true, alarmNames: args.alarmNames },
         availabilityZoneRebalancing: "ENABLED",
         healthCheckGracePeriodSeconds: 60,
-        // It needs a file system that can be written to, and would open a way in.
+        // It needs a writable file system and would weaken the isolation.
         enableExecuteCommand: false,
         enableEcsManagedTags: true,
         propagateTags: "SERVICE",
@@ -107,10 +107,10 @@ export class Service extends pulumi.ComponentResource {
       {
         ...parent,
         dependsOn: [...args.dependsOn, permission, ...ready, edge.listener],
-        // Autoscaling says how many there are.
+        // Autoscaling owns the count.
         ignoreChanges: ["desiredCount"],
         hooks: { beforeCreate: [args.prepareRelease], beforeUpdate: [args.prepareRelease] },
-        // Steady is when the last stream of the old tasks has ended.
+        // The service is stable when the last stream of the old tasks has ended.
         customTimeouts: { create: "30m", update: "90m", delete: "90m" },
       },
     );

@@ -1,4 +1,4 @@
-/** Whether Fargate has tasks of this many CPU units and this much memory in MiB. */
+/** Whether Fargate supports this combination of CPU units and MiB of memory. */
 export function isFargatePair(cpu: number, memoryMib: number): boolean {
   const size = fargateSizes.get(cpu);
   if (!size) return false;
@@ -8,7 +8,7 @@ export function isFargatePair(cpu: number, memoryMib: number): boolean {
   return gib >= fromGib && gib <= toGib && (gib - fromGib) % stepGib === 0;
 }
 
-/** As in "Task CPU and memory" of the guide to ECS on Fargate. */
+/** As in "Task CPU and memory" of the ECS guide for Fargate. */
 const fargateSizes = new Map([
   [256, { fromGib: 1, toGib: 2, stepGib: 1 }],
   [512, { fromGib: 1, toGib: 4, stepGib: 1 }],
@@ -19,21 +19,21 @@ const fargateSizes = new Map([
   [16_384, { fromGib: 32, toGib: 120, stepGib: 8 }],
 ]);
 
-/** The pairs in words, for messages. */
+/** The combinations, for messages. */
 export const fargatePairs = [...fargateSizes]
   .map(
     ([cpu, { fromGib, toGib, stepGib }]) => `${cpu}: ${fromGib * 1024}-${toGib * 1024} by ${stepGib * 1024}`,
   )
   .join(", ");
 
-/** Processes a task runs: one for each whole CPU, since a process has one event loop. */
+/** A task's processes: one per whole CPU, because a process has one event loop. */
 export function workersOf(cpu: number): number {
   return Math.max(1, Math.floor(cpu / 1024));
 }
 
 /**
- * Connections that RDS allows a MySQL server of a class, less a fifth for people and RDS itself. Its default is the
- * memory's bytes / 12,582,880; what the system takes of the memory before that is the reason for the fifth as well.
+ * The connections that RDS allows for a class, minus a fifth for people and RDS itself. RDS's default is memory bytes /
+ * 12,582,880, of which the system takes some before.
  */
 export function connectionsAvailable(databaseClass: string): number {
   const [, family = "", size = ""] = databaseClass.split(".");
@@ -44,7 +44,7 @@ export function connectionsAvailable(databaseClass: string): number {
   return Math.floor(((memoryGib * 1024 ** 3) / 12_582_880) * 0.8);
 }
 
-/** Performance Insights is not there for the smallest servers. */
+/** The smallest instances have no Performance Insights. */
 export function hasPerformanceInsights(databaseClass: string): boolean {
   return !/\.(micro|small)$/.test(databaseClass);
 }

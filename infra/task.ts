@@ -16,7 +16,7 @@ type TaskArgs = {
   storageKeyArn: pulumi.Input<string>;
 };
 
-/** A definition of a task on Fargate, with the role that starts it: exactly its image, its log group and its secrets. */
+/** A Fargate task definition, with an execution role for exactly its image, log group and secrets. */
 export function task(
   name: string,
   args: TaskArgs,
@@ -59,7 +59,7 @@ export function task(
       taskRoleArn: args.taskRoleArn,
       volumes: [{ name: "data" }],
       containerDefinitions: pulumi.jsonStringify(args.containers),
-      // Circuit breakers roll back to an earlier revision, so those are not deregistered.
+      // Circuit breakers roll back to an earlier revision, so revisions are kept.
       skipDestroy: true,
     },
     options,

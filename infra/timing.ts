@@ -1,20 +1,20 @@
 /*
- * Times that have to fit one another. From the inside out: the gateway gives up on a provider that sends nothing, then the
- * load balancer on the gateway, then the gateway on the load balancer's idle connection. The other way round clients get
- * the load balancer's 502 and 504 instead of an error in their own form.
+ * Timeouts that depend on one another. First the gateway gives up on a silent provider, then the load balancer on the
+ * gateway, then the gateway on idle connections. In any other order, clients would get the load balancer's 502 and 504
+ * instead of the gateway's errors.
  */
 
-/** As long as a provider may be silent before its first byte: the whole of an answer that is not a stream. */
+/** The longest silence of a provider before its first byte: a whole answer that is not streamed. */
 export const upstreamFirstByteSeconds = 120;
 
-/** The load balancer ends a connection on which nothing comes for so long; streams get a ping every 15 s. */
+/** The load balancer closes silent connections after this. Streams send a ping every 15 s. */
 export const edgeIdleSeconds = 130;
 
-/** The gateway keeps the load balancer's connections longer than that does, or a request meets one just being closed. */
+/** Longer than the load balancer's timeout, otherwise a request could meet a closing connection. */
 export const keepAliveSeconds = 140;
 
-/** Fargate's longest time between SIGTERM and SIGKILL. */
+/** Fargate's maximum between SIGTERM and SIGKILL. */
 export const stopSecondsMax = 120;
 
-/** What is left of it for open requests, with some for the last records. */
+/** The part of it for open requests. The rest is for the last records. */
 export const drainSeconds = stopSecondsMax - 10;

@@ -4,14 +4,14 @@ import type { Names } from "./names.ts";
 
 type WebFirewallArgs = {
   names: Names;
-  /** `count` only counts what would have been blocked: begin with it. */
+  /** `count` only counts what would be blocked. Start with it. */
   mode: "count" | "block";
   loadBalancerArn: pulumi.Input<string>;
 };
 
 /**
- * AWS WAF in front of the load balancer. Its common rules refuse bodies over 8 KB and text that looks like an attack, which
- * prompts do, so they see only what does not go to the models.
+ * AWS WAF in front of the load balancer. Its common rules block bodies over 8 KB and prompts that look like attacks, so
+ * they apply only to paths without model requests.
  */
 export function webFirewall(
   { names, mode, loadBalancerArn }: WebFirewallArgs,
@@ -20,7 +20,7 @@ export function webFirewall(
   const visible = (metricName: string) => ({
     metricName: `${names.prefix}-${metricName}`,
     cloudwatchMetricsEnabled: true,
-    // Samples are whole requests, with their authorization.
+    // Samples are whole requests, including their authorization.
     sampledRequestsEnabled: false,
   });
   const managed = (name: string, scope?: ScopeDownStatement) => ({

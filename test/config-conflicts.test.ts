@@ -44,7 +44,7 @@ test("a variable that is wrong in itself is not said to be wrong with others too
 test("metrics are read on another port than everything else, unless it is on another host", (t) => {
   const same: Environment[] = [{ PORT: "9000", METRICS_PORT: "9000" }, { METRICS_PORT: "8080" }];
   for (const ports of same) {
-    t.regex(problemsOf(ports).join(), /^METRICS_PORT: must be another one than PORT/);
+    t.regex(problemsOf(ports).join(), /^METRICS_PORT: must differ from PORT/);
     t.deepEqual(problemsOf({ ...ports, METRICS_HOST: "127.0.0.2" }), []);
   }
   t.deepEqual(problemsOf({ PORT: "0", METRICS_PORT: "0" }), []);

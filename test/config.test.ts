@@ -48,7 +48,7 @@ test("an empty variable counts as none", (t) => {
   ];
   t.deepEqual(readConfig(Object.fromEntries(names.map((name) => [name, ""]))), readConfig({}));
   const blank = { PORT: " ", METRICS_PORT: "\t", USAGE_RETENTION_DAYS: "  " };
-  const problems = Object.keys(blank).map((name) => `${name}: holds only spaces`);
+  const problems = Object.keys(blank).map((name) => `${name}: contains only spaces`);
   t.deepEqual(problemsOf(blank).toSorted(), problems.toSorted());
 });
 
@@ -168,7 +168,7 @@ test("KMS_KEY_ID seals in place of MASTER_KEY, within a context of names and val
   }
   const both = problemsOf({ KMS_KEY_ID: "alias/gateway", MASTER_KEY: randomBytes(32).toString("base64") });
   t.deepEqual(both, [
-    "KMS_KEY_ID: and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens",
+    "KMS_KEY_ID: and MASTER_KEY are mutually exclusive: use MASTER_KEY_PREVIOUS to open what MASTER_KEY sealed",
   ]);
 });
 

@@ -8,7 +8,9 @@ test("WORKERS is a number or one per core, and more than one needs a database th
   t.is(readConfig({ DATABASE_URL, WORKERS: "auto" }).workers, availableParallelism());
   t.is(readConfig({ WORKERS: "auto" }).workers, 1);
   t.is(readConfig({ WORKERS: "1" }).workers, 1);
-  t.throws(() => readConfig({ WORKERS: "2" }), { message: /problem:\n {2}WORKERS: more than 1 needs MySQL/ });
+  t.throws(() => readConfig({ WORKERS: "2" }), {
+    message: /problem:\n {2}WORKERS: more than 1 requires MySQL/,
+  });
   for (const WORKERS of ["0", "-1", "1.5", "all", "1000"]) {
     t.throws(() => readConfig({ DATABASE_URL, WORKERS }), { message: /problem:\n {2}WORKERS: is neither/ });
   }

@@ -36,7 +36,7 @@ test.serial("the first start prints a key, a curl line and a link to set it up, 
   const { gateway, url, keyValue, environment } = await startFirst(t);
   const [request = "", ...more] = curlLines(gateway);
   t.deepEqual(more, []);
-  t.is(gateway.stdout().split("shown this once").length, 2);
+  t.is(gateway.stdout().split("shown only once").length, 2);
 
   const answer = await promisify(exec)(`${request} --silent --fail`);
   t.like(JSON.parse(answer.stdout), { choices: [{ message: { content: "Hello, gateway!" } }] });
@@ -88,7 +88,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       const stream = await openStream({ url }, keyValue, "/slow 150 one two three four five");
 
       gateway.child.kill(signal);
-      await eventually(() => gateway.stdout().includes("Finishing the requests under way"));
+      await eventually(() => gateway.stdout().includes("Finishing open requests"));
       await eventually(async () => {
         // A connection that was accepted a moment before the listener closed may still be answered.
         const refused = await fetch(`${url}/healthz`, { headers: { connection: "close" } }).catch(
@@ -147,7 +147,7 @@ test.serial("a second Ctrl-C stops it at once, while one that comes twice is sti
   // A terminal tells npm and the gateway, and npm passes it on.
   child.kill("SIGINT");
   child.kill("SIGINT");
-  await eventually(() => gateway.stdout().includes("Once more"));
+  await eventually(() => gateway.stdout().includes("again to stop at once"));
   t.is(child.exitCode, null);
 
   const code = await eventually(() => {
@@ -182,7 +182,7 @@ test.serial("migrate --check says what is to run, changes nothing, and tells by 
   for (const _ of [1, 2]) {
     const { exitCode, said } = await run("--check");
     t.is(exitCode, 1);
-    t.regex(said, /^To run: InitialSchema\d+(?:, [A-Z][A-Za-z]+\d+)*\.\n$/);
+    t.regex(said, /^Pending migrations: InitialSchema\d+(?:, [A-Z][A-Za-z]+\d+)*\.\n$/);
   }
   t.is((await run()).exitCode, 0);
   t.deepEqual(await run("--check"), { exitCode: 0, said: "The database schema is up to date.\n" });

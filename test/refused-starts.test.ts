@@ -35,7 +35,7 @@ test.serial("a port that is taken stops the start in words that say which, and w
   const address = taken.address();
   const port = String(typeof address === "object" ? address?.port : "");
   const said = (variable: string) =>
-    `Port ${port} of 127.0.0.1 is in use already. Set ${variable} to another one, or to 0 for any that is free.\n`;
+    `Port ${port} on 127.0.0.1 is already in use. Set ${variable} to another port, or to 0 for any free port.\n`;
   t.true((await fails(t, { PORT: port })).endsWith(said("PORT")));
   t.true((await fails(t, { METRICS_PORT: port })).endsWith(said("METRICS_PORT")));
   // Looked at before the database is.
@@ -45,7 +45,7 @@ test.serial("a port that is taken stops the start in words that say which, and w
 
 test.serial("a host that is not this machine's stops the start in words", async (t) => {
   const said =
-    "The host 192.0.2.1 is no address of this machine. Set HOST to one, such as 127.0.0.1 or 0.0.0.0.\n";
+    "The host 192.0.2.1 is not an address of this machine. Set HOST to an address such as 127.0.0.1 or 0.0.0.0.\n";
   t.true((await fails(t, { HOST: "192.0.2.1" })).endsWith(said));
 });
 
@@ -53,7 +53,7 @@ test.serial("a database that is not there stops the start in words, without the 
   const DATABASE_URL = `mysql://root:hidden-word@127.0.0.1:${await freePort()}/gateway`;
   for (const parameters of [[], ["migrate"]]) {
     const said = await fails(t, { DATABASE_URL }, ...parameters);
-    t.regex(said, /database cannot be used.*Check DATABASE_URL/);
+    t.regex(said, /database is unavailable.*Check DATABASE_URL/);
     t.false(said.includes("hidden-word"));
   }
 });
@@ -67,7 +67,7 @@ test.serial("a database that refuses the password stops the start in words, with
     pathname: "gateway",
   }).href;
   const said = await fails(t, { DATABASE_URL });
-  t.regex(said, /^The database cannot be used \(ER_ACCESS_DENIED_ERROR: .*Check DATABASE_URL/);
+  t.regex(said, /^The database is unavailable \(ER_ACCESS_DENIED_ERROR: .*Check DATABASE_URL/);
   t.false(said.includes("hidden-word"));
 });
 
@@ -80,12 +80,12 @@ test.serial("a broken key file stops the start in words that say which", async (
   const folder = await createTestFolder(t);
   await writeFile(path.join(folder, "master.key"), "broken");
   const said = await fails(t, { DATA_DIR: folder });
-  t.regex(said, /master\.key does not hold 32 bytes/);
+  t.regex(said, /master\.key does not contain 32 bytes/);
 });
 
 test.serial("an unknown command is said to be one", async (t) => {
   t.regex(
     await fails(t, {}, "migrat"),
-    /there are migrate, migrate --check, credentials:rewrap, usage:recompute, people:reset/,
+    /Commands: migrate, migrate --check, credentials:rewrap, usage:recompute, people:reset/,
   );
 });

@@ -12,23 +12,23 @@ import {
   text,
 } from "./table.ts";
 
-/** An API key. The secret itself is not here, nor anywhere: see `ApiKeyValue`. */
+/** An API key. The secret is not stored: see `ApiKeyValue`. */
 export const ApiKey = table(
   "api_keys",
   {
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
-    /** Who decided that it is disabled; null = unknown. Without meaning while it is active. */
+    /** Who disabled it. Null = unknown. Ignored while it is active. */
     disabledBy: nullable(text<"admin" | "owner">(16)),
-    /** The person it belongs to; null for the key made at the first start, before there are people. */
+    /** The owner. Null for the key of the first start, which precedes all users. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
     expiresAt: nullable(moment()),
     lastUsedAt: nullable(moment()),
-    /** One more with each change that a person makes. */
+    /** Increases with each change by a user. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
-    /** Limits; null = none. */
+    /** Limits. Null = none. */
     requestsPerMinute: nullable(integer()),
     tokensPerMinute: nullable(integer()),
     concurrentRequests: nullable(integer()),
@@ -37,13 +37,16 @@ export const ApiKey = table(
     weekBudget: nullable(bigInteger()),
     monthBudget: nullable(bigInteger()),
     totalBudget: nullable(bigInteger()),
-    /** The IP addresses and ranges that may use it. */
+    /** The allowed IP addresses and ranges. */
     addressRanges: nullable(json<string[]>()),
   },
   [index("api_keys_owner", ["ownerId"])],
 );
 
-/** What authenticates as the key. A rotated key has two for a while: the new one, and the old one until `validUntil`. */
+/**
+ * A value that authenticates as the key. A rotated key has two for a while: the new one, and the old one until
+ * `validUntil`.
+ */
 export const ApiKeyValue = table(
   "api_key_values",
   {
@@ -51,7 +54,7 @@ export const ApiKeyValue = table(
     hash: id({ length: 64 }),
     apiKeyId: text(40, references("api_keys", "CASCADE")),
     lastFour: text(4),
-    /** When it stops counting; null = as long as the key itself. */
+    /** When it expires. Null = with the key. */
     validUntil: nullable(moment()),
     createdAt: moment(),
   },
@@ -68,7 +71,10 @@ export const ApiKeyModel = table(
   [index("api_key_models_model", ["modelId"])],
 );
 
-/** A model that an administrator took away from the key. By its slug, so that deleting and adding the model changes nothing. */
+/**
+ * A model that an administrator removed from the key. Stored by slug, so that deleting and adding the model changes
+ * nothing.
+ */
 export const ApiKeyWithheldModel = table("api_key_withheld_models", {
   apiKeyId: id(references("api_keys", "CASCADE")),
   modelSlug: id({ length: 255 }),

@@ -1,8 +1,8 @@
 import { id, index, json, moment, nullable, type RowOf, table, text } from "./table.ts";
 
 /**
- * One thing that somebody did, with the names of the time. It has no foreign keys: it outlives whoever did it and what it
- * was done to. Never edited.
+ * An action, with the names at that time. Without foreign keys, because it outlives its actor and its entity. Never
+ * edited.
  */
 export const AuditEntry = table(
   "audit_entries",
@@ -10,15 +10,15 @@ export const AuditEntry = table(
     /** Ordered by time. */
     id: id(),
     createdAt: moment(),
-    /** Null where nobody was signed in, as for a failed attempt to. */
+    /** Null without a signed-in user, as for a failed sign-in. */
     actorId: nullable(text(40)),
     actorName: nullable(text(255)),
-    /** What it was done to, a dot, and what was done: `key.create`. */
+    /** The entity, a dot and a verb: `key.create`. */
     action: text(48),
     entityId: text(40),
     entityName: text(255),
     details: json<object>(),
-    /** The IP address it was done from, or `command line`. */
+    /** The client's IP address, or `command line`. */
     address: text(64),
   },
   [

@@ -1,10 +1,10 @@
 import { bigInteger, id, index, moment, type RowOf, table, text } from "./table.ts";
 
-/** One entry of the change feed: what other processes must no longer believe. Kept for an hour. */
+/** An entry of the change feed, which invalidates other processes' caches. Kept for an hour. */
 export const Change = table(
   "changes",
   {
-    /** Taken from the counter `changes`, whose row lock makes numbers become visible in their order. */
+    /** From the counter `changes`. Its row lock makes numbers visible in order. */
     number: bigInteger({ primary: true }),
     kind: text<ChangeKind>(16),
     entityId: text(40),
@@ -13,12 +13,12 @@ export const Change = table(
   [index("changes_time", ["createdAt"])],
 );
 
-/** Named numbers that only grow. */
+/** Named numbers that only increase. */
 export const Counter = table("counters", { name: id({ length: 32 }), value: bigInteger() });
 
 /**
- * `api_key`: one key, by its id. `catalogue`: providers, credentials or models, reloaded as a whole. `data_key`: there is
- * a new one.
+ * `api_key`: one key, by ID. `catalogue`: providers, credentials or models, reloaded as a whole. `data_key`: a new one
+ * exists.
  */
 export type ChangeKind = "api_key" | "catalogue" | "data_key";
 export type ChangeRow = RowOf<typeof Change>;

@@ -1,14 +1,14 @@
 import { id, integer, longText, moment, type RowOf, table, text, uniqueIndex } from "./table.ts";
 
-/** A key that seals secrets, itself wrapped by AWS KMS. Kept as long as anything may be sealed with it. */
+/** A key that seals secrets, wrapped by AWS KMS. Kept as long as anything may be sealed with it. */
 export const DataKey = table(
   "data_keys",
   {
-    /** As envelopes name it. */
+    /** As in envelopes. */
     id: id(),
-    /** Counts up; the highest is the one that seals. Not a time: clocks differ. */
+    /** Increases. The highest number seals. Not a time, because clocks differ. */
     number: integer(),
-    /** What KMS made of it, in base64. */
+    /** The wrapped key, in base64. */
     wrapped: longText(),
     /** The ARN of the KMS key. */
     kmsKeyId: text(2048),

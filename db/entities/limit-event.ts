@@ -1,12 +1,12 @@
 import { bigInteger, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/** A warning that a part of a budget is spent: it is given once, whichever process notices. */
+/** A budget warning. Sent once, whichever process notices it. */
 export const LimitEvent = table(
   "limit_events",
   {
-    /** A hash of what it says, so that nobody says it twice. */
+    /** A hash of the content, so that the warning is unique. */
     id: id({ length: 64 }),
-    /** The key whose own budget it is, or `noKey`: then it is that of all keys of the owner, or without one of all keys. */
+    /** The key whose budget it is. `noKey` for a budget of the owner or, without an owner, of the gateway. */
     apiKeyId: text(40),
     apiKeyName: text(255),
     ownerId: nullable(text(40)),
@@ -18,15 +18,15 @@ export const LimitEvent = table(
     budget: bigInteger(),
     spent: bigInteger(),
     createdAt: moment(),
-    /** How many times it was sent to the webhook. */
+    /** The number of webhook attempts. */
     attempts: integer(),
-    /** When it is to be sent; null when it has been, or is not to be. */
+    /** The next attempt. Null when it was sent or needs no sending. */
     sendAt: nullable(moment()),
   },
   [index("limit_events_key", ["apiKeyId", "createdAt"]), index("limit_events_send", ["sendAt"])],
 );
 
-/** In the place of a key's id, in warnings about budgets that keys share: the column cannot be null. */
+/** Replaces the key ID in warnings about shared budgets, because the column cannot be null. */
 export const noKey = "";
 
 export type LimitEventRow = RowOf<typeof LimitEvent>;

@@ -1,11 +1,11 @@
 import { bigInteger, id, index, integer, type RowOf, table } from "./table.ts";
 
-/** What one process let through within one second, for all others to count: of the last minute or two only. */
+/** What one process admitted within one second, for the others to count. Covers the last minute or two. */
 export const LimitUse = table(
   "limit_uses",
   {
     processId: id(),
-    /** What is limited: an API key's id, a person's, or `gateway`. */
+    /** The limit holder: the ID of a key or a user, or `gateway`. */
     subjectId: id(),
     /** Seconds since 1970. */
     second: { ...bigInteger(), primary: true },

@@ -12,14 +12,14 @@ import {
   uniqueIndex,
 } from "./table.ts";
 
-/** A model that keys can be connected to. Prices are nano-dollars per million tokens; an unknown price is null, never 0. */
+/** A model for keys to use. Prices are nano-dollars per million tokens. An unknown price is null, never 0. */
 export const Model = table(
   "models",
   {
     id: id(),
     slug: text(255),
     providerId: text(40, references("providers", "RESTRICT")),
-    /** What the upstream calls it. */
+    /** The upstream's name of the model. */
     upstreamModel: text(255),
     contextWindowTokens: nullable(integer()),
     outputTokensMax: nullable(integer()),
@@ -27,14 +27,14 @@ export const Model = table(
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
-    /** One more with each change. */
+    /** Increases with each change. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
   },
   [uniqueIndex("models_slug", ["slug"]), index("models_provider", ["providerId"])],
 );
 
-/** The models that answer when one cannot, in their order. A model's own fallbacks only: they are not followed further. */
+/** The models that answer when one cannot, in order. Fallbacks of fallbacks are not followed. */
 export const ModelFallback = table(
   "model_fallbacks",
   {

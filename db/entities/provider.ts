@@ -13,26 +13,26 @@ import {
   uniqueIndex,
 } from "./table.ts";
 
-/** Where requests can be sent. `name` is the prefix of its models' slugs. */
+/** A destination of requests. `name` is the prefix of its models' slugs. */
 export const Provider = table(
   "providers",
   {
     id: id(),
     name: text(63),
     kind: text(32),
-    /** Which of the kind's well-known upstreams it is; null for any other. */
+    /** The preset of its kind. Null for a custom upstream. */
     preset: nullable(text(32)),
     baseUrl: nullable(text(2048)),
-    /** Timeouts that differ from the gateway's own, in milliseconds. */
+    /** Timeouts that override the gateway's, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
-    /** One more with each change, of its credentials too. */
+    /** Increases with each change, including those of its credentials. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
   },
   [uniqueIndex("providers_name", ["name"])],
 );
 
-/** Our own secret for an upstream. `sealed` is an envelope of the secret box, never the secret. */
+/** The gateway's secret for an upstream. `sealed` is an envelope of the secret box, never the secret. */
 export const Credential = table(
   "credentials",
   {
@@ -40,7 +40,7 @@ export const Credential = table(
     providerId: text(40, references("providers", "CASCADE")),
     sealed: longText(),
     lastFour: text(4),
-    /** Its share of the provider's requests, beside the weights of the other credentials. */
+    /** Its share of the provider's requests, relative to the other weights. */
     weight: integer({ default: 1 }),
     createdAt: moment(),
   },

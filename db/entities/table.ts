@@ -1,8 +1,8 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaIndexOptions } from "typeorm";
 
 /**
- * One definition gives the TypeORM schema and the row's type: `table("api_keys", { id: id(), name: text(255) })` is an
- * `EntitySchema<{ id: string; name: string }>`. Column names in the database are the property names in snake case.
+ * Defines the TypeORM schema and the row type together: `table("api_keys", { id: id(), name: text(255) })` is an
+ * `EntitySchema<{ id: string; name: string }>`. Database columns are the property names in snake case.
  */
 export function table<Columns extends Record<string, Column<unknown>>>(
   name: string,
@@ -13,7 +13,7 @@ export function table<Columns extends Record<string, Column<unknown>>>(
   const named = Object.fromEntries(
     Object.entries(columns).map(([property, column]) => [property, { ...column, name: snakeCase(property) }]),
   );
-  // The cast is sound: Row<Columns> is derived from the very columns that are passed on.
+  // The cast is sound, because Row<Columns> is derived from these columns.
   return new EntitySchema<Row<Columns>>({
     name,
     tableName: name,
@@ -23,10 +23,10 @@ export function table<Columns extends Record<string, Column<unknown>>>(
   });
 }
 
-/** `withoutRowid`: SQLite keeps the rows in the tree of the primary key, instead of that tree beside them. */
+/** `withoutRowid`: SQLite stores the rows in the tree of the primary key. */
 type TableOptions = { withoutRowid?: boolean };
 
-/** A column whose value has type `Value`; the type lives at compile time only. */
+/** A column with values of type `Value`. The type exists at compile time only. */
 export type Column<Value> = EntitySchemaColumnOptions & { readonly valueType?: Value };
 
 export type Row<Columns> = {
@@ -47,7 +47,7 @@ export function text<Value extends string = string>(length: number, options: Opt
 /** Text without a practical limit: 64 KiB on MySQL. */
 export const longText = (options: Options = {}): Column<string> => ({ type: "text", ...options });
 
-/** A moment, kept with milliseconds, in UTC. */
+/** A moment in UTC, with milliseconds. */
 export const moment = (options: Options = {}): Column<Date> => ({
   type: "datetime",
   precision: 3,
@@ -56,7 +56,7 @@ export const moment = (options: Options = {}): Column<Date> => ({
 
 export const integer = (options: Options = {}): Column<number> => ({ type: "integer", ...options });
 
-/** An integer beyond 32 bits. MySQL's driver gives these as text; they fit a double up to 2^53. */
+/** An integer beyond 32 bits. MySQL's driver returns text. Values fit a double up to 2^53. */
 export const bigInteger = (options: Options = {}): Column<number> => ({
   type: "bigint",
   transformer: {
@@ -74,12 +74,15 @@ export function nullable<Value>(column: Column<Value>): Column<Value | null> {
   return { ...column, nullable: true } as Column<Value | null>;
 }
 
-/** A foreign key that deletes or guards the row. `onUpdate` is spelled out because MariaDB reports it, and drift would show. */
+/**
+ * A foreign key that deletes or protects the row. `onUpdate` is explicit because MariaDB reports it, which would look
+ * like drift.
+ */
 export function references(target: string, onDelete: "CASCADE" | "RESTRICT" | "SET NULL"): Options {
   return { foreignKey: { target, onDelete, onUpdate: "NO ACTION" } };
 }
 
-/** Unique keys are named unique indices, never `unique: true`: TypeORM names those differently per database. */
+/** Unique keys are named indexes, never `unique: true`, which TypeORM names differently per database. */
 export function uniqueIndex(name: string, columns: string[]): EntitySchemaIndexOptions {
   return { name, columns, unique: true };
 }

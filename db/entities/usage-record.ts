@@ -1,48 +1,48 @@
 import { bigInteger, flag, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
 /**
- * One request that was made with a key: counts, names, times and how it ended, never content. It has no foreign keys:
- * it outlives the key and the model, under their names of the time.
+ * A request: counts, names, times and outcome, never content. Without foreign keys, because it outlives its key and
+ * model. Names are those at that time.
  */
 export const UsageRecord = table(
   "usage_records",
   {
-    /** The `x-request-id` of the response; ordered by time. */
+    /** The `x-request-id` of the response. Ordered by time. */
     id: id(),
     createdAt: moment(),
     apiKeyId: text(40),
     apiKeyName: text(255),
-    /** Whose key it was then: they see the record when the key is gone. Null for a key of nobody's. */
+    /** The key's owner at that time, who sees the record after the key is deleted. Null without an owner. */
     ownerId: nullable(text(40)),
-    /** What the client asked for: a slug, or a name without a provider. Empty where it named none, or none that is kept. */
+    /** The requested model: a slug, or a name without a provider. Empty without a valid name. */
     model: text(255),
-    /** Who answered, or was called last: the model's own provider, or that of a fallback. Empty where nobody was. */
+    /** The provider that answered or was called last: the model's own or a fallback's. Empty without a call. */
     provider: text(63),
     upstreamModel: nullable(text(255)),
     credentialId: nullable(text(40)),
-    /** How many times an upstream was called. */
+    /** The number of upstream calls. */
     attempts: integer({ default: 1 }),
     endpoint: text(64),
-    /** The coding tool that asked, as its user-agent says; null for any other client. */
+    /** The client's coding tool, from its user agent. Null for any other client. */
     clientTool: nullable(text(32)),
     stream: flag(),
     status: text<UsageStatus>(16),
     httpStatus: integer(),
     errorCode: nullable(text(64)),
-    /** Whose limit or budget refused it; null however else it ended. */
+    /** The holder of the limit or budget that refused it. Null for any other outcome. */
     limitedBy: nullable(text(16)),
-    /** What the code leaves open; null where it says it all, and for every success. */
+    /** Details of the error code. Null where there are none, and for every success. */
     errorReason: nullable(text(32)),
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),
     cachedInputTokens: nullable(integer()),
     cacheWriteInputTokens: nullable(integer()),
     reasoningTokens: nullable(integer()),
-    /** True when a count was worked out here because the upstream did not report it. */
+    /** True when the gateway estimated a count that the upstream did not report. */
     estimated: flag(),
-    /** Nano-dollars; null when a price or a count is unknown, 0 where nothing went to an upstream. */
+    /** Nano-dollars. Null for an unknown price or count, 0 if nothing was sent to an upstream. */
     cost: nullable(bigInteger()),
-    /** The prices that made the cost, in nano-dollars per million tokens, so that it can be worked out again. */
+    /** The prices of the cost, in nano-dollars per million tokens, so that it can be recomputed. */
     inputPrice: nullable(bigInteger()),
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
@@ -50,7 +50,7 @@ export const UsageRecord = table(
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
   },
-  // A page is the newest of one of these, so each ends in the id. The repository says which index serves which filter.
+  // A page is the newest part of one index, so each ends with the ID. The repository selects the index of a filter.
   [
     index("usage_records_key", ["apiKeyId", "id"]),
     index("usage_records_owner", ["ownerId", "id"]),
@@ -58,7 +58,7 @@ export const UsageRecord = table(
     index("usage_records_provider", ["provider", "id"]),
     index("usage_records_status", ["status", "id"]),
   ],
-  // One is written for every request, and looked up by its id or in the order of ids.
+  // Written for every request, and read by ID or in ID order.
   { withoutRowid: true },
 );
 

@@ -2,24 +2,24 @@ import { bigInteger, id, index, integer, moment, type RowOf, table, text } from 
 import type { UsageStatus } from "./usage-record.ts";
 
 /**
- * Sums of usage records, written in the transaction that inserts the records: one row for each hour and each day (in UTC)
- * and each key, owner, model, provider and status in it, and one for all keys together: a month of everything is read from
- * some hundred rows so. They outlive the records. There are none by month: each resolution adds half to the work of inserting, and months have few days.
+ * Sums of usage records, written in the transaction that inserts the records. One row per hour and day (UTC), key,
+ * owner, model, provider and status, and one for all keys together. They outlive the records. There are none by month:
+ * each resolution adds half to the cost of inserting, and months have few days.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",
   {
     resolution: { ...text<UsageResolution>(8), primary: true },
-    /** The first moment of the hour or day. */
+    /** The start of the hour or day. */
     startsAt: moment({ primary: true }),
-    /** A key's, or `allKeys`. */
+    /** A key's ID, or `allKeys`. */
     apiKeyId: id(),
-    /** Empty for a key of nobody's: a part of the primary key cannot be null. */
+    /** Empty without an owner, because a primary key cannot be null. */
     ownerId: id(),
     model: id({ length: 255 }),
     provider: id({ length: 63 }),
     status: { ...text<UsageStatus>(16), primary: true },
-    /** As the key was called last. */
+    /** The key's last name. */
     apiKeyName: text(255),
     requests: integer(),
     inputTokens: bigInteger(),
@@ -27,13 +27,13 @@ export const UsageRollUp = table(
     cachedInputTokens: bigInteger(),
     cacheWriteInputTokens: bigInteger(),
     reasoningTokens: bigInteger(),
-    /** Nano-dollars, of the requests whose cost is known. */
+    /** Nano-dollars of the requests with a known cost. */
     cost: bigInteger(),
-    /** How many requests have a cost that is not known. */
+    /** The number of requests without a known cost. */
     unknownCosts: integer(),
-    /** Milliseconds, of all requests together. */
+    /** Milliseconds, summed over all requests. */
     latencyMs: bigInteger(),
-    /** How many requests took so long: see `latencyBoundsMs`. */
+    /** The number of requests per latency bucket: see `latencyBoundsMs`. */
     latency0: integer(),
     latency1: integer(),
     latency2: integer(),
@@ -52,10 +52,10 @@ export const UsageRollUp = table(
   { withoutRowid: true },
 );
 
-/** In the place of a key's id, in rows that are the sums of all keys. */
+/** Replaces the key ID in rows that sum all keys. */
 export const allKeys = "";
 
-/** `latency0` counts the requests that took at most the first of these, `latency9` those beyond the last. */
+/** `latency0` counts requests up to the first bound, `latency9` those above the last. */
 export const latencyBoundsMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] as const;
 
 export type UsageResolution = "hour" | "day";

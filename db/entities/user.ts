@@ -1,14 +1,14 @@
 import { id, index, moment, nullable, references, type RowOf, table, text, uniqueIndex } from "./table.ts";
 
-/** A person who may use the console. */
+/** A user of the console. */
 export const User = table(
   "users",
   {
     id: id(),
-    /** Lower case, so that one address is one person. */
+    /** Lower case, so that one address is one user. */
     email: text(254),
     name: text(255),
-    /** argon2id, in PHC string format; empty until an invited person has chosen a password. */
+    /** argon2id in PHC string format. Empty until an invited user chooses a password. */
     passwordHash: text(255),
     role: text<Role>(16),
     status: text<UserStatus>(16),
@@ -18,13 +18,13 @@ export const User = table(
   [uniqueIndex("users_email", ["email"])],
 );
 
-/** A signed-in browser: one chain ("family") of refresh tokens, of which only the newest counts. */
+/** A signed-in browser: one chain of refresh tokens, of which only the newest is valid. */
 export const Session = table(
   "sessions",
   {
     id: id(),
     userId: text(40, references("users", "CASCADE")),
-    /** SHA-256 of the refresh token that counts now, and of the one it replaced, in hex. */
+    /** SHA-256 of the valid refresh token and of its predecessor, in hex. */
     tokenHash: text(64),
     previousTokenHash: nullable(text(64)),
     rotatedAt: moment(),
@@ -34,7 +34,7 @@ export const Session = table(
   [index("sessions_user", ["userId"]), index("sessions_expiry", ["expiresAt"])],
 );
 
-/** A link by which a person chooses a password, once. A person has one at most: a new one takes its place. */
+/** A link to choose a password, once. A user has at most one: a new link replaces it. */
 export const Invitation = table(
   "invitations",
   {

@@ -8,7 +8,7 @@ export class InitialSchema implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const databaseType = runner.connection.options.type;
     if (databaseType !== "better-sqlite3") {
-      // By default MySQL takes "AB" and "ab" for equal, which no id, slug or hash of ours may be.
+      // By default MySQL treats "AB" and "ab" as equal, which is wrong for IDs, slugs and hashes.
       await runner.query("ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
     }
     const { createTable } = await stepKit(runner);

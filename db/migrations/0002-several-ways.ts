@@ -2,7 +2,9 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, references } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** Models with fallbacks, providers with presets and weighted credentials, and records of which way was taken, and by which tool. */
+/**
+ * Models with fallbacks, providers with presets and weighted credentials, and records with the provider and the tool.
+ */
 export class SeveralWays implements MigrationInterface {
   readonly name = "SeveralWays1763769600000";
 

@@ -3,8 +3,8 @@ import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
 /**
- * Usage for years: roll-ups, filled from the records there are; indexes for the pages people look at; with each record its
- * prices and whose key it was; and on MySQL partitions, so that old records go without being looked for.
+ * Usage for years: roll-ups, filled from the existing records; indexes for the pages; prices and the key's owner in
+ * each record; and MySQL partitions, which drop old records quickly.
  */
 export class UsageHistory implements MigrationInterface {
   readonly name = "UsageHistory1763942400000";
@@ -19,15 +19,15 @@ export class UsageHistory implements MigrationInterface {
     );
     for (const [index, column] of recordIndices) await createIndex(index, "usage_records", `${column}, id`);
     await createTable(rollUps(databaseType));
-    // What is in there is from a run that broke off: it would count twice.
+    // Left from an interrupted run, it would count twice.
     await runner.query("DELETE FROM usage_roll_ups");
     for (const { resolution, sqlite, mysql } of resolutions) {
       for (const byKey of [true, false])
         await runner.query(fill(resolution, isSqlite ? sqlite : mysql, byKey));
     }
     if (!isSqlite) {
-      // The gateway makes the months' partitions, ahead of time. The last one takes what has none.
-      // A second time changes nothing.
+      // The gateway creates monthly partitions ahead of time. The last partition holds everything else. Repeating this
+      // changes nothing.
       await runner.query(
         "ALTER TABLE usage_records PARTITION BY RANGE COLUMNS (id) (PARTITION rest VALUES LESS THAN (MAXVALUE))",
       );

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, nullable } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** What keys may use, warnings about their budgets, and what each process let through in the last minute. */
+/** The limits of keys, warnings about their budgets, and what each process admitted in the last minute. */
 export class KeyLimits implements MigrationInterface {
   readonly name = "KeyLimits1764288000000";
 

@@ -2,15 +2,15 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { stepKit } from "./steps.ts";
 
 /**
- * With each usage record whose limit or budget refused the request, and more exactly than its code what refused it or how
- * its provider failed. Nobody knows it of those that are there already.
+ * Adds to each usage record the holder of the limit that refused it, and details of its error. Both are unknown for
+ * existing records.
  */
 export class RefusalsAndFailures implements MigrationInterface {
   readonly name = "RefusalsAndFailures1764374400000";
 
   async up(runner: QueryRunner): Promise<void> {
     const { addColumn } = await stepKit(runner);
-    // At the table's end, where both databases add a column at once, MySQL to its partitions, too.
+    // At the table's end, where both databases add a column instantly, MySQL also to partitions.
     await addColumn("usage_records", "limited_by", "varchar(16) NULL");
     await addColumn("usage_records", "error_reason", "varchar(32) NULL");
   }

@@ -1,8 +1,8 @@
 import type { TableColumnOptions, TableForeignKeyOptions } from "typeorm";
 
 /**
- * The column types of `entities/table.ts` as migrations need them: spelled out per database, since a migration must stay
- * what it was when the entities move on.
+ * The column types of `entities/table.ts` for migrations, spelled out per database: a migration must not change with
+ * the entities.
  */
 export function columnKit(databaseType: string) {
   const isSqlite = databaseType === "better-sqlite3";

@@ -7,7 +7,7 @@ import { KeyLimits } from "./0006-limits.ts";
 import { RefusalsAndFailures } from "./0007-refusals-and-failures.ts";
 import { AdministratorsDecisions } from "./0008-administrators-decisions.ts";
 
-/** In the order in which they run. What a migration makes that has been released never changes. */
+/** In the order in which they run. The result of a released migration never changes. */
 export const migrations = [
   InitialSchema,
   SeveralWays,

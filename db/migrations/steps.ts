@@ -1,15 +1,14 @@
 import { type QueryRunner, Table, type TableOptions } from "typeorm";
 
 /**
- * The changes of a migration, each made unless it is there already: where a migration breaks off, because its process was
- * killed, say, SQLite undoes it, but MySQL keeps each change as soon as it is made, and the next start has to go on from
- * there. What is there is read once.
+ * The changes of a migration, each skipped if it exists. SQLite rolls back an interrupted migration, but MySQL keeps
+ * each change, and the next start must continue. The existing state is read once.
  */
 export async function stepKit(runner: QueryRunner) {
   const columns = await keptNames(runner, "columns", "column_name");
   const indexes = await keptNames(runner, "statistics", "index_name");
   return {
-    /** A table of somebody else's with the name is left to the database to refuse: ours has exactly these columns. */
+    /** The database refuses a foreign table of the same name: the gateway's has exactly these columns. */
     createTable: async (options: TableOptions): Promise<void> => {
       const table = new Table(options);
       const wanted = table.columns.map(({ name }) => name).toSorted();
@@ -17,7 +16,7 @@ export async function stepKit(runner: QueryRunner) {
       await runner.createTable(table);
     },
 
-    /** As SQL: TypeORM would copy the whole table on SQLite, and usage records can be many. */
+    /** As SQL, because TypeORM would copy the whole table on SQLite, and there can be many usage records. */
     addColumn: async (table: string, column: string, definition: string): Promise<void> => {
       if (columns.get(table)?.has(column)) return;
       await runner.query(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);
@@ -30,7 +29,7 @@ export async function stepKit(runner: QueryRunner) {
   };
 }
 
-/** By table; none on SQLite, which keeps nothing of a migration that broke off. */
+/** By table. Empty on SQLite, which keeps nothing of an interrupted migration. */
 async function keptNames(
   runner: QueryRunner,
   view: "columns" | "statistics",

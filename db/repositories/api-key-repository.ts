@@ -21,27 +21,27 @@ import { User } from "../entities/user.ts";
 import { containing } from "./containing.ts";
 import { WithheldModelRepository } from "./withheld-model-repository.ts";
 
-/** A key with what belongs to it. Of a rotated key's values the newest comes first. */
+/** A key with its relations. A rotated key's newest value comes first. */
 export type ApiKeyDetails = {
   key: ApiKeyRow;
   values: ApiKeyValueRow[];
   models: { id: string; slug: string }[];
-  /** By slug, those included that are no models any more. */
+  /** By slug, including deleted models. */
   withheldModels: string[];
   owner: { id: string; name: string } | null;
 };
 
-/** Whose keys: one person's, or everybody's. It is part of every condition, so that a foreign id finds nothing. */
+/** The visible keys: one user's or everyone's. Part of every condition, so that a foreign ID finds nothing. */
 export type OwnerScope = { ownerId: string } | "everyone";
 
-/** Which keys: those that all of it is true of. */
+/** Matches keys that meet all conditions. */
 export type ApiKeyFilter = {
   owner: OwnerScope;
-  /** One of those that the scope allows. */
+  /** An owner within the scope. */
   ownerId?: string | undefined;
   search?: string | undefined;
   status?: ApiKeyRow["status"] | undefined;
-  /** A model that they may use. */
+  /** A model that they can use. */
   modelId?: string | undefined;
 };
 
@@ -81,13 +81,13 @@ export class ApiKeyRepository {
     return this.#manager.count(ApiKey, { where: matching(filter) });
   }
 
-  /** Whether somebody made one; that of the first start does not count. */
+  /** Whether someone created a key. The key of the first start does not count. */
   async existsOf(owner: OwnerScope): Promise<boolean> {
     const where = owner === "everyone" ? { ownerId: Not(IsNull()) } : ownedBy(owner);
     return this.#manager.exists(ApiKey, { where });
   }
 
-  /** How many keys each of these people has. */
+  /** The number of keys of each user. */
   async countByOwner(ownerIds: string[]): Promise<Map<string, number>> {
     const rows = await this.#manager
       .createQueryBuilder(ApiKey, "owned")
@@ -99,7 +99,7 @@ export class ApiKeyRepository {
     return toCounts(rows);
   }
 
-  /** How many of the keys may use each model; models that none may use are left out. */
+  /** The number of keys that can use each model. Omits models without keys. */
   async countByModel(owner: OwnerScope): Promise<Map<string, number>> {
     const query = this.#manager
       .createQueryBuilder(ApiKeyModel, "connection")
@@ -114,7 +114,7 @@ export class ApiKeyRepository {
     return toCounts(await query.getRawMany<CountRow>());
   }
 
-  /** The keys that may use any of the models, newest first. */
+  /** The keys that can use any of the models, newest first. */
   async connectedTo(modelIds: string[]): Promise<Pick<ApiKeyRow, "id" | "name" | "status">[]> {
     const connections = await this.#manager.findBy(ApiKeyModel, { modelId: In(modelIds) });
     return this.#manager.find(ApiKey, {
@@ -124,7 +124,7 @@ export class ApiKeyRepository {
     });
   }
 
-  /** The names of those that there still are, by id. */
+  /** The names of existing keys, by ID. */
   async names(ids: string[]): Promise<Map<string, string>> {
     const keys = await this.#manager.find(ApiKey, {
       select: { id: true, name: true },
@@ -140,8 +140,8 @@ export class ApiKeyRepository {
   }
 
   /**
-   * Says that the key is being changed, and keeps others from doing so until the transaction ends. Returns false when it
-   * is not at the given revision any more.
+   * Increases the revision and locks the key until the transaction ends. Returns false when the key has another
+   * revision.
    */
   async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
     const where = revision === undefined ? { id } : { id, revision };
@@ -156,7 +156,7 @@ export class ApiKeyRepository {
     await this.#manager.update(ApiKey, { id }, changes);
   }
 
-  /** Returns whether it was there: of two who delete it at once only one is told so. */
+  /** Returns whether it existed: of two concurrent deletions, only one returns true. */
   async delete(id: string): Promise<boolean> {
     const { affected } = await this.#manager.delete(ApiKey, { id });
     return affected !== 0;
@@ -167,7 +167,7 @@ export class ApiKeyRepository {
     await this.#connect(id, modelIds);
   }
 
-  /** Ends every value the key has at `validUntil` (a value that ends sooner stays so), then adds the new one. */
+  /** Ends all of the key's values at `validUntil`, unless they end sooner, and adds the new one. */
   async replaceValue(value: ApiKeyValueRow, validUntil: Date): Promise<void> {
     const { apiKeyId } = value;
     for (const old of await this.#manager.findBy(ApiKeyValue, { apiKeyId })) {
@@ -228,7 +228,7 @@ function matching(filter: Omit<ApiKeyPage, "limit">): FindOptionsWhere<ApiKeyRow
   const connected = (column: string) =>
     `${column} IN (SELECT api_key_id FROM api_key_models WHERE model_id = :modelId)`;
   const ids = [...(beforeId ? [LessThan(beforeId)] : []), ...(modelId ? [Raw(connected, { modelId })] : [])];
-  // Two conditions on the owner: what is asked for never widens what may be seen.
+  // Two conditions on the owner: a filter never widens the scope.
   const owners = [owner === "everyone" ? undefined : owner.ownerId, ownerId].filter(
     (each) => each !== undefined,
   );

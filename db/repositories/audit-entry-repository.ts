@@ -1,14 +1,14 @@
 import { And, type EntityManager, type FindOperator, LessThan, MoreThanOrEqual } from "typeorm";
 import { AuditEntry, type AuditEntryRow } from "../entities/audit-entry.ts";
 
-/** Which entries: those between two ids, of one person, of one action, about one thing. */
+/** Filters entries by ID range, actor, action and entity. */
 export type AuditEntryPage = {
   actorId?: string | undefined;
   action?: string | undefined;
   entityId?: string | undefined;
-  /** With it. */
+  /** Inclusive. */
   fromId: string;
-  /** Without it. */
+  /** Exclusive. */
   beforeId: string;
   limit: number;
 };

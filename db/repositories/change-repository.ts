@@ -24,8 +24,8 @@ export class ChangeRepository {
   }
 
   /**
-   * Appends to the feed, within the transaction that makes the change. The counter's row stays locked until the commit,
-   * so a reader that has seen a number has seen all before it.
+   * Appends to the feed, within the change's transaction. The counter's row stays locked until the commit, so a reader
+   * that has seen a number has seen all before it.
    */
   async append(kind: ChangeKind, entityId: string, createdAt: Date): Promise<void> {
     await this.#manager.increment(Counter, { name: counterName }, "value", 1);
@@ -33,7 +33,7 @@ export class ChangeRepository {
     await this.#manager.insert(Change, { number, kind, entityId, createdAt });
   }
 
-  /** Makes every other writer that changes keys, models or people wait until this transaction ends. */
+  /** Blocks other writers of keys, models and users until this transaction ends. */
   async lock(): Promise<void> {
     await this.#manager.increment(Counter, { name: counterName }, "value", 0);
   }

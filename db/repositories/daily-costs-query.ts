@@ -1,15 +1,15 @@
 import { type Query, toRaw } from "./raw-sql.ts";
 import { indexHint, type SqlDialect } from "./usage-queries.ts";
 
-/** Whose costs, by their ids: each key's, of which `allKeys` may be one, or those of all keys of each owner. */
+/** The IDs with costs: keys (including `allKeys`), or all keys of each owner. */
 export type DailyCostsOf = {
   of: "keys" | "owners";
   ids: readonly string[];
-  /** The first day; without it, since there is any. */
+  /** The first day. Without it, all days. */
   from?: Date;
 };
 
-/** What each of them cost on each day, by `id` and `starts_at`. */
+/** The cost of each on each day, by `id` and `starts_at`. */
 export function dailyCostsQuery(dialect: Pick<SqlDialect, "kind">, { of, ids, from }: DailyCostsOf): Query {
   const [column, index] =
     of === "keys" ? ["api_key_id", "usage_roll_ups_key"] : ["owner_id", "usage_roll_ups_owner"];

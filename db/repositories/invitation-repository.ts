@@ -12,13 +12,13 @@ export class InvitationRepository {
     return this.#manager.findOneBy(Invitation, { tokenHash });
   }
 
-  /** In place of the one that the person may have. */
+  /** Replaces the user's existing one. */
   async replace(invitation: InvitationRow): Promise<void> {
     await this.deleteOf(invitation.userId);
     await this.#manager.insert(Invitation, invitation);
   }
 
-  /** Returns whether there was one: of two who use it at once only one is told so. */
+  /** Returns whether it existed: of two concurrent uses, only one returns true. */
   async delete(tokenHash: string): Promise<boolean> {
     const { affected } = await this.#manager.delete(Invitation, { tokenHash });
     return affected !== 0;

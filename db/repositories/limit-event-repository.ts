@@ -8,30 +8,30 @@ export class LimitEventRepository {
     this.#manager = manager;
   }
 
-  /** Does nothing when it is there already. */
+  /** Does nothing if it exists. */
   async insert(event: LimitEventRow): Promise<void> {
     await this.#manager.createQueryBuilder().insert().into(LimitEvent).values(event).orIgnore().execute();
   }
 
-  /** A key's newest first. */
+  /** A key's events, newest first. */
   list(apiKeyId: string, limit: number): Promise<LimitEventRow[]> {
     return this.#manager.find(LimitEvent, { where: { apiKeyId }, order: { createdAt: "DESC" }, take: limit });
   }
 
-  /** Those that are to be sent by now, oldest first. */
+  /** The events that are due, oldest first. */
   due(now: Date, limit: number): Promise<LimitEventRow[]> {
     const where = { sendAt: LessThanOrEqual(now) };
     return this.#manager.find(LimitEvent, { where, order: { sendAt: "ASC" }, take: limit });
   }
 
-  /** Takes an event, so that no other process sends it meanwhile. Returns false when one was faster. */
+  /** Claims an event, so that no other process sends it. Returns false when another was first. */
   async claim({ id, attempts }: LimitEventRow, sendAgainAt: Date | null): Promise<boolean> {
     const changes = { attempts: attempts + 1, sendAt: sendAgainAt };
     const { affected } = await this.#manager.update(LimitEvent, { id, attempts }, changes);
     return affected === 1;
   }
 
-  /** It has arrived. */
+  /** Marks it as delivered. */
   async settle(id: string): Promise<void> {
     await this.#manager.update(LimitEvent, { id }, { sendAt: null });
   }

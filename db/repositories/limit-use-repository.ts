@@ -9,7 +9,7 @@ export class LimitUseRepository {
     this.#manager = manager;
   }
 
-  /** Writes what a process used, in the place of what it said of the same seconds before. */
+  /** Replaces what a process published for these seconds. */
   async put(uses: readonly LimitUseRow[]): Promise<void> {
     for (let from = 0; from < uses.length; from += rowsPerStatement) {
       const part = uses.slice(from, from + rowsPerStatement);
@@ -17,7 +17,7 @@ export class LimitUseRepository {
     }
   }
 
-  /** What all but one process used within some seconds, together: of everything, or of these. */
+  /** What all other processes used within some seconds, in total: of all holders, or of these. */
   async ofOthers(processId: string, { from, before, subjectIds }: OthersWish): Promise<OthersUse[]> {
     if (subjectIds?.length === 0) return [];
     const these = subjectIds ? `AND subject_id IN (${subjectIds.map(() => "?").join(", ")})` : "";
@@ -34,7 +34,7 @@ export class LimitUseRepository {
     }));
   }
 
-  /** How many processes but this one have used anything since. */
+  /** The number of other processes that have used anything since. */
   async countOthers(processId: string, from: number): Promise<number> {
     const [row] = await readRaw(this.#manager, {
       sql: `SELECT COUNT(DISTINCT process_id) AS others FROM limit_uses WHERE second >= ? AND process_id <> ?`,
@@ -48,7 +48,7 @@ export class LimitUseRepository {
   }
 }
 
-/** `before` is the second after the last. */
+/** `before` is exclusive. */
 type OthersWish = { from: number; before?: number; subjectIds?: string[] };
 
 type OthersUse = Omit<LimitUseRow, "processId">;

@@ -3,10 +3,10 @@ import { ApiKeyModel } from "../entities/api-key.ts";
 import { Model, ModelFallback, type ModelFallbackRow, type ModelRow } from "../entities/model.ts";
 import { containing } from "./containing.ts";
 
-/** A model is known by its id and by its slug. */
+/** A model's ID or slug. */
 export type ModelReference = { id: string } | { slug: string };
 
-/** Which models, by slug. */
+/** A page of models, by slug. */
 export type ModelPage = {
   search?: string | undefined;
   providerId?: string | undefined;
@@ -65,18 +65,18 @@ export class ModelRepository {
     await this.#manager.delete(Model, { id });
   }
 
-  /** The ids of the keys that may use the model. */
+  /** The IDs of the keys that can use the model. */
   async connectedKeyIds(id: string): Promise<string[]> {
     const connections = await this.#manager.findBy(ApiKeyModel, { modelId: id });
     return connections.map((connection) => connection.apiKeyId);
   }
 
-  /** Every model's fallbacks, by model and in their order. */
+  /** Every model's fallbacks, by model and in order. */
   listFallbacks(): Promise<ModelFallbackRow[]> {
     return this.#manager.find(ModelFallback, { order: { modelId: "ASC", position: "ASC" } });
   }
 
-  /** In place of those that it had. Fails with a `StillReferencedError` when one of them is gone. */
+  /** Replaces its fallbacks. Throws a `StillReferencedError` when one of them is deleted. */
   async setFallbacks(id: string, fallbackModelIds: string[]): Promise<void> {
     await this.#manager.delete(ModelFallback, { modelId: id });
     if (fallbackModelIds.length === 0) return;

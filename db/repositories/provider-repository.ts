@@ -35,7 +35,7 @@ export class ProviderRepository {
     if (Object.keys(changes).length > 0) await this.#manager.update(Provider, { id }, changes);
   }
 
-  /** Fails with a `StillReferencedError` while models use it. */
+  /** Throws a `StillReferencedError` while models use it. */
   async delete(id: string): Promise<void> {
     await this.#manager.delete(Provider, { id });
   }
@@ -57,7 +57,7 @@ export class ProviderRepository {
     await this.#manager.update(Credential, { id, providerId }, changes);
   }
 
-  /** Replaces the envelope of a credential, unless it has been replaced meanwhile. Returns whether it was. */
+  /** Replaces a credential's envelope unless it has changed. Returns whether it did. */
   async resealCredential({ id, sealed }: CredentialRow, resealed: string): Promise<boolean> {
     const { affected } = await this.#manager.update(Credential, { id, sealed }, { sealed: resealed });
     return affected !== 0;

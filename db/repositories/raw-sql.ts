@@ -1,16 +1,16 @@
 import type Sqlite from "better-sqlite3";
 import type { EntityManager, EntityMetadata, ObjectLiteral } from "typeorm";
 
-/** A statement and what its question marks stand for. */
+/** A statement and its parameters. */
 export type Query = { sql: string; parameters: unknown[] };
 
-/** SQLite's own connection, on which a statement costs a fraction of what it costs through TypeORM; null on MySQL. */
+/** SQLite's connection, where a statement costs a fraction of TypeORM's. Null on MySQL. */
 export function sqliteOf(manager: EntityManager): Sqlite.Database | null {
   const { driver } = manager.connection;
   return "databaseConnection" in driver ? (driver.databaseConnection as Sqlite.Database) : null;
 }
 
-/** The rows that a query finds. */
+/** The rows of a query. */
 export async function readRaw(manager: EntityManager, { sql, parameters }: Query): Promise<RawRow[]> {
   const sqlite = sqliteOf(manager);
   return sqlite ? sqlite.prepare<unknown[], RawRow>(sql).all(...parameters) : manager.query(sql, parameters);
@@ -18,7 +18,7 @@ export async function readRaw(manager: EntityManager, { sql, parameters }: Query
 
 export type RawRow = Record<string, unknown>;
 
-/** A value as both databases take it, in TypeORM's form: moments as text in UTC, truth as a number. */
+/** Converts a value for both databases in TypeORM's format: moments as text in UTC, booleans as numbers. */
 export function toRaw(value: string | number | boolean | Date | null | undefined): RawValue {
   if (typeof value === "boolean") return value ? 1 : 0;
   if (typeof value === "object") return value && momentText(value);
@@ -28,8 +28,8 @@ export function toRaw(value: string | number | boolean | Date | null | undefined
 export type RawValue = string | number | null;
 
 /**
- * Many rows in a row are of one second, and to write a date takes as long as all other columns do. Years have four digits,
- * or the text would not sort as the moments do: what is beyond them is as far as they go, and beyond all rows as well.
+ * Cached, because consecutive rows share a second and formatting a date costs as much as all other columns. Years have
+ * four digits, because the text must sort like the moments. Later moments are clamped.
  */
 function momentText(moment: Date): string {
   const ms = Math.min(Math.max(moment.getTime(), firstMs), lastMs);
@@ -45,7 +45,7 @@ const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 let latest = { second: NaN, text: "" };
 
-/** A row as `SELECT *` gives it, in the entity's form: TypeORM's own way costs several times as much. */
+/** Converts a row of `SELECT *` to the entity. TypeORM's own conversion costs several times as much. */
 export function fromRaw<Row extends ObjectLiteral>({ columns }: EntityMetadata, raw: RawRow): Row {
   const row: Record<string, unknown> = {};
   for (const { databaseName, propertyName, type } of columns) {
@@ -61,7 +61,7 @@ function fromRawValue(type: EntityMetadata["columns"][number]["type"], value: un
   return type === "datetime" ? toMoment(value) : value;
 }
 
-/** MySQL's driver gives moments, SQLite text in UTC. */
+/** MySQL's driver returns dates, SQLite text in UTC. */
 export function toMoment(value: unknown): Date {
   return value instanceof Date ? value : new Date(`${String(value).replace(" ", "T")}Z`);
 }

@@ -6,13 +6,13 @@ import {
   type UsageRollUpRow,
 } from "../entities/usage-roll-up.ts";
 
-/** The sums of the records for each hour and each day, by key and for all keys together, in one order for everybody. */
+/** The sums of the records for each hour and day, by key and for all keys together, in a fixed order. */
 export function rollUp(records: readonly UsageRecordRow[]): UsageRollUpRow[] {
   const hours = sumOf("hour", records, addRecord);
   const days = sumOf("day", [...hours.values()], addSum);
   const allHours = sumOf("hour", [...hours.values()].map(ofAllKeys), addSum);
   const allDays = sumOf("day", [...allHours.values()], addSum);
-  // Whoever writes several rows at once locks them in the same order as everybody else.
+  // A fixed lock order prevents deadlocks.
   return [...days, ...hours, ...allDays, ...allHours]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([, sum]) => sum);
@@ -22,7 +22,7 @@ function ofAllKeys(sum: UsageRollUpRow): UsageRollUpRow {
   return { ...sum, apiKeyId: allKeys, apiKeyName: allKeys, ownerId: "" };
 }
 
-/** What records and their sums are told apart by. */
+/** The columns that group records and sums. */
 type Dimensions = Pick<
   UsageRecordRow,
   "apiKeyId" | "apiKeyName" | "ownerId" | "model" | "provider" | "status"

@@ -17,8 +17,8 @@ export class SessionRepository {
   }
 
   /**
-   * Puts `tokenHash` in the place of `session.tokenHash`. Returns false when another refresh was faster: of two that
-   * come with the same token only one rotates it.
+   * Replaces `session.tokenHash` with `tokenHash`. Returns false when another refresh was first: a token is rotated
+   * only once.
    */
   async rotate(session: SessionRow, tokenHash: string, rotatedAt: Date): Promise<boolean> {
     const { id, tokenHash: previousTokenHash } = session;
@@ -34,12 +34,12 @@ export class SessionRepository {
     await this.#manager.delete(Session, { id });
   }
 
-  /** Signs the person out everywhere else. */
+  /** Ends the user's other sessions. */
   async deleteOthers(userId: string, keepId: string): Promise<void> {
     await this.#manager.delete(Session, { userId, id: Not(keepId) });
   }
 
-  /** Signs the person out everywhere. Returns how many sessions ended. */
+  /** Ends all sessions of the user. Returns their number. */
   async deleteOf(userId: string): Promise<number> {
     const { affected } = await this.#manager.delete(Session, { userId });
     return affected ?? 0;

@@ -3,7 +3,7 @@ import { allKeys, latencyBoundsMs, type UsageResolution } from "../entities/usag
 import type { OwnerScope } from "./api-key-repository.ts";
 import { type Query, toRaw } from "./raw-sql.ts";
 
-/** Which usage: `owner` is no wish of whoever asks, but what they may see. */
+/** A filter of usage. `owner` is what the user may see, not part of the request. */
 export type UsageFilter = {
   owner: OwnerScope;
   apiKeyId?: string | undefined;
@@ -12,13 +12,13 @@ export type UsageFilter = {
   status?: UsageStatus | undefined;
 };
 
-/** Records from `fromId` on and before `beforeId`, newest first. */
+/** Records from `fromId` and before `beforeId`, newest first. */
 export type UsagePage = {
   filter: UsageFilter;
   fromId?: string | undefined;
   beforeId?: string | undefined;
   limit: number;
-  /** The condition whose index leads to the records; by default the one that is likely to be the rarest. */
+  /** The condition whose index finds the records. By default the one that is probably the rarest. */
   by?: UsageCondition | undefined;
 };
 
@@ -26,14 +26,14 @@ export type UsageCondition = keyof UsageFilter;
 
 export type UsageDimension = "apiKeyId" | "model" | "provider" | "status";
 
-/** How long the periods are that sums are told apart by. */
+/** The length of the summed periods. */
 export type UsageInterval = "hour" | "day" | "month";
 
 export type UsageSumQuery = {
   filter: UsageFilter;
   groupBy: readonly UsageDimension[];
   interval: UsageInterval | null;
-  /** What is summed: roll-ups that start in `from` ≤ … < `to`, or records of these ids. */
+  /** The source: roll-ups that start in `from` ≤ time < `to`, or records with these IDs. */
   of:
     | { resolution: UsageResolution; from: Date | null; to: Date | null }
     | { fromId: string; beforeId: string };
@@ -58,7 +58,7 @@ export function pageQuery(dialect: SqlDialect, page: UsagePage): Query {
   });
 }
 
-/** Sums by dimension and interval. Every sum is text, as it may be beyond what a double holds. */
+/** Sums by dimension and interval. Sums are text, because they may exceed a double. */
 export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   const { filter, groupBy, interval, of, rowsMax } = query;
   const isOfRecords = "fromId" in of;
@@ -90,7 +90,7 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   });
 }
 
-/** How many requests there were on days from `from` on and before `to`. */
+/** The number of requests on days from `from` and before `to`. */
 export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date, to: Date): Query {
   const where = rollUpConditions(filter);
   where.add("resolution = ?", "day").add("starts_at >= ?", toRaw(from)).add("starts_at < ?", toRaw(to));
@@ -102,7 +102,7 @@ export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date,
   });
 }
 
-/** The days that have such usage, and how many requests, newest first. */
+/** The days with matching usage and their request counts, newest first. */
 export function daysQuery(dialect: SqlDialect, { filter, before, daysMax }: UsageDaysQuery): Query {
   const where = rollUpConditions(filter);
   where.add("resolution = ?", "day");
@@ -122,7 +122,7 @@ const dimensionColumns: Record<UsageDimension, string> = {
   status: "status",
 };
 
-/** How much of a moment's text says which hour, day or month it is in. */
+/** The length of a moment's text up to its hour, day or month. */
 const intervalLengths: Record<UsageInterval, number> = { hour: 13, day: 10, month: 7 };
 
 const sumsOfRollUps: Record<string, string> = {
@@ -160,7 +160,7 @@ function countBetween(index: number): string {
   return `SUM(CASE WHEN ${conditions.join(" AND ")} THEN 1 ELSE 0 END)`;
 }
 
-/** The conditions of a WHERE, and what they compare with. */
+/** The conditions of a WHERE clause and their parameters. */
 class Conditions {
   readonly #conditions: string[] = [];
   readonly parameters: unknown[] = [];
@@ -193,8 +193,8 @@ const recordIndices: Record<UsageCondition, string> = {
 };
 
 /**
- * The condition of a filter that few records are likely to meet; null where there is none. Its index is decided here:
- * optimizers guess, and guess wrong where a few rows in the order of ids are wanted out of very many.
+ * The condition that probably matches the fewest records. Null without any. Selects the index here, because optimizers
+ * guess wrong where a few rows in ID order are wanted out of very many.
  */
 function likelyRarest({ owner, apiKeyId, model, provider, status }: UsageFilter): UsageCondition | null {
   if (apiKeyId !== undefined) return "apiKeyId";
@@ -215,7 +215,7 @@ function rollUpIndex(filter: UsageFilter, groupBy: readonly UsageDimension[] = [
   return groupBy.includes("apiKeyId") ? null : "usage_roll_ups_key";
 }
 
-/** Roll-ups have rows of all keys together. Sums by key or of one owner's keys, or of a key without an id, leave them out. */
+/** Some roll-ups sum all keys. Sums by key, of one owner's keys or of a key without an ID exclude them. */
 function rollUpConditions(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): Conditions {
   const where = new Conditions(filter);
   const { owner, apiKeyId } = filter;
@@ -232,9 +232,9 @@ export function indexHint({ kind }: Pick<SqlDialect, "kind">, index: string | nu
 
 type Parts = { select: string; from: string; where: Conditions; rest: string };
 
-/** The statement, such that the database ends it by itself after `timeoutMs`. */
+/** Builds a statement that the database ends after `timeoutMs`. */
 function timed({ kind, timeoutMs }: SqlDialect, { select, from, where, rest }: Parts): Query {
-  // SQLite cannot be interrupted, so a function of ours looks at the clock with each row it considers: `data-source.ts`.
+  // SQLite cannot be interrupted, so a function checks the clock for each row: see `data-source.ts`.
   if (kind === "better-sqlite3") where.add("in_time(?)", performance.now() + timeoutMs);
   const { sql, parameters } = where;
   if (kind === "mysql") {

@@ -6,7 +6,7 @@ import { fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
 import { pageQuery, type UsagePage } from "./usage-queries.ts";
 import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 
-/** How a request ended, as far as its provider is concerned. */
+/** A request's outcome, as far as it concerns the provider. */
 export type RecentOutcome = Pick<
   UsageRecordRow,
   "createdAt" | "provider" | "status" | "httpStatus" | "errorCode" | "errorReason"
@@ -34,12 +34,12 @@ export class UsageRecordRepository {
     return rows.map((row) => fromRaw<UsageRecordRow>(metadata, row));
   }
 
-  /** A key's newest first. */
+  /** A key's records, newest first. */
   listByKey(apiKeyId: string, limit: number): Promise<UsageRecordRow[]> {
     return this.#manager.find(UsageRecord, { where: { apiKeyId }, order: { id: "DESC" }, take: limit });
   }
 
-  /** How the requests from an id on ended, newest first. */
+  /** The outcomes of the requests from an ID on, newest first. */
   listOutcomes(fromId: string, limit: number): Promise<RecentOutcome[]> {
     return this.#manager.find(UsageRecord, {
       select: {
@@ -58,9 +58,8 @@ export class UsageRecordRepository {
   }
 
   /**
-   * Inserts all and ignores ids that exist, so that a batch may be sent again when nobody knows whether it arrived; counts
-   * in the roll-ups what it inserted and nothing else. Written as SQL because TypeORM's insert costs several times as much
-   * CPU a row, and this runs for every request.
+   * Inserts all records and ignores existing IDs, so that a batch can be repeated. Adds only new ones to the roll-ups.
+   * Written as SQL, because TypeORM's insert costs several times as much CPU per row.
    */
   async insertAll(records: readonly UsageRecordRow[]): Promise<void> {
     const byId = new Map<string, UsageRecordRow>();
@@ -72,18 +71,18 @@ export class UsageRecordRepository {
     await new UsageRollUpRepository(this.#manager).add(inserted);
   }
 
-  /** The oldest of a range of ids. Nobody else may change them before the transaction ends. */
+  /** The oldest records of an ID range, locked until the transaction ends. */
   async lockOldest({ fromId, beforeId, limit }: OldestRecords): Promise<UsageRecordRow[]> {
     const { connection } = this.#manager;
     const sql = `SELECT * FROM usage_records WHERE id >= ? AND id < ? ORDER BY id LIMIT ${limit}`;
-    // SQLite has one writer, and nobody else writes while it does.
+    // SQLite has one writer, so nothing else can change them.
     const lock = sqliteOf(this.#manager) ? "" : " FOR UPDATE";
     const rows = await readRaw(this.#manager, { sql: sql + lock, parameters: [fromId, beforeId] });
     const metadata = connection.getMetadata(UsageRecord);
     return rows.map((row) => fromRaw<UsageRecordRow>(metadata, row));
   }
 
-  /** Writes down the costs and prices of records that `lockOldest` gave. The roll-ups are the caller's to put right. */
+  /** Updates the costs and prices of locked records. The caller corrects the roll-ups. */
   async replaceCosts(records: readonly UsageRecordRow[]): Promise<void> {
     const columns = ["cost", "input_price", "cached_input_price", "cache_write_price", "output_price"];
     const sqlite = sqliteOf(this.#manager);
@@ -94,7 +93,7 @@ export class UsageRecordRepository {
         update.run(cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, id);
       return;
     }
-    // The server may be far away, so many go at once: as whole rows, all of which are there already.
+    // One statement updates many rows, because the server may be far away. All rows exist already.
     const sets = columns.map((column) => `${column} = VALUES(${column})`).join(", ");
     const { properties, insert, row } = this.#insertion("INSERT INTO");
     for (let from = 0; from < records.length; from += rowsPerStatement) {
@@ -106,19 +105,21 @@ export class UsageRecordRepository {
     }
   }
 
-  /** Deletes the oldest before an id, at most `limit` of them; returns how many. The roll-ups keep counting them. */
+  /**
+   * Deletes at most `limit` of the oldest records before an ID. Returns their number. The roll-ups keep counting them.
+   */
   async deleteBefore(id: string, limit: number): Promise<number> {
     const oldest = "SELECT id FROM usage_records WHERE id < ? ORDER BY id LIMIT ?";
     const sqlite = sqliteOf(this.#manager);
     const { changes } =
       sqlite?.prepare(`DELETE FROM usage_records WHERE id IN (${oldest})`).run(id, limit) ?? {};
-    if (changes === undefined) throw new Error("On MySQL partitions are dropped instead.");
+    if (changes === undefined) throw new Error("MySQL drops partitions instead.");
     return changes;
   }
 
   /**
-   * Row by row, with one statement that is compiled once: quicker than larger statements, and it says which were new. The
-   * driver knows no waiting, so requests get their turn between the parts.
+   * Row by row with one compiled statement: faster than larger statements, and it reports which rows were new. The
+   * driver is synchronous, so requests run between the parts.
    */
   async #insertIntoSqlite(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     const { properties, insert, row } = this.#insertion("INSERT INTO");
@@ -132,30 +133,30 @@ export class UsageRecordRepository {
   }
 
   /**
-   * MySQL says how many rows were new but not which, so when some were not it is undone, and done again without them.
-   * `IGNORE` also cuts what is too long for its column: one such record must not keep all others waiting for ever.
+   * MySQL reports how many rows were new, but not which. If some were not, the insert is rolled back and repeated
+   * without them. `IGNORE` also truncates values that are too long, so that one record cannot block all others.
    */
   async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     await this.#manager.query("SAVEPOINT usage_records");
-    // Whoever writes several rows at once locks them in the same order as everybody else.
+    // A fixed lock order prevents deadlocks.
     const inOrder = records.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     for (let left = inOrder; left.length > 0;) {
       if ((await this.#insertNew(left)) === left.length) return left;
       await this.#manager.query("ROLLBACK TO SAVEPOINT usage_records");
       const there = await this.#idsAmong(left.map(({ id }) => id));
-      if (there.size === 0) throw new Error("The database refuses usage records without saying why.");
+      if (there.size === 0) throw new Error("The database refused usage records without a reason.");
       left = left.filter(({ id }) => !there.has(id));
     }
     return [];
   }
 
-  /** Returns how many were new. */
+  /** Returns the number of new rows. */
   async #insertNew(records: UsageRecordRow[]): Promise<number> {
     let inserted = 0;
     let next = await this.#statementFor(records, 0);
     for (let from = 0; next !== null; from += rowsPerStatement) {
-      // While MySQL works at one, the next is put together. It is not sent yet: after a deadlock it would stand outside of the
-      // transaction that was undone.
+      // Builds the next statement while MySQL works. It is not sent yet, because after a deadlock it would be outside
+      // the rolled back transaction.
       const results: [{ affectedRows: number }, string | null] = await Promise.all([
         this.#manager.query(next),
         this.#statementFor(records, from + rowsPerStatement),
@@ -166,14 +167,14 @@ export class UsageRecordRepository {
     return inserted;
   }
 
-  /** Null when there are none from there on. */
+  /** Null when none are left. */
   async #statementFor(records: UsageRecordRow[], from: number): Promise<string | null> {
     const part = records.slice(from, from + rowsPerStatement);
     if (part.length === 0) return null;
     const { format } = await import("mysql2");
-    // The one before has to be on its way.
+    // The previous statement must be on its way.
     await nextTurn();
-    // What no record has is left out: MySQL reads as long as the text is.
+    // Omits columns without values, because parsing time grows with the text.
     const isThere = (property: keyof UsageRecordRow) =>
       part.some((record) => record[property] !== null && record[property] !== undefined);
     const { properties, insert, row } = this.#insertion("INSERT IGNORE INTO", isThere);
@@ -200,7 +201,7 @@ export class UsageRecordRepository {
   }
 }
 
-/** On SQLite: some 2 ms of work. */
+/** On SQLite: about 2 ms of work. */
 const rowsPerTurn = 100;
 /** On MySQL. */
 const rowsPerStatement = 500;

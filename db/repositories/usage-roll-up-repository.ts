@@ -22,14 +22,14 @@ export class UsageRollUpRepository {
     this.#manager = manager;
   }
 
-  /** Sums of roll-ups, or of records where only they tell. Throws a `QueryTooLongError`. */
+  /** Sums of roll-ups, or of records where roll-ups do not suffice. Throws a `QueryTooLongError`. */
   async sum(query: UsageSumQuery, timeoutMs: number): Promise<UsageSum[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
     const rows = await readRaw(this.#manager, sumQuery(dialect, query));
     return rows.map(toUsageSum);
   }
 
-  /** The days that have such usage, and how many requests, newest first. Throws a `QueryTooLongError`. */
+  /** The days with matching usage and their request counts, newest first. Throws a `QueryTooLongError`. */
   async days(query: UsageDaysQuery, timeoutMs: number): Promise<UsageDay[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
     const rows = await readRaw(this.#manager, daysQuery(dialect, query));
@@ -39,7 +39,7 @@ export class UsageRollUpRepository {
     }));
   }
 
-  /** How many requests there were on days from `from` on and before `to`. Throws a `QueryTooLongError`. */
+  /** The number of requests on days from `from` and before `to`. Throws a `QueryTooLongError`. */
   async count(
     filter: UsageFilter,
     { from, to }: { from: Date; to: Date },
@@ -50,7 +50,7 @@ export class UsageRollUpRepository {
     return Number(row?.["requests"] ?? 0);
   }
 
-  /** What each of them cost on each day, in nano-dollars; a day on which it cost nothing may be left out. */
+  /** The cost of each on each day, in nano-dollars. May omit days without cost. */
   async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
     if (of.ids.length === 0) return [];
     const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);
@@ -62,24 +62,24 @@ export class UsageRollUpRepository {
     }));
   }
 
-  /** Whether a request was ever made with a key of somebody's: that of the first start does not count. */
+  /** Whether a key of a user ever made a request. The key of the first start does not count. */
   existsOf(owner: OwnerScope): Promise<boolean> {
     const ownerId = owner === "everyone" ? MoreThan("") : owner.ownerId;
     return this.#manager.existsBy(UsageRollUp, { ownerId });
   }
 
-  /** Whether anybody was ever called besides the providers of these names. */
+  /** Whether any provider other than these was ever called. */
   existsBesides(providers: readonly string[]): Promise<boolean> {
     const provider = Not(In(["", ...providers]));
     return this.#manager.existsBy(UsageRollUp, { apiKeyId: allKeys, resolution: "day", provider });
   }
 
-  /** Counts the records, in the transaction that inserted them. */
+  /** Adds the records, in the transaction that inserted them. */
   async add(records: readonly UsageRecordRow[]): Promise<void> {
     await this.#add(rollUp(records));
   }
 
-  /** Counts `after` in the place of `before`: the same records with other costs. */
+  /** Replaces `before` with `after`: the same records with other costs. */
   async replace(before: readonly UsageRecordRow[], after: readonly UsageRecordRow[]): Promise<void> {
     const sums = rollUp(after);
     for (const [index, old] of rollUp(before).entries()) {

@@ -2,11 +2,11 @@ import { latencyBoundsMs } from "../entities/usage-roll-up.ts";
 import type { UsageStatus } from "../entities/usage-record.ts";
 import { type RawRow, toMoment } from "./raw-sql.ts";
 
-/** Sums of usage. What it was not told apart by is undefined; costs and tokens may be beyond what a double holds. */
+/** Sums of usage. Dimensions that were not grouped by are undefined. Costs and tokens may exceed a double. */
 export type UsageSum = {
   startsAt: Date | undefined;
   apiKeyId: string | undefined;
-  /** A name that the key had. */
+  /** An earlier name of the key. */
   apiKeyName: string | undefined;
   model: string | undefined;
   provider: string | undefined;
@@ -17,18 +17,18 @@ export type UsageSum = {
   cachedInputTokens: bigint;
   cacheWriteInputTokens: bigint;
   reasoningTokens: bigint;
-  /** Nano-dollars, of the requests whose cost is known. */
+  /** Nano-dollars of the requests with a known cost. */
   cost: bigint;
   unknownCosts: number;
-  /** Milliseconds, of all requests together. */
+  /** Milliseconds, summed over all requests. */
   latencyMs: bigint;
-  /** How many requests took so long: up to the first of `latencyBoundsMs`, up to the second, …, and longer than all. */
+  /** The number of requests per latency bucket: up to each of `latencyBoundsMs`, and above the last. */
   latencies: number[];
 };
 
 export function toUsageSum(row: RawRow): UsageSum {
   const text = (name: string) => (typeof row[name] === "string" ? row[name] : undefined);
-  // Where there is nothing to sum, sums are null.
+  // Without rows, SQL sums are null.
   const sum = (name: string) => BigInt(text(name) ?? 0);
   const period = text("starts_at");
   return {
@@ -53,5 +53,5 @@ export function toUsageSum(row: RawRow): UsageSum {
   };
 }
 
-/** What a moment goes on with where its text ends: hours, days and months have shorter ones. */
+/** Completes the shorter text of an hour, day or month. */
 const wholeMoment = "0000-01-01 00:00:00.000";

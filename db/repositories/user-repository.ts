@@ -23,7 +23,7 @@ export class UserRepository {
     return this.#manager.findOneBy(User, { email });
   }
 
-  /** Newest first. `search` is a part of the name or of the address. */
+  /** Newest first. `search` matches a part of the name or the address. */
   list({ search, beforeId, limit }: UserPage): Promise<UserRow[]> {
     const before = beforeId === undefined ? {} : { id: LessThan(beforeId) };
     const found = search && containing(search);
@@ -39,7 +39,7 @@ export class UserRepository {
     });
   }
 
-  /** Names by ids; of those that are there. */
+  /** The names of existing users, by ID. */
   async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
     const users = await this.#manager.find(User, {
@@ -49,7 +49,7 @@ export class UserRepository {
     return new Map(users.map(({ id, name }) => [id, name]));
   }
 
-  /** Whether there is an active administrator besides this person. */
+  /** Whether another active administrator exists. */
   hasOtherAdministrator(id: string): Promise<boolean> {
     return this.#manager.existsBy(User, { id: Not(id), role: "admin", status: "active" });
   }
@@ -58,7 +58,7 @@ export class UserRepository {
     await this.#manager.insert(User, user);
   }
 
-  /** Returns whether the password was still the one that is to be replaced. */
+  /** Returns whether the password was still the one to replace. */
   async replacePassword(id: string, from: string, to: string): Promise<boolean> {
     const { affected } = await this.#manager.update(User, { id, passwordHash: from }, { passwordHash: to });
     return affected !== 0;

@@ -8,7 +8,7 @@ export class WithheldModelRepository {
     this.#manager = manager;
   }
 
-  /** The slugs of each key, in their order; keys without any are left out. */
+  /** The slugs of each key, in order. Omits keys without any. */
   async listByKey(apiKeyIds: string[]): Promise<Map<string, string[]>> {
     const rows = await this.#manager.find(ApiKeyWithheldModel, {
       where: { apiKeyId: In(apiKeyIds) },

@@ -1,4 +1,4 @@
-/** Everything that the audit log can say was done: to what, a dot, and what. Sign-ins and the like were done to a person. */
+/** Every action of the audit log: the entity, a dot and a verb. Sign-ins and the like belong to the user. */
 export const auditActions = [
   "key.create",
   "key.rename",

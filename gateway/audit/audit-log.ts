@@ -4,16 +4,16 @@ import { createId, firstIdAt } from "../ids.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AuditAction } from "./audit-actions.ts";
 
-/** Who did what, when and from where, as people see it, under the names of the time. */
+/** An audit entry as shown to people, with the names at that time. */
 export type AuditEntry = {
   id: string;
   at: Date;
-  /** Null where nobody was signed in, as for a failed attempt to. */
+  /** Null without a signed-in user, as for a failed sign-in. */
   actor: { id: string; name: string } | null;
   action: AuditAction;
   entity: { type: string; id: string; name: string };
   details: Record<string, unknown>;
-  /** The IP address it was done from, or `command line`. */
+  /** The client's IP address, or `command line`. */
   address: string;
 };
 
@@ -27,20 +27,20 @@ export type AuditQuery = {
   limit?: number | undefined;
 };
 
-/** Who did something. The id and the name are null where it was somebody who is not signed in. */
+/** The author of a change. ID and name are null for someone who is not signed in. */
 export type Actor = { id: string | null; name: string | null; address: string };
 
 type NewAuditEntry = {
   action: AuditAction;
-  /** What it was done to, under its name of now. */
+  /** The changed entity, with its current name. */
   entity: { id: string; name: string };
-  /** What else there is to say. Never a secret. */
+  /** Further facts. Never a secret. */
   details?: Record<string, unknown>;
 };
 
 type AuditLogOptions = { database: Database; runtime: Runtime; retentionDays: number };
 
-/** Everything that people changed. An entry is written by the transaction that makes the change: neither is there alone. */
+/** Every change that people made. The change's transaction writes its entry, so neither exists without the other. */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   #nextPruneAt = 0;
@@ -72,7 +72,7 @@ export class AuditLog {
     await auditEntries.deleteBefore(firstIdAt("aud", now - this.#options.retentionDays * dayMs));
   }
 
-  /** Newest first. `from` is included, `to` is not. */
+  /** Newest first. `from` is inclusive, `to` exclusive. */
   async list(query: AuditQuery): Promise<{ items: AuditEntry[]; nextCursor: string | null }> {
     const { cursor, from, to, limit = entriesPerPage, ...filter } = query;
     const ends = [cursor ?? [], to ? firstIdAt("aud", to.getTime()) : []].flat();
@@ -101,7 +101,7 @@ function toAuditEntry(row: AuditEntryRow): AuditEntry {
     id,
     at: createdAt,
     actor: actorId === null ? null : { id: actorId, name: actorName ?? "" },
-    // Written by this gateway, or an older one, whose actions all exist still.
+    // Written by this release or an older one. Actions are never removed.
     action: row.action as AuditAction,
     entity: { type, id: entityId, name: entityName },
     details: { ...details },

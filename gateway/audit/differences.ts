@@ -1,4 +1,4 @@
-/** What an edit changed, as the audit log tells it: of each field that is not what it was, both values. */
+/** The fields that an edit changed, with both values. */
 export function differences<Thing extends object>(
   before: Thing,
   after: Thing,

@@ -1,4 +1,4 @@
-/** The beginning of a list that may be long, and how long it is: enough for an entry of the audit log. */
+/** The first items of a list and its length, for an audit entry. */
 export function listSome(items: readonly string[]): { count: number; items: readonly string[] } {
   return { count: items.length, items: items.slice(0, itemsMax) };
 }

@@ -3,12 +3,12 @@ import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 import type { Runtime } from "../runtime.ts";
 
-/** What an access token says: who, and in which session. Role and status are read from the database each time. */
+/** The claims of an access token: user and session. Role and status are read from the database each time. */
 export type AccessTokenClaims = { userId: string; sessionId: string };
 
 /**
- * Access tokens for the console: JWTs that live ten minutes, signed with HS256 and nothing else. The newest secret signs;
- * older ones of the ring still verify, so that a secret can be changed without signing anybody out.
+ * Access tokens for the console: JWTs, valid for ten minutes, signed with HS256 only. The newest secret signs. Older
+ * ones still verify, so that a secret can be rotated without ending sessions.
  */
 export class AccessTokens {
   readonly #now: Runtime["now"];
@@ -35,7 +35,7 @@ export class AccessTokens {
     return { accessToken, expiresAt: new Date(expiresAtSeconds * 1000) };
   }
 
-  /** The claims, or null when the token is forged, expired, or meant for something else. */
+  /** The claims. Null when the token is forged, expired or of another kind. */
   async verify(token: string): Promise<AccessTokenClaims | null> {
     try {
       const { payload } = await jwtVerify(token, (header) => this.#keyOf(header.kid ?? ""), {
@@ -56,7 +56,7 @@ export class AccessTokens {
 
   #keyOf(keyId: string): KeyObject {
     const key = this.#keys.get(keyId);
-    if (!key) throw new Error("No secret of the ring has this key id.");
+    if (!key) throw new Error("No secret has this key ID.");
     return key;
   }
 }
@@ -67,7 +67,7 @@ const issuer = "model-gateway";
 const audience = "model-gateway-console";
 const lifetimeSeconds = 10 * 60;
 
-/** Names a secret without telling it. */
+/** Identifies a secret without revealing it. */
 function keyIdOf(secret: string): string {
   return hash("sha256", `key id of ${secret}`).slice(0, 16);
 }

@@ -20,12 +20,12 @@ type AccountServiceOptions = {
   audit: AuditLog;
 };
 
-/** What people are told of themselves. */
+/** A user's own profile. */
 type PublicPerson = Session["user"];
 
 type NewAccount = { name: string; email: string; password: string };
 
-/** What people do with their own accounts: the first one, signing in, changing a password or a name. */
+/** Operations of people on their own accounts: setup, sign-in, password and name. */
 export class AccountService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -34,8 +34,8 @@ export class AccountService {
   readonly #audit: AuditLog;
   readonly #limiter: SignInLimiter;
   /**
-   * Lets its holder become the first administrator. Computed, so that every process and every start before that accepts
-   * the same one, and nothing has to be stored.
+   * Allows its holder to become the first administrator. Derived from the secret, so that all processes and restarts
+   * accept the same token and nothing is stored.
    */
   readonly setUpToken: string;
 
@@ -59,12 +59,15 @@ export class AccountService {
     return isSame(token, this.setUpToken);
   }
 
-  /** Makes the first administrator and signs them in. Throws `forbidden` for a wrong token and once there is one. */
+  /**
+   * Creates the first administrator and signs them in. Throws `forbidden` for a wrong token or an existing
+   * administrator.
+   */
   async setUp(token: string, account: NewAccount, address: string): Promise<Session> {
     if (!this.isSetUpToken(token)) {
       throw new GatewayError(
         "forbidden",
-        "This set-up token is not valid. The gateway prints the right one when it starts.",
+        "This setup token is invalid. The gateway prints the current one at startup.",
         {
           param: "token",
         },
@@ -73,21 +76,21 @@ export class AccountService {
     const user = await this.#newUser(account, "admin");
     return this.#database.write(async (repositories) => {
       if (!(await insertFirst(repositories, user))) {
-        throw new GatewayError("forbidden", "There is an administrator already. Sign in instead.");
+        throw new GatewayError("forbidden", "An administrator already exists. Sign in instead.");
       }
       await this.#audit.record(repositories, { ...user, address }, { action: "user.setUp", entity: user });
       return this.#sessions.start(repositories, user);
     });
   }
 
-  /** The administrator from the configuration, if there is nobody yet. Returns whether one was made. */
+  /** Creates the administrator of the configuration unless a user exists. Returns whether it did. */
   async createFirstAdministrator(account: Omit<NewAccount, "name">): Promise<boolean> {
     if (await this.isSetUp()) return false;
     const user = await this.#newUser({ ...account, name: "Administrator" }, "admin");
     return this.#database.write((repositories) => insertFirst(repositories, user));
   }
 
-  /** @param address the client's IP address, which is limited too. Throws `unauthenticated`, `too_many_attempts`. */
+  /** @param address the client's IP address, which is also limited Throws `unauthenticated` or `too_many_attempts`. */
   async signIn(email: string, password: string, address: string): Promise<Session> {
     const account = normalizeEmail(email);
     const checked = await this.#limiter.attempt(account, address, async () => {
@@ -97,21 +100,21 @@ export class AccountService {
     });
     const { user, isRight, attempts, isNotable } = checked;
     if (!user || !isRight) {
-      // Not waited for: the time it takes would tell who has an account.
+      // Not awaited: the delay would reveal which accounts exist.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw signInRefused();
     }
     return this.#database.write(async (repositories) => {
       await this.#audit.record(repositories, { ...user, address }, { action: "user.signIn", entity: user });
       const session = await this.#sessions.start(repositories, user);
-      // The person's row is locked: whoever changes the password waits, and ends this session, too; or was faster.
+      // Locks the user's row. A concurrent password change either waits and ends this session, or was first.
       const current = await repositories.users.find(user.id);
       if (current?.passwordHash !== user.passwordHash || current.status !== "active") throw signInRefused();
       return session;
     });
   }
 
-  /** Changes the password and ends every other session of the person. Throws `forbidden` for a wrong current one. */
+  /** Changes the password and ends the user's other sessions. Throws `forbidden` for a wrong current password. */
   async changePassword(person: Author, currentPassword: string, newPassword: string): Promise<void> {
     const { user, isRight } = await this.#limiter.attempt(person.email, person.address, async () => {
       const found = await this.#database.read(({ users }) => users.find(person.id));
@@ -122,9 +125,9 @@ export class AccountService {
     const passwordHash = await this.#passwords.hash(newPassword);
     await this.#database.write(async (repositories) => {
       const { users, invitations } = repositories;
-      // Somebody may have replaced it since, by a link for instance, which has ended this session, too.
+      // Another change, such as a reset link, may have replaced it and ended this session.
       if (!(await users.replacePassword(person.id, user.passwordHash, passwordHash))) throw wrongPassword();
-      // Whoever has a link to choose one by, has had it for the password before.
+      // A reset link was issued for the old password.
       await invitations.deleteOf(person.id);
       await repositories.sessions.deleteOthers(person.id, person.sessionId);
       await this.#audit.record(repositories, person, { action: "user.changePassword", entity: person });
@@ -155,7 +158,7 @@ export class AccountService {
         ),
       );
     } catch (error) {
-      this.#runtime.log.warn({ error }, "a failed attempt to sign in could not be recorded");
+      this.#runtime.log.warn({ error }, "cannot record a failed sign-in");
     }
   }
 
@@ -173,7 +176,7 @@ export class AccountService {
   }
 }
 
-/** Of several who try at once one succeeds: the others wait for the lock, and then there is somebody. */
+/** Of concurrent calls one succeeds. The others wait for the lock and then find a user. */
 async function insertFirst({ changes, users }: Repositories, user: UserRow): Promise<boolean> {
   await changes.lock();
   if ((await users.count()) > 0) return false;
@@ -182,7 +185,7 @@ async function insertFirst({ changes, users }: Repositories, user: UserRow): Pro
 }
 
 function signInRefused(): GatewayError {
-  return new GatewayError("unauthenticated", "The e-mail address or the password is wrong.");
+  return new GatewayError("unauthenticated", "The email address or the password is wrong.");
 }
 
 function wrongPassword(): GatewayError {

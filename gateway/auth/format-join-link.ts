@@ -1,6 +1,6 @@
 /**
- * The link of an invitation, or to a new password. Its token is in the fragment: browsers do not send one, so that no proxy
- * or load balancer logs it.
+ * The URL of an invitation or a password reset. The token is in the fragment, which browsers do not send, so proxies
+ * cannot log it.
  */
 export function formatJoinLink(consoleUrl: string, token: string): string {
   return `${consoleUrl}/join#token=${token}`;

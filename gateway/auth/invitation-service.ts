@@ -7,7 +7,7 @@ import { hashInvitation } from "./issue-invitation.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import type { Session, SessionService } from "./session-service.ts";
 
-/** What a link's holder is told before choosing a password. */
+/** What a link's holder sees before choosing a password. */
 export type Invitation = { name: string; email: string; kind: "invitation" | "passwordReset" };
 
 type InvitationServiceOptions = {
@@ -18,7 +18,7 @@ type InvitationServiceOptions = {
   audit: AuditLog;
 };
 
-/** Links by which a person chooses a password: the first one, or a new one. Each works once, for a week. */
+/** Links to choose a password: the first one, or a new one. Each works once, for a week. */
 export class InvitationService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -34,26 +34,26 @@ export class InvitationService {
     this.#audit = audit;
   }
 
-  /** Whom a link is for. Throws `not_found` for one that does not count, or not any more. */
+  /** The user of a link. Throws `not_found` for an unknown, used or expired link. */
   async find(token: string): Promise<Invitation> {
     const { invitation, user } = await this.#database.read((repositories) => this.#open(repositories, token));
     return { name: user.name, email: user.email, kind: invitation.kind };
   }
 
-  /** Gives the link's person a password, ends whatever sessions they have, and signs them in. */
+  /** Sets the password of the link's user, ends their sessions and signs them in. */
   async join(
     token: string,
     { name, password }: { name: string; password: string },
     address: string,
   ): Promise<Session> {
-    // Before the hash of the password, which costs something.
+    // Checked before the password is hashed, which is expensive.
     await this.find(token);
     const passwordHash = await this.#passwords.hash(password);
     return this.#database.write(async (repositories) => {
       const { invitation, user } = await this.#open(repositories, token);
       const { invitations, sessions, users } = repositories;
       if (!(await invitations.delete(invitation.tokenHash))) throw noInvitation();
-      // First, as it locks the person's row: whoever signs in with the old password is done by then, or waits and is refused.
+      // First, because it locks the user's row: a sign-in with the old password is either done, or waits and fails.
       await users.update(user.id, { name, passwordHash, status: "active" });
       await sessions.deleteOf(user.id);
       const joined: UserRow = { ...user, name, passwordHash, status: "active" };
@@ -82,7 +82,7 @@ export class InvitationService {
 function noInvitation(): GatewayError {
   return new GatewayError(
     "not_found",
-    "This link is not valid, or not any more: each works once, for a week. Ask an administrator for a new one.",
+    "This link is invalid, used or expired. Ask an administrator for a new one.",
     { param: "token" },
   );
 }

@@ -3,10 +3,10 @@ import type { Repositories } from "../../db/database.ts";
 import type { InvitationRow } from "../../db/entities/user.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** A link's secret, which is told this once. */
+/** A link's secret, returned once. */
 export type InvitationToken = { token: string; expiresAt: Date };
 
-/** A new link for a person, as part of the transaction that decided so. One that they had before ends. */
+/** Creates a link for a user within the caller's transaction. It replaces an earlier one. */
 export async function issueInvitation(
   { invitations }: Repositories,
   { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,
@@ -20,7 +20,7 @@ export async function issueInvitation(
   return { token, expiresAt };
 }
 
-/** All that is stored of a token: 256 random bits cannot be guessed back. */
+/** The only stored form of a token. 256 random bits need no salt. */
 export function hashInvitation(token: string): string {
   return hash("sha256", token);
 }

@@ -1,4 +1,4 @@
-/** One address is one person, however it is written. */
+/** One address is one user, in any spelling. */
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
 }

@@ -3,8 +3,8 @@ import type { Runtime } from "../runtime.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 
 /**
- * Hashes and verifies passwords, one at a time. A hash takes 19 MiB and a thread of the pool that also serves the disk, so
- * a flood of sign-ins must not take them all. Throws `service_unavailable` where too many wait.
+ * Hashes and verifies passwords, one at a time. Each hash needs 19 MiB and a thread of the pool that also serves the
+ * disk, so a flood of sign-ins must not use them all. Throws `service_unavailable` when the queue is full.
  */
 export class PasswordHasher {
   readonly #runtime: Pick<Runtime, "randomBytes">;
@@ -19,7 +19,7 @@ export class PasswordHasher {
     return this.#run(() => hashPassword(password, this.#runtime));
   }
 
-  /** Whether the password is the one that was hashed. Without a hash it takes as long and returns false. */
+  /** Whether the password matches the hash. Without a hash, takes as long and returns false. */
   verify(password: string, passwordHash: string | null): Promise<boolean> {
     return this.#run(() => verifyPassword(password, passwordHash));
   }
@@ -36,12 +36,12 @@ export class PasswordHasher {
     }
   }
 
-  /** Ends when a hash that is done hands its place over. */
+  /** Resolves when a finished hash hands over. */
   #wait(): Promise<void> {
     if (this.#waiting.length >= waitingHashesMax) {
       throw new GatewayError(
         "service_unavailable",
-        "Too many passwords are being checked. Try again in a few seconds.",
+        "Too many sign-ins are in progress. Retry in a few seconds.",
         { retryAfterSeconds },
       );
     }

@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * Hashes a password with argon2id (RFC 9106) at the strength OWASP recommends: 19 MiB, 2 passes, 1 lane. The result is a
- * PHC string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised without losing old ones.
+ * Hashes a password with argon2id (RFC 9106) at OWASP's recommended strength: 19 MiB, 2 passes, 1 lane. Returns a PHC
+ * string (`$argon2id$v=19$m=…,t=…,p=…$salt$hash`), so that the strength can be raised later.
  */
 export async function hashPassword(
   password: string,
@@ -16,7 +16,7 @@ export async function hashPassword(
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(salt)}$${encode(tag)}`;
 }
 
-/** Whether the password is the one that was hashed; without a hash it takes as long and says no. */
+/** Whether the password matches the hash. Without a hash, takes as long and returns false. */
 export async function verifyPassword(password: string, passwordHash: string | null): Promise<boolean> {
   const match = phcPattern.exec(passwordHash ?? hashOfNothing);
   if (!match) return false;
@@ -31,7 +31,7 @@ const strength = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagBytes = 32;
 const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-/** Stands in where there is no such person, so that the time taken does not tell who has an account. */
+/** Used for unknown users, so that the duration does not reveal which accounts exist. */
 const hashOfNothing = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 const argon2Async = promisify(argon2);

@@ -8,7 +8,7 @@ import type { Runtime } from "../runtime.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { Author, Person } from "./person.ts";
 
-/** What signing in gives. The refresh token travels in a cookie, never in a body. */
+/** The result of a sign-in. The refresh token is sent in a cookie, never in a body. */
 export type Session = {
   accessToken: string;
   expiresAt: Date;
@@ -27,10 +27,9 @@ type SessionServiceOptions = {
 };
 
 /**
- * Sessions: a chain of refresh tokens each. A token is used once and replaced by its successor; one that comes again
- * later was copied, and ends the session for both holders. Within ten seconds it is taken for two tabs of one browser
- * and answered with the same successor, which can be done because a successor is computed from its predecessor under the
- * gateway's secret.
+ * Each session is a chain of refresh tokens. A token is used once and replaced by its successor. A later reuse means
+ * that it was copied, and ends the session. A reuse within ten seconds comes from a second tab and gets the same
+ * successor. That is possible because the secret derives each successor from its predecessor.
  */
 export class SessionService {
   readonly #database: Database;
@@ -47,7 +46,7 @@ export class SessionService {
     this.#audit = audit;
   }
 
-  /** Begins a session, as part of the transaction that decided so. */
+  /** Starts a session within the caller's transaction. */
   async start({ sessions, users }: Repositories, user: UserRow): Promise<Session> {
     const secret = this.#runtime.randomBytes(32).toString("base64url");
     const now = new Date(this.#runtime.now());
@@ -66,7 +65,7 @@ export class SessionService {
     return this.#toSession(session, user, secret);
   }
 
-  /** Trades a refresh token for a new access token and the next refresh token. Throws `unauthenticated`. */
+  /** Exchanges a refresh token for an access token and the next refresh token. Throws `unauthenticated`. */
   async refresh(refreshToken: string): Promise<Session> {
     const { id, secret } = parseRefreshToken(refreshToken);
     const refreshed = await this.#database.write(async (repositories) => {
@@ -76,7 +75,7 @@ export class SessionService {
         return null;
       const successor = await this.#rotate(repositories, session, secret);
       if (successor !== null) return { session, user, successor };
-      // Committed, not thrown: an error here would undo it.
+      // Returned, not thrown: an error would roll back the deletion.
       await repositories.sessions.delete(session.id);
       return null;
     });
@@ -84,7 +83,7 @@ export class SessionService {
     return this.#toSession(refreshed.session, refreshed.user, refreshed.successor);
   }
 
-  /** Ends the session the token belongs to, if there is one. */
+  /** Ends the token's session, if it exists. */
   async end(refreshToken: string, address: string): Promise<void> {
     const { id, secret } = parseRefreshToken(refreshToken);
     await this.#database.write(async (repositories) => {
@@ -98,7 +97,7 @@ export class SessionService {
     });
   }
 
-  /** Ends every session of the person, this one too. */
+  /** Ends all sessions of the user, including this one. */
   async endAll(author: Author): Promise<void> {
     await this.#database.write(async (repositories) => {
       const sessions = await repositories.sessions.deleteOf(author.id);
@@ -110,12 +109,12 @@ export class SessionService {
     });
   }
 
-  /** Whether the token was signed here and has not expired; the person may have been disabled since. */
+  /** Whether the token is authentic and valid. The user may have been disabled since. */
   async hasValidToken(accessToken: string): Promise<boolean> {
     return (await this.#accessTokens.verify(accessToken)) !== null;
   }
 
-  /** Who holds this access token, as the database has them now. Throws `unauthenticated`. */
+  /** The user of an access token, as stored now. Throws `unauthenticated`. */
   async authenticate(accessToken: string): Promise<Person> {
     const claims = await this.#accessTokens.verify(accessToken);
     if (claims === null) throw signInAgain();
@@ -129,14 +128,14 @@ export class SessionService {
     return { id: user.id, name: user.name, email: user.email, role: user.role, sessionId };
   }
 
-  /** The secret of the token that counts next, or null when this one must not be used any more. */
+  /** The secret of the next token. Null when this one is no longer valid. */
   async #rotate({ sessions }: Repositories, session: SessionRow, secret: string): Promise<string | null> {
     const tokenHash = hashToken(secret);
     const now = this.#runtime.now();
     const [successor] = this.#successors(secret);
     if (tokenHash === session.tokenHash && successor !== undefined) {
       if (await sessions.rotate(session, hashToken(successor), new Date(now))) return successor;
-      // Another tab was faster by a hair: what it got is what this one gets.
+      // Another tab was first and got the same successor.
       return successor;
     }
     const isRecent = now - session.rotatedAt.getTime() <= graceMs;
@@ -144,7 +143,7 @@ export class SessionService {
     return this.#successors(secret).find((candidate) => hashToken(candidate) === session.tokenHash) ?? null;
   }
 
-  /** One for each secret of the ring, newest first: the one that made it may since have been replaced. */
+  /** One for each secret, newest first: the secret may have been rotated since. */
   #successors(secret: string): string[] {
     return this.#secrets.map((key) =>
       createHmac("sha256", key).update(`successor of ${secret}`).digest("base64url"),
@@ -174,5 +173,8 @@ function parseRefreshToken(refreshToken: string): { id: string; secret: string }
 }
 
 function signInAgain(): GatewayError {
-  return new GatewayError("unauthenticated", "You are not signed in, or no longer. Sign in again.");
+  return new GatewayError(
+    "unauthenticated",
+    "You are not signed in, or your session has expired. Sign in again.",
+  );
 }

@@ -3,13 +3,13 @@ import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * Limits guesses at passwords: from one network, from one network at one account, and at one account from networks that have
- * never signed in to it. So a stranger locks out neither the account's owner nor anybody else.
+ * Limits password guesses per network, per network and account, and per account from networks that have never signed in
+ * to it. A stranger can lock out neither the account's owner nor anyone else.
  */
 export class SignInLimiter {
   readonly #networks: AttemptCounter;
   readonly #accounts: AttemptCounter;
-  /** Of an account and a network. */
+  /** Per account and network. */
   readonly #pairs: AttemptCounter;
   /** Pairs that have signed in, the latest last. */
   readonly #knownPairs = new Set<string>();
@@ -22,8 +22,8 @@ export class SignInLimiter {
   }
 
   /**
-   * Counts the attempt before `check` looks at the password, so that parallel guesses count too. It is forgotten if the
-   * password is right, or if `check` throws. Throws `too_many_attempts`.
+   * Counts the attempt before `check` verifies the password, so that parallel guesses count. A right password or an
+   * error in `check` removes it. Throws `too_many_attempts`.
    */
   async attempt<Outcome extends { isRight: boolean }>(
     account: string,
@@ -51,7 +51,7 @@ export class SignInLimiter {
     }
   }
 
-  /** Returns the attempts at the account. What is refused counts nowhere, so that only checked passwords take memory. */
+  /** Returns the attempts at the account. Refused attempts are not counted, so only verified passwords use memory. */
   #count(account: string, network: string, pair: string): number {
     const waitMs = Math.max(
       this.#networks.waitMs(network),
@@ -73,9 +73,9 @@ export class SignInLimiter {
 }
 
 type Attempt = {
-  /** Failed ones at the account in the window, this one included. */
+  /** The account's failures in the window, including this one. */
   attempts: number;
-  /** Whether a failure is worth an entry in the audit log: there are a few of an account in a window. */
+  /** Whether a failure gets an audit entry. An account gets only a few per window. */
   isNotable: boolean;
 };
 
@@ -83,7 +83,7 @@ const windowMs = 15 * 60_000;
 const attemptsPerNetworkMax = 50;
 const attemptsPerPairMax = 10;
 const attemptsByStrangersMax = 50;
-/** More than passwords can be hashed within the window. */
+/** More than the passwords that can be hashed within the window. */
 const keysMax = 50_000;
 const knownPairsMax = 10_000;
 const notableAttempts = new Set([1, attemptsPerPairMax, attemptsByStrangersMax]);
@@ -93,19 +93,19 @@ function tooManyAttempts(waitMs: number): GatewayError {
   const minutes = Math.ceil(waitMs / 60_000);
   return new GatewayError(
     "too_many_attempts",
-    `Too many attempts. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`,
+    `Too many attempts. Retry in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`,
     { retryAfterSeconds },
   );
 }
 
 /**
- * The network whose addresses belong to one client: of IPv6 the /64, from which a client can pick any address; of IPv4 the
- * address itself, in IPv6's form too.
+ * The network of one client: the /64 for IPv6, within which a client can choose any address, and the address itself for
+ * IPv4, also in its IPv6 form.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (!isIPv6(plain)) return address;
-  // In the shortest form, where IPv4 in IPv6 ends with dots.
+  // The shortest form: IPv4 in IPv6 ends with dots.
   const { address: shortest } = new SocketAddress({ address: plain, family: "ipv6" });
   const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(shortest)?.[1];
   if (ipv4 !== undefined) return ipv4;
@@ -113,7 +113,7 @@ export function networkOf(address: string): string {
   const groups = head === "" ? [] : head.split(":");
   if (tail !== undefined) {
     const last = tail === "" ? [] : tail.split(":");
-    // An IPv4 address at the end stands for two groups, which are never among the first four.
+    // An IPv4 address at the end replaces two groups, never among the first four.
     const missing = 8 - groups.length - last.length - (tail.includes(".") ? 1 : 0);
     groups.push(...Array.from({ length: missing }, () => "0"), ...last);
   }
@@ -122,13 +122,15 @@ export function networkOf(address: string): string {
 
 type AttemptCounterOptions = { now: () => number; attemptsMax: number; windowMs: number; keysMax: number };
 
-/** Counts attempts by key, in a window that begins with the key's first one. Drops the oldest key where there are too many. */
+/**
+ * Counts attempts by key, in a window that starts with the key's first attempt. Drops the oldest keys beyond a limit.
+ */
 export class AttemptCounter {
   readonly #now: () => number;
   readonly #attemptsMax: number;
   readonly #windowMs: number;
   readonly #keysMax: number;
-  /** The oldest window first, as each lasts as long as any other. */
+  /** Oldest first, because all windows have the same length. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor({ now, attemptsMax, windowMs, keysMax }: AttemptCounterOptions) {
@@ -138,14 +140,14 @@ export class AttemptCounter {
     this.#keysMax = keysMax;
   }
 
-  /** How long the key has to wait for its next attempt; 0 = not at all. */
+  /** The time until the key's next attempt. 0 = now. */
   waitMs(key: string): number {
     this.#deleteEnded();
     const window = this.#windows.get(key);
     return window && window.attempts >= this.#attemptsMax ? window.endsAt - this.#now() : 0;
   }
 
-  /** Returns the key's attempts in its window, this one included. */
+  /** Returns the key's attempts in its window, including this one. */
   add(key: string): number {
     this.#deleteEnded();
     const window = this.#windows.get(key);
@@ -161,7 +163,7 @@ export class AttemptCounter {
     if (window && (window.attempts -= attempts) <= 0) this.#windows.delete(key);
   }
 
-  /** Returns how many attempts are forgotten. */
+  /** Returns the number of removed attempts. */
   delete(key: string): number {
     const attempts = this.#windows.get(key)?.attempts ?? 0;
     this.#windows.delete(key);

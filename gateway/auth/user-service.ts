@@ -10,7 +10,7 @@ import { type InvitationToken, issueInvitation } from "./issue-invitation.ts";
 import { normalizeEmail } from "./normalize-email.ts";
 import type { Author } from "./person.ts";
 
-/** A person of the console, as administrators see them. */
+/** A user of the console, as administrators see them. */
 export type User = {
   id: string;
   name: string;
@@ -22,7 +22,7 @@ export type User = {
   keyCount: number;
 };
 
-/** A person with a link for them, whose token is told this once. */
+/** A user and their link, whose token is returned once. */
 export type InvitedUser = { user: User } & InvitationToken;
 
 export type UserListQuery = {
@@ -37,7 +37,7 @@ type UserServiceOptions = {
   audit: AuditLog;
 };
 
-/** What administrators do with the people of the console. There is always an active administrator left. */
+/** Administrators' operations on users. At least one administrator always stays active. */
 export class UserService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -66,8 +66,8 @@ export class UserService {
   }
 
   /**
-   * A new person, who chooses a password by the link. Somebody who was invited and has not come yet gets a new link, name
-   * and role. Throws `conflict` for somebody who is here.
+   * Creates a user, who chooses a password with the link. A user who has not accepted yet gets a new link, name and
+   * role. Throws `conflict` for an existing user.
    */
   async invite(
     author: Author,
@@ -82,7 +82,7 @@ export class UserService {
         if (existing) await users.update(existing.id, { name, role });
         else await users.insert(this.#newUser(email, name, role));
         const user = existing ? { ...existing, name, role } : await users.findByEmail(email);
-        if (!user) throw new Error("The person was written, and must be there.");
+        if (!user) throw new Error("The user was inserted and must exist.");
         const details = { email, role, isAgain: existing !== null };
         await this.#audit.record(repositories, author, { action: "user.invite", entity: user, details });
         const link = await issueInvitation(repositories, this.#runtime, user.id, "invitation");
@@ -93,14 +93,14 @@ export class UserService {
     }
   }
 
-  /** A link to choose a new password by. The old one goes on counting until the link is used; whoever has lost it loses nothing. */
+  /** Creates a link to choose a new password. The old password stays valid until the link is used. */
   resetPassword(author: Actor, id: string): Promise<InvitedUser> {
     return this.#database.write(async (repositories) => {
-      // Of two links that are made at once, the later counts.
+      // Of two concurrent links, the later one is valid.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       if (user.status === "disabled") {
-        const message = `${user.name} is disabled. Enable them first.`;
+        const message = `${user.name} is disabled. Enable the user first.`;
         throw new GatewayError("conflict", message, { param: "id" });
       }
       await this.#audit.record(repositories, author, { action: "user.resetPassword", entity: user });
@@ -110,7 +110,7 @@ export class UserService {
     });
   }
 
-  /** It counts from the person's next request on. */
+  /** Applies from the user's next request. */
   setRole(author: Author, id: string, role: Role): Promise<User> {
     return this.#change(author, id, "user.setRole", async (repositories, user) => {
       if (role !== "admin") await keepAnAdministrator(repositories, user);
@@ -119,14 +119,14 @@ export class UserService {
   }
 
   /**
-   * Ends the person's sessions, and lets them begin no other. Their keys go on working, because programs hang on them:
-   * the answer says how many there are, for whoever wants to end those too.
+   * Ends the user's sessions and blocks sign-in. Their keys keep working, because programs use them. The answer has the
+   * number of active keys.
    */
   async disable(author: Author, id: string): Promise<{ user: User; activeKeyCount: number }> {
     let activeKeyCount = 0;
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
       await keepAnAdministrator(repositories, row);
-      // First, as it locks the person's row: whoever signs in is done by then, or waits and is refused.
+      // First, because it locks the user's row: a sign-in is either done, or waits and fails.
       await repositories.users.update(id, { status: "disabled" });
       await repositories.sessions.deleteOf(id);
       await repositories.invitations.deleteOf(id);
@@ -136,7 +136,7 @@ export class UserService {
     return { user, activeKeyCount };
   }
 
-  /** Whoever had a password signs in with it again; whoever had none needs a new link. */
+  /** A user with a password can sign in again. A user without one needs a new link. */
   enable(author: Author, id: string): Promise<User> {
     return this.#change(author, id, "user.enable", async (_repositories, { status, passwordHash }) => {
       const enabled = passwordHash === "" ? "invited" : "active";
@@ -151,7 +151,7 @@ export class UserService {
     decide: (repositories: Repositories, user: UserRow) => Promise<UserChange>,
   ): Promise<User> {
     return this.#database.write(async (repositories) => {
-      // Two administrators who demote each other at the same time must not both succeed.
+      // Two administrators who demote each other concurrently must not both succeed.
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       const { changes, details } = await decide(repositories, user);
@@ -184,14 +184,14 @@ const usersPerPage = 50;
 
 async function findUser({ users }: Repositories, id: string): Promise<UserRow> {
   const user = await users.find(id);
-  if (!user) throw new GatewayError("not_found", "There is no person with this id.", { param: "id" });
+  if (!user) throw new GatewayError("not_found", "No user has this ID.", { param: "id" });
   return user;
 }
 
 async function keepAnAdministrator({ users }: Repositories, user: UserRow): Promise<void> {
   if (user.role !== "admin" || user.status !== "active") return;
   if (await users.hasOtherAdministrator(user.id)) return;
-  const message = `${user.name} is the last active administrator. Make somebody else one first.`;
+  const message = `${user.name} is the last active administrator. Promote another user first.`;
   throw new GatewayError("conflict", message, { param: "id" });
 }
 
@@ -205,12 +205,12 @@ async function describe({ apiKeys }: Repositories, rows: UserRow[]): Promise<Use
 
 async function describeOne(repositories: Repositories, row: UserRow): Promise<User> {
   const [user] = await describe(repositories, [row]);
-  if (user === undefined) throw new Error("One row was given, and must come back.");
+  if (user === undefined) throw new Error("One row in, one row out.");
   return user;
 }
 
 function emailTaken(email: string, status: UserStatus): GatewayError {
-  const hint = status === "disabled" ? " They are disabled; enable them instead." : "";
-  const message = `There is a person with the address ${email} already.${hint}`;
+  const hint = status === "disabled" ? " The user is disabled: enable the user instead." : "";
+  const message = `A user with the address ${email} already exists.${hint}`;
   return new GatewayError("conflict", message, { param: "email" });
 }

@@ -8,10 +8,10 @@ import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
 import { compressed, isCompressed, toAnswerError, tooLong } from "./stream-reading.ts";
 
-/** Makes the client's answer of an upstream's. May throw anything for what is none. */
+/** Converts an upstream's answer. May throw anything for a malformed one. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
 
-/** Brings a whole answer (no stream) to the client. It is kept until it is complete: only then is it known to be one. */
+/** Relays a whole answer (no stream). It is buffered until complete, because only then can it be validated. */
 export class AnswerRelay implements UpstreamEvents, Answer {
   usage: TokenUsage | null = null;
   firstTokenAt: number | null = null;
@@ -35,7 +35,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
     } else this.#exchange.answered(this);
   }
 
-  /** What has been said in it so far; counted anew each time, because few ask. */
+  /** Output tokens so far. Counted on each read, because reads are rare. */
   get tokens(): number {
     const meter = new OutputMeter(answerNames());
     const text = this.#body.bytes.toString("latin1");

@@ -11,7 +11,6 @@ import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Exchange } from "./exchange.ts";
 import { type ClientHeaders, HeldRequest, type ModelRequest, type Operation } from "./operation.ts";
 
-/** What answering any request takes. */
 export type AnswerContext = {
   catalogue: Catalogue;
   askedModels: AskedModels;
@@ -20,11 +19,9 @@ export type AnswerContext = {
   limits: Settings;
   limiter: Pick<Limiter, "admit">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
-  /** Null where neither metrics nor traces are on. */
   observer: RequestObserver | null;
 };
 
-/** A request whose key is known and whose body has arrived. */
 export type ReceivedRequest = { bytes: Buffer; headers: ClientHeaders };
 
 /**
@@ -69,7 +66,7 @@ export function answerRequest(
   // 6. Record: the relay ends the exchange, which writes the usage record before the client's last bytes.
 }
 
-/** Describes the request to the exchange, an invalid one too: its record names the requested model. */
+/** Describes the request to the exchange, even an invalid one: its record names the requested model. */
 function read(
   { askedModels, limits }: AnswerContext,
   exchange: Exchange,
@@ -88,7 +85,7 @@ function read(
   }
 }
 
-/** Parsed again, it would take the same time to fail the same way. */
+/** A second parse would take the same time and fail the same way. */
 function isUnreadable(error: unknown): boolean {
   return (
     !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"

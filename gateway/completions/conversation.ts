@@ -82,11 +82,11 @@ function prepareTranslated(
   };
 }
 
-/** Every translation writes the whole body anew, which blocks other requests. */
+/** Each translation rewrites the whole body, which blocks other requests. */
 function tooLargeToTranslate(bytesMax: number): GatewayError {
   return new GatewayError(
     "request_too_large",
-    `The request body is larger than ${bytesMax} bytes, and has to be translated for the model's provider. Send less, or raise REQUEST_TRANSLATED_BYTES_MAX of the gateway.`,
+    `The request body is larger than ${bytesMax} bytes and must be translated for this provider. Send a smaller request, or raise REQUEST_TRANSLATED_BYTES_MAX.`,
   );
 }
 
@@ -139,7 +139,7 @@ function envelopeOf({ exchange, request }: Call): AnswerEnvelope {
   };
 }
 
-/** An endpoint with these headers of the client in place of its own. */
+/** Replaces the endpoint's headers with the client's, where these names are allowed. */
 export function withClientHeaders(
   endpoint: Endpoint,
   headers: ClientHeaders,
@@ -158,11 +158,11 @@ type NativeStreamOptions = {
   request: DialectRequest;
   slug: string;
   eventBytesMax: number;
-  /** Our credential, which an upstream's error may quote. */
+  /** The provider's key. Upstream errors may quote it. */
   secret: string | null;
 };
 
-/** The stream of an upstream that speaks the client's dialect: its own bytes, but for the model and the usage. */
+/** The stream of an upstream that speaks the client's dialect. Only the model name and the usage event change. */
 export class NativeStream implements StreamReading {
   readonly contentType = "text/event-stream";
   readonly output: OutputMeter;

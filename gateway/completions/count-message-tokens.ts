@@ -12,8 +12,8 @@ import { withClientHeaders } from "./conversation.ts";
 import type { ClientHeaders } from "./operation.ts";
 
 /**
- * How many tokens a request for a message has: as its upstream counts them, or else as well as can be told here. Nothing
- * is made, so nothing is written down.
+ * Counts the tokens of a messages request: by its upstream where it can, otherwise by an estimate. Writes no usage
+ * record.
  * @returns the answer in JSON
  */
 export async function countMessageTokens(
@@ -30,7 +30,7 @@ export async function countMessageTokens(
   return counted ?? Buffer.from(JSON.stringify(await countTokens(request)));
 }
 
-/** Null where it does not count, or cannot now: a rough number is worth more than none. */
+/** Null where the upstream cannot count: an estimate is better than an error. */
 async function askUpstream(
   { upstreams, limits }: Pick<AnswerContext, "limits" | "upstreams">,
   { target, timeouts, upstreamModel }: Candidate,

@@ -12,7 +12,6 @@ import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts"
 import { badAnswer } from "./stream-reading.ts";
 import { translatedEmbeddings } from "./translated-answer.ts";
 
-/** Embeddings in OpenAI's form, without streams. */
 export const embeddings: Operation<EmbeddingsRequest> = {
   endpointName: "embeddings",
   read: readEmbeddingsRequest,
@@ -21,7 +20,7 @@ export const embeddings: Operation<EmbeddingsRequest> = {
     const { model: slug } = request;
     const api = target.embeddings;
     if (api === null) {
-      const message = `The model \`${slug}\` makes no embeddings.`;
+      const message = `The model \`${slug}\` does not support embeddings. Choose an embedding model.`;
       throw new GatewayError("invalid_value", message, { param: "model" });
     }
     const isNative = api.form === "native";
@@ -42,11 +41,10 @@ export const embeddings: Operation<EmbeddingsRequest> = {
   },
 };
 
-/** The upstream's own bytes, with the slug in `model`. */
 function nativeEmbeddings(slug: string): AnswerReading {
   return (bytes) => {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
-    if (!answer?.hasList) throw badAnswer("not in OpenAI's form");
+    if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
     const usage = readTokenUsage(answer.usage);
     return {
       bytes: applyEdits(bytes, answer.edits),
@@ -55,7 +53,7 @@ function nativeEmbeddings(slug: string): AnswerReading {
   };
 }
 
-/** Translated upstreams take texts only, so a list is one of inputs and never one text's tokens. */
+/** Translated upstreams accept only texts, so an array is a list of inputs. */
 function inputsOf({ input, encoding_format: encoding }: EmbeddingsRequest["body"]) {
   return { inputCount: Array.isArray(input) ? input.length : 1, asBase64: encoding === "base64" };
 }

@@ -4,7 +4,7 @@ import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import type { Exchange } from "./exchange.ts";
 import { type ErrorSpeaker, readUpstreamError } from "./read-upstream-error.ts";
 
-/** Reads the body of an upstream's error answer, up to a limit, and ends the exchange with what it says. */
+/** Reads the body of an upstream's error response, up to a limit, and ends the exchange with its message. */
 export class ErrorCollector {
   readonly #exchange: Exchange;
   readonly #status: number;

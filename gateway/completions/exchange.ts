@@ -21,8 +21,8 @@ type ExchangeOptions = Pick<Exchange, "id" | "endpoint" | "clientTool" | "key" |
 };
 
 /**
- * The state of one request from the moment its key is known. It ends exactly once: with one usage record, written before the
- * client gets its last bytes, and with the upstream call closed. Only its own methods write its fields.
+ * State of one request from the moment its key is known. It ends exactly once: with one usage record, before the
+ * client's last bytes. Only its own methods write its fields.
  */
 export class Exchange {
   readonly id: string;
@@ -52,7 +52,7 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.id = options.id;
-    // The same moment as in the id, so that a period is a range of ids.
+    // The timestamp of the ID, so that a period is a range of IDs.
     this.createdAt = new Date(timeOfId(options.id));
     this.endpoint = options.endpoint;
     this.clientTool = options.clientTool;
@@ -70,7 +70,7 @@ export class Exchange {
     this.key = key;
   }
 
-  /** The whole body has arrived: from now on, time is the gateway's. */
+  /** The whole body has arrived. From here on, time counts as the gateway's. */
   received(): void {
     this.#receivedAt = performance.now();
   }
@@ -104,7 +104,9 @@ export class Exchange {
     this.observed?.callAnswered(200);
   }
 
-  /** `x-gateway-overhead-ms`, the gateway's own time before the call and after the answer, and the limits' headers. */
+  /**
+   * `x-gateway-overhead-ms` (the gateway's own time before the call and after the answer) and the rate-limit headers.
+   */
   answerHeaders(answeredAt: number): string[] {
     const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
     const headers = ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
@@ -119,13 +121,13 @@ export class Exchange {
   fail(error: GatewayError, status: "FAILED" | "INTERRUPTED" = "FAILED"): void {
     const httpStatus = this.reply.hasBegun ? 200 : this.reply.statusOf(error);
     this.#end({ status, httpStatus, error }, () => {
-      // A client's retry would multiply the gateway's retries, and cannot help against a final error.
+      // A client's retry would multiply the gateway's own retries. It cannot succeed after a final error.
       const headers = this.attempts > 1 || error.isFinal ? ["x-should-retry", "false"] : [];
       this.reply.fail(error, this.#admission?.addHeaders(headers) ?? headers);
     });
   }
 
-  /** The client closed its connection. 499 is the field's status for that. */
+  /** The client closed its connection. nginx's status for that is 499. */
   cancel(): void {
     this.#end({ status: "CANCELLED", httpStatus: this.reply.hasBegun ? 200 : 499, error: null }, () => {});
   }

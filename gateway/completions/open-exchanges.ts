@@ -2,12 +2,10 @@ import type { GatewayError } from "../errors.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import type { Route } from "../routing/catalogue.ts";
 
-/** An exchange, as far as the list needs it. */
 type OpenExchange = {
   readonly key: KnownKey;
   readonly route: Route | null;
   readonly stream: boolean;
-  /** Its index in the list. */
   readonly place: number;
   moveTo(place: number): void;
   keyChanged(key: KnownKey): void;
@@ -15,10 +13,8 @@ type OpenExchange = {
 };
 
 /**
- * The requests under way: to cut those of a key that has been stopped, and to know when the gateway may exit. In a list, in
- * whose gaps the last one moves. A `Set` through which all requests pass would be rehashed all the time, and V8's tables lead
- * from each to its successor: one that has grown old keeps all later ones, and every request that was in one, until the next
- * full garbage collection.
+ * The requests in flight: revocation ends them, and shutdown waits for them. An array whose gaps are filled from its
+ * end. A `Set` would be rehashed constantly, and V8's old tables would keep finished requests in memory.
  */
 export class OpenExchanges {
   readonly #open: OpenExchange[] = [];
@@ -46,15 +42,12 @@ export class OpenExchanges {
     return [...new Set(this.#open.map(({ key }) => key.id))];
   }
 
-  /** The hashes of the values with which the key's open requests came. */
+  /** Hashes of the values that the key's open requests were sent with. */
   hashesOf(keyId: string): Set<string> {
     return new Set(this.#open.flatMap(({ key }) => (key.id === keyId ? key.hash : [])));
   }
 
-  /**
-   * Gives the key as it is now to the requests that came with this value of it. Those that it no longer allows end with
-   * `error`; the others continue.
-   */
+  /** Gives the updated key to the requests sent with this value. Requests that it no longer allows end with `error`. */
   update(keyId: string, hash: string, key: KnownKey | null, error: GatewayError): void {
     const affected = this.#open.filter((exchange) => exchange.key.id === keyId && exchange.key.hash === hash);
     for (const exchange of affected) {
@@ -63,7 +56,7 @@ export class OpenExchanges {
     }
   }
 
-  /** Resolves when no request is under way; after `timeoutMs` those that are left are ended with `error`. */
+  /** Resolves when no request is in flight. After `timeoutMs`, the remaining ones end with `error`. */
   async drain(timeoutMs: number, error: GatewayError): Promise<void> {
     if (this.#open.length === 0) return;
     let timer: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@ import type { Candidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** What an endpoint does: how its requests are read, and how one candidate is asked to answer. */
+/** What an endpoint does: read a request, and prepare an attempt with one candidate. */
 export type Operation<Request extends ModelRequest = ModelRequest> = {
   /** As in usage records. */
   endpointName: string;
@@ -15,10 +15,8 @@ export type Operation<Request extends ModelRequest = ModelRequest> = {
   prepare(call: ModelCall<Request>, candidate: Candidate): Attempt;
 };
 
-/** What the gateway has to know of every request for a model. */
 export type ModelRequest = {
   body: Record<string, unknown>;
-  /** The requested slug. */
   model: string;
   stream: boolean;
 };
@@ -27,22 +25,21 @@ export type ModelCall<Request extends ModelRequest = ModelRequest> = {
   context: { limits: Settings; upstreams: Upstreams };
   exchange: Exchange;
   request: Request;
-  /** The client's; names in lower case. */
+  /** Names in lower case. */
   headers: ClientHeaders;
 };
 
 export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * A request that is parsed again when it is needed again. While an upstream works on a large one, only its bytes are held:
- * the parsed body can take twenty times their size.
+ * A request that is parsed again on demand. While an upstream works, only the bytes of a large one are kept: the parsed
+ * body can take twenty times their size.
  */
 export class HeldRequest<Request> {
   readonly #bytes: Buffer;
   readonly #read: (bytes: Buffer) => Request;
   #request: Request | null;
 
-  /** Throws what `read` throws. */
   constructor(bytes: Buffer, read: (bytes: Buffer) => Request) {
     this.#bytes = bytes;
     this.#read = read;
@@ -53,11 +50,11 @@ export class HeldRequest<Request> {
     return this.#request ?? this.#read(this.#bytes);
   }
 
-  /** The request has been sent, or waits for its turn. */
+  /** Call when the request has been sent or is queued. */
   letGo(): void {
     if (this.#bytes.length > parsedBytesMax) this.#request = null;
   }
 }
 
-/** Up to here, keeping the parsed body costs less than parsing it for an estimate of its tokens. */
+/** Below this size, keeping the parsed body costs less than parsing it again for a token estimate. */
 const parsedBytesMax = 64 * 1024;

@@ -5,9 +5,9 @@ import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { isObject, parseJson } from "../wire/json.ts";
 
 /**
- * An upstream's answer that is not a success, as the error the client gets. What the upstream says about the request is
- * the client's to know; what it says about our credential or itself is not.
- * @param speaker who said it: its own form of errors is passed on where it is OpenAI's
+ * Converts an upstream's error response to the client's error. Messages about the request pass; those about our
+ * credential do not.
+ * @param speaker its own error members are passed on only where it speaks OpenAI's format
  */
 export function readUpstreamError(
   status: number,
@@ -21,21 +21,25 @@ export function readUpstreamError(
   if (meant === 401 || meant === 402 || meant === 403) {
     return new GatewayError(
       "upstream_auth_failed",
-      "The model's provider refused the gateway's own credential. Whoever runs the gateway has to check it.",
+      "The provider rejected the gateway's credential. An administrator must check it in the console.",
       { reason },
     );
   }
   if (meant < 400 || meant > 499) {
-    return new GatewayError("upstream_error", `The model's provider answered with HTTP status ${meant}.`, {
-      reason,
-    });
+    return new GatewayError(
+      "upstream_error",
+      `The provider returned HTTP status ${meant}. Retry the request.`,
+      {
+        reason,
+      },
+    );
   }
   const { message, type, param, code } = readErrorMembers(parsed, speaker.secret);
   const retryAfterMs = readRetryAfterMs(headers);
   const isNative = speaker.form === "native";
   return new GatewayError(
     "upstream_rejected",
-    message ?? `The model's provider refused the request with HTTP status ${meant}.`,
+    message ?? `The provider rejected the request with HTTP status ${meant}.`,
     {
       reason,
       upstream: {
@@ -50,14 +54,13 @@ export function readUpstreamError(
 }
 
 export type ErrorSpeaker = {
-  /** Whether it speaks the client's form. */
   form: "native" | "translated";
-  /** Our credential, which it may quote. */
+  /** The provider's key. The upstream may quote it. */
   secret: string | null;
   meantStatus?: ((status: number, body: unknown) => number) | undefined;
 };
 
-/** An error that was made of what an upstream said, without our credential. */
+/** Removes the provider's key from an error that quotes an upstream. */
 export function errorWithoutSecrets(error: GatewayError, secret: string | null): GatewayError {
   const { code, reason, upstream } = error;
   const message = withoutSecrets(error.message, secret);
@@ -74,7 +77,7 @@ export function errorWithoutSecrets(error: GatewayError, secret: string | null):
   });
 }
 
-/** Keys of the usual forms are removed too: an upstream may quote one of its own. */
+/** Also removes keys in the usual formats, because an upstream may quote one of its own. */
 function withoutSecrets(message: string, secret: string | null): string {
   return (secret === null ? message : hideSecret(message, secret))
     .replaceAll(/\b(sk|gsk|xai|key|pk|rk)[-_][\w*.-]{8,}/gi, "[key removed]")
@@ -88,7 +91,7 @@ type ErrorMembers = {
   code: string | null;
 };
 
-/** OpenAI's form, and what others make of it: a text for an error, a number for a code, a list with the error in it. */
+/** Reads OpenAI's error format and its variants: a plain string, a numeric code, a list that holds the error. */
 function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers {
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isObject(body) ? (body["error"] ?? body) : null;
@@ -96,7 +99,7 @@ function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers 
     return { message: withoutSecrets(error, secret), type: null, param: null, code: null };
   }
   if (!isObject(error)) return { message: null, type: null, param: null, code: null };
-  // AWS writes `message` with a small or a capital letter.
+  // AWS spells `message` in both cases.
   const { message = error["Message"], type, param, code } = error;
   return {
     message: typeof message === "string" ? withoutSecrets(message, secret) : null,
@@ -106,7 +109,7 @@ function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers 
   };
 }
 
-/** What can be a type, a parameter or a code; anything else is left out. */
+/** Accepts short identifiers only. */
 function toName(name: unknown, secret: string | null): string | null {
   const text = typeof name === "number" ? String(name) : name;
   if (typeof text !== "string" || !/^[\w.[\]-]{1,64}$/.test(text)) return null;

@@ -17,9 +17,8 @@ import {
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
 /**
- * Brings a stream of chunks to the client as it comes, whole events at a time. The head is held back until the first of
- * them (or the first ping), so that an upstream that fails before it gets a proper error status. A stream is a success
- * only if the upstream ended it as its form wants.
+ * Relays a stream as it arrives, in whole events. The head waits for the first event or ping, so that an early failure
+ * gets a proper status. A stream succeeds only if the upstream ended it as its format requires.
  */
 export class StreamRelay implements UpstreamEvents, Answer {
   usage: TokenUsage | null = null;
@@ -27,7 +26,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
   readonly #exchange: Exchange;
   readonly #reading: StreamReading;
   readonly #options: StreamRelayOptions;
-  /** What has come since control was last given back to Node. */
+  /** Chunks that arrived in this turn of the event loop. */
   #arrived: Buffer[] = [];
   #error: ErrorCollector | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -48,7 +47,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     if (status !== 200) {
       this.#error = new ErrorCollector(this.#exchange, status, headers);
     } else if (!isMediaType(headers["content-type"], this.#reading.contentType)) {
-      this.#exchange.fail(badAnswer("not a stream of events"));
+      this.#exchange.fail(badAnswer("not an event stream"));
     } else if (isCompressed(headers)) {
       this.#exchange.fail(compressed());
     } else {
@@ -60,10 +59,10 @@ export class StreamRelay implements UpstreamEvents, Answer {
     }
   }
 
-  /** What the network brought together is handled together, once: an upstream may frame every event on its own. */
+  /** Chunks of one read are handled together, because an upstream may frame each event separately. */
   onData(bytes: Buffer): void {
     if (this.#error) return this.#error.add(bytes);
-    // An upstream that goes on after the end is not listened to until it stops.
+    // Data after the end is ignored, and the call is closed.
     if (this.#exchange.isOver) return this.#exchange.call?.abort();
     if (this.#arrived.push(bytes) === 1) queueMicrotask(() => this.#relayArrived());
   }
@@ -91,7 +90,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#relay(this.#read(concat(arrived)), arrivedAt);
   }
 
-  /** Nobody above this would catch what one odd answer throws: it would end the process, and with it everybody's streams. */
+  /** An exception here would end the process, and with it every open stream. */
   #read(bytes: Buffer | null): StreamPiece {
     try {
       return bytes === null ? this.#reading.end() : this.#reading.push(bytes);
@@ -145,7 +144,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     this.#exchange.reply.abandon();
   }
 
-  /** One timer for both: it looks at the clock when it fires instead of being set anew for every chunk. */
+  /** One timer for both checks. It compares times when it fires, so it is not reset for every chunk. */
   #watch(delayMs: number): void {
     this.#timer = setTimeout(() => {
       const silentMs = performance.now() - this.#lastWriteAt;
@@ -167,5 +166,5 @@ function concat(buffers: Buffer[]): Buffer {
   return first && buffers.length === 1 ? first : Buffer.concat(buffers);
 }
 
-/** Keeps proxies from closing a stream in which nothing happens for a while; clients skip comments. */
+/** Keeps proxies from closing an idle stream. Clients ignore comments. */
 const pingComment = Buffer.from(": ping\n\n");

@@ -5,9 +5,9 @@ import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { badAnswer, toAnswerError } from "./stream-reading.ts";
 
 /**
- * An answer between an upstream and a client with different forms.
- * @param readAnswer may throw anything for what is no answer
- * @param secret our credential, which an upstream's error may quote
+ * Translates a whole answer.
+ * @param readAnswer may throw anything for a malformed answer
+ * @param secret the provider's key, which an upstream's error may quote
  */
 export function translatedAnswer(
   readAnswer: (answer: unknown) => ChatAnswer,
@@ -27,15 +27,15 @@ export function translatedAnswer(
   };
 }
 
-/** The same for embeddings. OpenAI's SDK asks for base64: 32-bit floats, little-endian. */
+/** Translates embeddings. OpenAI's SDK requests base64: 32-bit floats, little-endian. */
 export function translatedEmbeddings(
   readAnswer: (answer: unknown) => EmbeddingsAnswer,
   { slug, inputCount, asBase64, estimateInputTokens }: TranslatedEmbeddingsOptions,
 ): AnswerReading {
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
-    // With one too few, whoever puts texts and embeddings together would mix them up.
-    if (embeddings.length !== inputCount) throw badAnswer("not one embedding for each input");
+    // With one missing, clients would pair texts with the wrong embeddings.
+    if (embeddings.length !== inputCount) throw badAnswer("missing an embedding for some inputs");
     const shownTokens = inputTokens ?? estimateInputTokens();
     const list = {
       object: "list",

@@ -17,11 +17,11 @@ type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;
   writer: StreamWriter;
   eventBytesMax: number;
-  /** Our credential, which an upstream's error may quote. */
+  /** The provider's key. Upstream errors may quote it. */
   secret: string | null;
 };
 
-/** A stream between an upstream and a client with different forms: its events become deltas, and these the client's events. */
+/** Translates a stream: events of the upstream become deltas, and deltas the client's events. */
 export class TranslatedStream implements StreamReading {
   readonly contentType: string;
   readonly output = new TokenMeter();
@@ -68,7 +68,7 @@ export class TranslatedStream implements StreamReading {
     return "done";
   }
 
-  /** What was made before something was thrown is the client's, too. */
+  /** Output produced before an exception still goes to the client. */
   #takePiece(translate: () => StreamPiece["ending"]): StreamPiece {
     const ending = this.#tryTo(translate);
     const bytes = this.#text === "" ? noBytes : Buffer.from(this.#text);

@@ -20,50 +20,50 @@ import { EnvironmentKeys } from "./environment-keys.ts";
 import { readTracing, type TracingConfig, tracingVariables } from "./tracing-variables.ts";
 import { type TrustedProxies, trustedProxiesSetting } from "../http/trusted-proxies.ts";
 
-/** Everything the environment decides, read once at the start. */
+/** Everything that the environment configures, read once at start. */
 export type Config = Readonly<{
   host: string;
   port: number;
-  /** How many processes serve behind the port. */
+  /** The number of serving processes. */
   workers: number;
-  /** Where Prometheus may read metrics; null = nowhere. */
+  /** The address of the metrics endpoint. Null = off. */
   metrics: Readonly<{ host: string; port: number }> | null;
-  /** Where traces go; null = nowhere. */
+  /** The destination of traces. Null = off. */
   tracing: TracingConfig | null;
-  /** Whose word for the client's address is taken. */
+  /** The proxies whose forwarded client addresses are trusted. */
   trustedProxies: TrustedProxies;
-  /** As people and tools reach the gateway, without a slash at its end; null = where it listens. */
+  /** The URL that people and tools use, without a trailing slash. Null = the listening address. */
   publicUrl: string | null;
   databaseUrl: string;
   dataDir: string;
-  /** 32 bytes that seal provider keys; null = a key file in the data folder, or KMS. */
+  /** The 32 bytes that seal provider keys. Null = a key file in the data folder, or KMS. */
   masterKey: Buffer | null;
-  /** Master keys of before, which only open. */
+  /** Earlier master keys, which only open. */
   previousMasterKeys: Buffer[];
-  /** The AWS KMS key that wraps the keys that seal provider keys; null = a master key seals. */
+  /** The AWS KMS key that wraps the data keys. Null = a master key seals. */
   kms: { keyId: string; encryptionContext: Record<string, string> } | null;
-  /** Whether the first start makes an API key and prints it: not in production, where output is kept as a log. */
+  /** Whether the first start creates and prints an API key. Not in production, where output is kept as a log. */
   makesFirstKey: boolean;
-  /** Secrets that sign access tokens, newest first; null = a key file in the data folder. */
+  /** Secrets that sign access tokens, newest first. Null = a key file in the data folder. */
   jwtSecrets: string[] | null;
-  /** Who is told of budgets that are nearly spent. */
+  /** The receiver of budget warnings. */
   limitWebhook: { url: string; secret: string } | null;
-  /** Where processes count limits together; null = each for itself, and they tell one another through the database. */
+  /** Where processes count limits together. Null = each process counts, and they synchronize through the database. */
   valkeyUrl: string | null;
   administrator: { email: string; password: string } | null;
-  /** `host:port` of private upstreams that may be called, or `*` for all of them. */
+  /** The allowed private upstreams as `host:port`, or `*` for all. */
   upstreamPrivateHosts: string[];
-  /** What providers could be made of, if somebody wants that. */
+  /** Provider keys that were found in the environment. */
   environmentKeys: EnvironmentKeys;
-  /** Whether usage records are brought to the disk itself, so that they survive a power cut too. */
+  /** Whether usage records are flushed to the device, to survive a power failure. */
   syncUsage: boolean;
   logLevel: "debug" | "info" | "warn" | "error" | "silent";
   limits: Settings;
 }>;
 
-/** Reads the environment. Throws one `ConfigError` that lists every problem and repeats no value. */
+/** Reads the environment. Throws one `ConfigError` that lists every problem and quotes no value. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // An empty variable is how many deployment tools say "not set".
+  // Many deployment tools write an empty variable for "not set".
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);
@@ -111,13 +111,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 
 function readVariables(given: Record<string, string | undefined>): z.output<typeof variables> {
   const { error } = variables.safeParse(given);
-  // What is wrong with a variable first is why the rest is wrong too.
+  // The first problem of a variable causes its others.
   const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
   for (const [variable, value] of Object.entries(given)) {
-    // It would be the number 0.
-    if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "holds only spaces");
+    // It would become the number 0.
+    if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "contains only spaces");
   }
-  // None has to be there: without those that are wrong, the others can be looked at together.
+  // All variables are optional, so the valid ones can be checked together.
   const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
   const data = variables.parse(Object.fromEntries(right));
   const problems = [...[...wrong].toReversed(), ...findConflicts(data, wrong)];
@@ -168,10 +168,10 @@ const variables = z.object({
   DATA_DIR: z.string().default("data"),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKeys.default([]),
-  KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, id or alias of a KMS key").optional(),
+  KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, ID or alias of a KMS key").optional(),
   KMS_ENCRYPTION_CONTEXT: encryptionContext.default({ app: "gateway" }),
   JWT_SECRET: jwtSecret.optional(),
-  ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
+  ADMIN_EMAIL: z.email("is not an email address").optional(),
   ADMIN_PASSWORD: z
     .string()
     .min(10, "must have at least 10 characters")
@@ -188,5 +188,5 @@ const variables = z.object({
     .default("info"),
 });
 
-/** The names of all variables, for whoever writes an environment: what is not among them is not read. */
+/** The names of all variables. Others are not read. */
 export const configVariables = Object.keys(variables.shape);

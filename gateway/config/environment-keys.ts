@@ -4,14 +4,14 @@ import type { Environment, Preset } from "../providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../providers/registry.ts";
 
 /**
- * Keys of upstreams that were found in the environment, under the names in which the upstreams' own tools look for them.
- * Whoever prints or logs this sees none of them.
+ * Provider keys in the environment, under the variables of the providers' own tools. Printing or logging this shows
+ * none of them.
  */
 export class EnvironmentKeys {
   readonly #keys: ReadonlyMap<string, FoundKey>;
 
   constructor(environment: Environment) {
-    // Where two presets look in the same variable, the first is meant.
+    // Where two presets share a variable, the first is used.
     this.#keys = new Map(
       findKeys(environment)
         .toReversed()
@@ -19,7 +19,7 @@ export class EnvironmentKeys {
     );
   }
 
-  /** What they could become, given the providers that there are; in the presets' order. */
+  /** What the keys could become, given the existing providers, in the presets' order. */
   describe(providers: readonly { kind: string; preset: string | null }[]): EnvironmentKey[] {
     const keys = [...this.#keys.values()].toReversed();
     return keys.map(({ variable, kind, preset: { name, label } }) => {
@@ -28,17 +28,17 @@ export class EnvironmentKeys {
     });
   }
 
-  /** The provider that a variable's key makes. Throws for a variable that has none, or no possible one. */
+  /** Creates the provider of a variable's key. Throws for an unknown variable and an invalid key. */
   toProvider(variable: string, param: string) {
     const key = this.#keys.get(variable);
     if (!key) {
-      const message = `No key was found in ${variable} when the gateway started. providers.environmentKeys lists those that were.`;
+      const message = `${variable} contained no key when the gateway started. providers.environmentKeys lists the available variables.`;
       throw new GatewayError("not_found", message, { param });
     }
     if (!/^[\x21-\x7e]{1,4096}$/.test(key.apiKey)) {
       throw new GatewayError(
         "invalid_value",
-        `What is in ${variable} is no key: it has spaces or line breaks.`,
+        `${variable} contains no valid key: it has spaces or line breaks.`,
         {
           param,
         },
@@ -49,13 +49,13 @@ export class EnvironmentKeys {
   }
 }
 
-/** A variable whose key could become a provider. */
+/** A variable with a provider's key. */
 export type EnvironmentKey = {
   variable: string;
   kind: string;
   preset: string;
   label: string;
-  /** Whether there is a provider of this preset already. */
+  /** Whether a provider with this preset exists. */
   hasProvider: boolean;
 };
 

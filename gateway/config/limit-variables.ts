@@ -1,6 +1,6 @@
 /**
- * Every limit has its unit at the end of its name, a default, and an environment variable that changes it: to a whole number,
- * or to an amount in US dollars, of which 0 is none.
+ * Each limit has a unit at the end of its name, a default, and an environment variable: a whole number, or an amount in
+ * US dollars, where 0 means none.
  */
 export const limitVariables = {
   requestBodyBytesMax: { variable: "REQUEST_BODY_BYTES_MAX", value: 32 * 1024 * 1024 },
@@ -72,7 +72,7 @@ export const limitVariables = {
   drainTimeoutMs: { variable: "DRAIN_TIMEOUT_MS", value: 30_000 },
 } as const;
 
-/** What the limit variables set. */
+/** The values of the limit variables. */
 export type Settings = Readonly<Record<keyof typeof limitVariables, number>>;
 
 export type LimitVariable = (typeof limitVariables)[keyof typeof limitVariables]["variable"];

@@ -5,7 +5,7 @@ import { httpUrl } from "./config-values.ts";
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
-    .enum(["http/protobuf", "http/json"], "is neither http/protobuf nor http/json; there is no grpc here")
+    .enum(["http/protobuf", "http/json"], "is neither http/protobuf nor http/json: grpc is not supported")
     .default("http/protobuf"),
   OTEL_EXPORTER_OTLP_HEADERS: pairs("api-key=secret", isHeader).default({}),
   OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds().default(10_000),
@@ -33,12 +33,12 @@ export const tracingVariables = {
     .default(1),
 };
 
-/** Where traces go, and which; null = nowhere. */
+/** Where traces go, and which. Null = off. */
 export function readTracing(data: TracingValues): TracingConfig | null {
   if (data.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return null;
   const attributes = data.OTEL_RESOURCE_ATTRIBUTES;
   return {
-    // The variable is the base of all signals' addresses.
+    // The variable is the base URL of all signals.
     url: `${data.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
     protocol: data.OTEL_EXPORTER_OTLP_PROTOCOL,
     headers: data.OTEL_EXPORTER_OTLP_HEADERS,
@@ -63,7 +63,7 @@ export type TracingConfig = Readonly<{
   serviceName: string;
   attributes: Record<string, string>;
   sampler: TracingValues["OTEL_TRACES_SAMPLER"];
-  /** Of the requests that a sampler by ratio takes: 0 to 1. */
+  /** The share that a ratio sampler keeps: 0 to 1. */
   sampledShare: number;
 }>;
 
@@ -81,9 +81,9 @@ function positive(message: string) {
     .max(2 ** 31 - 1, message);
 }
 
-/** `name=value` with commas between, the values percent-encoded where they have to be. */
+/** `name=value`, separated by commas, with percent-encoded values. */
 function pairs(example: string, fits: (name: string, value: string) => boolean) {
-  const message = `is not a list of name=value with commas between, such as ${example}`;
+  const message = `is not a comma-separated list of name=value, such as ${example}`;
   return z.string().transform((text, context) => {
     const read = text
       .split(",")
@@ -106,7 +106,7 @@ function readPair(pair: string): [string, string] | null {
   }
 }
 
-/** What HTTP takes for a header, and nothing that would begin another one. */
+/** A valid header that cannot start another one. */
 function isHeader(name: string, value: string): boolean {
   return !name.includes("/") && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }

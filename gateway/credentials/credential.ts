@@ -7,34 +7,35 @@ import type { Runtime } from "../runtime.ts";
 export type NewCredential = {
   providerId: string;
   apiKey: string;
-  /** Its share of the provider's requests, beside the weights of the other credentials. */
+  /** The credential's share of the provider's requests, relative to the other weights. */
   weight?: number | undefined;
 };
 
-/** A provider's API key as it is stored: sealed, bound to its row. */
+/** A provider's API key as stored: sealed and bound to its row. */
 export function sealCredential(
   secretBox: SecretBox,
   runtime: Runtime,
   { providerId, apiKey, weight = 1 }: NewCredential,
 ): CredentialRow {
   const id = createId("crd", runtime);
-  // Four characters of a short one would be too much of it.
+  // Four characters would reveal too much of a short key.
   const lastFour = apiKey.length >= 16 ? apiKey.slice(-4) : "";
   const sealed = secretBox.seal(apiKey, fieldOf(id));
   return { id, providerId, sealed, lastFour, weight, createdAt: new Date(runtime.now()) };
 }
 
-/** Throws `service_unavailable` when the key that sealed it is not here. */
+/** Throws `service_unavailable` when the sealing key is missing. */
 export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
   try {
     return secretBox.open(sealed, fieldOf(id));
   } catch (cause) {
-    const message = "The provider's credential cannot be opened: the key that sealed it is not here.";
+    const message =
+      "The provider's credential cannot be opened, because its encryption key is missing. Restore that key, or enter the credential again.";
     throw new GatewayError("service_unavailable", message, { cause });
   }
 }
 
-/** The same secret in a new envelope, of the key that seals now. Throws when it cannot be opened. */
+/** Seals the secret with the current key. Throws when it cannot be opened. */
 export function resealCredential(secretBox: SecretBox, { id, sealed }: CredentialRow): string {
   return secretBox.seal(secretBox.open(sealed, fieldOf(id)), fieldOf(id));
 }

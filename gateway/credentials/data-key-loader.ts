@@ -7,14 +7,14 @@ type DataKeyLoaderOptions = {
   dataKeys: Pick<DataKeys, "load">;
   secretBox: SecretBox;
   log: Log;
-  /** Called when keys have come: what could not be opened before may be tried again. */
+  /** Called when keys arrive: failed secrets can be opened again. */
   keysCame(): Promise<void>;
   retryIntervalMsMax: number;
 };
 
 /**
- * Brings the data keys from KMS when the gateway starts and when another process made one. As long as it cannot, it tries
- * again; once it could, KMS is not needed.
+ * Loads the data keys from KMS at start and when another process creates one. Retries until it succeeds. After that,
+ * KMS is not needed.
  */
 export class DataKeyLoader {
   readonly #options: DataKeyLoaderOptions;
@@ -30,14 +30,14 @@ export class DataKeyLoader {
   }
 
   /**
-   * Why secrets can be neither sealed nor opened, or null when they can. A key that only older secrets need does not
-   * count: their providers fail, and the others serve.
+   * Why secrets cannot be sealed or opened. Null when they can. A missing older key does not count: only its providers
+   * fail.
    */
   get trouble(): string | null {
     return this.#options.secretBox.sealingKeyId === null ? this.#trouble : null;
   }
 
-  /** Tries now. What goes wrong is in the log and in `trouble`, and is tried again. */
+  /** Loads now. A failure is logged, shown in `trouble` and retried. */
   load(): Promise<void> {
     clearTimeout(this.#timer);
     this.#loading = this.#loading.then(() => this.#load());
@@ -55,21 +55,22 @@ export class DataKeyLoader {
     const { dataKeys, log, retryIntervalMsMax } = this.#options;
     try {
       await this.#telling(() => dataKeys.load());
-      if (this.#failures > 0) log.info({ attempts: this.#failures + 1 }, "the data keys are here");
+      if (this.#failures > 0) log.info({ attempts: this.#failures + 1 }, "loaded the data keys");
       this.#failures = 0;
       this.#trouble = null;
     } catch (error) {
-      this.#trouble = error instanceof KmsError ? error.message : "the database does not give the data keys";
+      this.#trouble =
+        error instanceof KmsError ? error.message : "cannot read the data keys from the database";
       log.error(
         { reason: this.#trouble, error },
-        "not every data key is here: what they sealed cannot be opened",
+        "some data keys are missing: their secrets cannot be opened",
       );
       const waitMs = Math.min(firstRetryMs * 2 ** this.#failures++, retryIntervalMsMax);
       if (!this.#isClosed) this.#timer = setTimeout(() => void this.load(), waitMs);
     }
   }
 
-  /** Some keys may have come though others did not, and whoever waits for them may fail to take note. */
+  /** Some keys may have arrived although others failed, and the listener may fail too. */
   async #telling(load: () => Promise<void>): Promise<void> {
     const { secretBox, keysCame } = this.#options;
     const count = secretBox.keyCount;

@@ -6,7 +6,10 @@ import { keyIdOf, type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 
 export type DataKeysOptions = { database: Database; runtime: Runtime; secretBox: SecretBox; kms: Kms };
 
-/** The data keys of all processes, in the database, wrapped by KMS: brought to the secret box, and made. */
+/**
+ * The data keys of all processes, wrapped by KMS and stored in the database. Loads them into the secret box and creates
+ * new ones.
+ */
 export class DataKeys {
   readonly #options: DataKeysOptions;
 
@@ -15,8 +18,8 @@ export class DataKeys {
   }
 
   /**
-   * Unwraps what the secret box lacks: the newest data key, which seals, and those that sealed something. The first
-   * process of all makes the first. Throws when one could not be had, after trying the others.
+   * Unwraps the missing keys: the newest, which seals, and all that sealed something. The very first process creates
+   * one. Throws when a key failed, after trying the others.
    */
   async load(): Promise<void> {
     const { database, secretBox } = this.#options;
@@ -36,12 +39,12 @@ export class DataKeys {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Makes a data key that seals from now on, here and in every other process. */
+  /** Creates a data key. It seals from now on, in every process. */
   create(): Promise<void> {
     return this.#create(() => true);
   }
 
-  /** Of processes that make the first key at once, one wins; the others take what it made. */
+  /** Of concurrent processes, one creates the first key. The others load it. */
   async #create(isWanted: (existing: DataKeyRow[]) => boolean): Promise<void> {
     const { database, runtime, secretBox, kms } = this.#options;
     const { key, wrapped, kmsKeyId } = await kms.generateDataKey();
@@ -58,13 +61,12 @@ export class DataKeys {
     });
     if (!isKept) return this.load();
     secretBox.sealWith(key);
-    runtime.log.info({ dataKeyId: id }, "a data key was made");
+    runtime.log.info({ dataKeyId: id }, "created a data key");
   }
 
   async #unwrap(row: DataKeyRow): Promise<Buffer> {
     const key = await this.#options.kms.unwrap(row);
-    if (keyIdOf(key) !== row.id)
-      throw new KmsError("KMS unwrapped another data key than the one that was meant");
+    if (keyIdOf(key) !== row.id) throw new KmsError("KMS returned a different data key");
     return key;
   }
 }

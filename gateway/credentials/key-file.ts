@@ -5,14 +5,14 @@ import { StartError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * A secret of 32 bytes that lives in a file, made when it is first needed, readable by nobody else. Processes that start
- * together end up with the same one.
+ * A 32-byte secret in a file that only its owner can read, created on first use. Processes that start together end up
+ * with the same one.
  */
 export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime, "randomBytes">): Buffer {
   const existing = readKeyFile(path);
   if (existing) return existing;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Written aside and linked into place, so that nobody ever reads half a key and the first one wins.
+  // Written to a draft and linked, so that no one reads half a key and the first writer wins.
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   writeFileSync(draft, `${randomBytes(keyBytes).toString("base64")}\n`, { mode: 0o600, flag: "wx" });
   try {
@@ -23,13 +23,13 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
     rmSync(draft);
   }
   const key = readKeyFile(path);
-  if (!key) throw new Error(`The key file ${path} vanished while it was being made.`);
+  if (!key) throw new Error(`The key file ${path} disappeared while it was being created. Retry.`);
   return key;
 }
 
 const keyBytes = 32;
 
-/** The secret in the file, or null when there is no such file. */
+/** The secret in the file. Null when the file is missing. */
 export function readKeyFile(path: string): Buffer | null {
   let text: string;
   try {
@@ -41,6 +41,6 @@ export function readKeyFile(path: string): Buffer | null {
   const key = readKey(text.trim());
   if (key) return key;
   throw new StartError(
-    `The key file ${path} does not hold 32 bytes in base64. Restore it from a backup: what it sealed cannot be opened without it.`,
+    `The key file ${path} does not contain 32 bytes in base64. Restore it from a backup: its secrets cannot be opened without it.`,
   );
 }

@@ -1,20 +1,19 @@
 import type { KMSClient } from "@aws-sdk/client-kms";
 
 type KmsOptions = {
-  /** The ARN, id or alias of a symmetric KMS key. */
+  /** The ARN, ID or alias of a symmetric KMS key. */
   keyId: string;
-  /** What KMS binds every data key to: it unwraps one only for the context it was wrapped with. */
+  /** KMS binds each data key to this context and unwraps it for no other. */
   encryptionContext: Record<string, string>;
   timeoutMs: number;
 };
 
-/** A data key as KMS wrapped it. */
+/** A data key as wrapped by KMS. */
 export type WrappedKey = { wrapped: string; kmsKeyId: string };
 
 /**
- * AWS KMS, which makes data keys and unwraps them
- * (https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html). Region and credentials are found as every AWS
- * SDK finds them. Its operations throw `KmsError`.
+ * AWS KMS, which creates and unwraps data keys (https://docs.aws.amazon.com/kms/latest/developerguide/data-keys.html).
+ * Region and credentials are found as in every AWS SDK. Throws `KmsError`.
  */
 export class Kms {
   readonly #options: KmsOptions;
@@ -56,9 +55,9 @@ export class Kms {
     operation: (sdk: Sdk, client: KMSClient, options: { abortSignal: AbortSignal }) => Promise<Result>,
   ): Promise<Result> {
     const { timeoutMs } = this.#options;
-    // 30 MB and 70 ms that only those pay who use KMS.
+    // Loaded on demand, because it costs 30 MB and 70 ms.
     const sdk = await import("@aws-sdk/client-kms");
-    // KMS is asked once or twice in a process's life: no connection is worth keeping.
+    // KMS is called once or twice per process, so no connection is kept.
     const client = new sdk.KMSClient({
       ...regionOf(keyId),
       maxAttempts: 3,
@@ -69,7 +68,7 @@ export class Kms {
       },
     });
     const signal = AbortSignal.timeout(timeoutMs);
-    // The signal alone ends neither the search for credentials nor the pauses between attempts.
+    // The signal alone stops neither the credential lookup nor the retry delays.
     const { promise: tooLate, reject } = Promise.withResolvers<never>();
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     try {
@@ -82,7 +81,7 @@ export class Kms {
   }
 }
 
-/** The message says in a few words what is wrong, for `/readyz` and the log: no ARN, no secret. */
+/** The message says briefly what is wrong, for `/readyz` and the log. It has no ARN and no secret. */
 export class KmsError extends Error {
   override readonly name = "KmsError";
 }
@@ -90,9 +89,9 @@ export class KmsError extends Error {
 type Sdk = typeof import("@aws-sdk/client-kms");
 
 const keyBytes = 32;
-const oddAnswer = "KMS gave an answer without a key of 32 bytes";
+const oddAnswer = "KMS returned no 32-byte key";
 
-/** An ARN says which region to ask; a bare id does not, and is looked for in the process's own. */
+/** An ARN contains its region. A bare ID belongs to the process's own region. */
 function regionOf(keyId: string): { region?: string } {
   const [arn, , , region] = keyId.split(":");
   return arn === "arn" && region ? { region } : {};
@@ -100,19 +99,19 @@ function regionOf(keyId: string): { region?: string } {
 
 function explain(error: unknown, timeoutMs: number): string {
   const name = error instanceof Error ? error.name : "unknown";
-  if (name === "TimeoutError" || name === "AbortError") return `KMS does not answer within ${timeoutMs} ms`;
-  if (name === "CredentialsProviderError") return "there are no AWS credentials for KMS";
+  if (name === "TimeoutError" || name === "AbortError") return `KMS did not respond within ${timeoutMs} ms`;
+  if (name === "CredentialsProviderError") return "no AWS credentials for KMS were found";
   const { code } = error as { code?: unknown };
-  if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `KMS cannot be reached (${code})`;
+  if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `KMS is unreachable (${code})`;
   const advice = advices[name];
-  return advice === undefined ? `KMS cannot be used (${name})` : `KMS refuses (${name}): ${advice}`;
+  return advice === undefined ? `KMS failed (${name})` : `KMS refused the request (${name}): ${advice}`;
 }
 
 const advices: Record<string, string> = {
-  AccessDeniedException: "check the key's policy, the role, and KMS_ENCRYPTION_CONTEXT",
+  AccessDeniedException: "check the key policy, the role and KMS_ENCRYPTION_CONTEXT",
   DisabledException: "the KMS key is disabled",
   IncorrectKeyException: "the data key was wrapped with another KMS key",
-  InvalidCiphertextException: "KMS_ENCRYPTION_CONTEXT is not the one the data key was wrapped with",
-  KMSInvalidStateException: "the KMS key cannot be used in its state",
-  NotFoundException: "there is no such KMS key in this account and region",
+  InvalidCiphertextException: "KMS_ENCRYPTION_CONTEXT differs from the data key's",
+  KMSInvalidStateException: "the KMS key's state does not allow its use",
+  NotFoundException: "the KMS key does not exist in this account and region",
 };

@@ -8,8 +8,8 @@ import { Kms } from "./kms.ts";
 import { SecretBox } from "./secret-box.ts";
 
 /**
- * The secret box with every key that the configuration and the data folder give. With KMS it is locked until the data
- * keys are loaded; a key file that is there still opens, so that what it sealed can be moved.
+ * The secret box with every key of the configuration and the data folder. With KMS it stays locked until the data keys
+ * are loaded. A key file still opens what it sealed, so that it can be moved.
  */
 export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   const { masterKey, previousMasterKeys, kms, dataDir } = config;
@@ -21,7 +21,7 @@ export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   return secretBox;
 }
 
-/** null where no KMS key is configured. */
+/** Null without a KMS key. */
 export function createDataKeys(
   { kms: options, limits }: Config,
   parts: { database: Database; runtime: Runtime; secretBox: SecretBox },

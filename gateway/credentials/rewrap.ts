@@ -7,16 +7,16 @@ import { type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 type RewrapOptions = {
   database: Database;
   secretBox: SecretBox;
-  /** null when a master key seals: then the new key is the one that is configured. */
+  /** Null with a master key: the configured key is the new one. */
   dataKeys: Pick<DataKeys, "create"> | null;
 };
 
-/** `failed`: ids of credentials that no key opens. */
+/** `failed`: the IDs of credentials that no key opens. */
 export type RewrapResult = { keyId: string; moved: number; failed: string[] };
 
 /**
- * Moves everything sealed to the key that seals, and to a new data key if nothing is left with an older one: so that a
- * rewrap that was stopped goes on where it was. Each secret moves by itself, and is at no time without a key that opens it.
+ * Seals everything with the current key, or with a new data key if nothing uses an older one. An interrupted rewrap can
+ * therefore be continued. Each secret is moved separately and can be opened at any time.
  */
 export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const { secretBox, dataKeys } = options;
@@ -24,7 +24,7 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const failed = new Set<string>();
   let moved = 0;
   for (;;) {
-    // Again and again: a process that has not heard of the new key yet may still seal with the old one.
+    // Repeated, because a process that has not loaded the new key may still seal with the old one.
     const older = (await listOlder(options)).filter(({ id }) => !failed.has(id));
     if (older.length === 0) break;
     for (const credential of older) {
@@ -36,7 +36,7 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   return { keyId: secretBox.sealingKeyId ?? "", moved, failed: [...failed] };
 }
 
-/** What another key sealed than the one that seals now. */
+/** Secrets that are sealed with another key than the current one. */
 async function listOlder({ database, secretBox }: RewrapOptions): Promise<CredentialRow[]> {
   const credentials = await database.read(({ providers }) => providers.listCredentials());
   return credentials.filter(({ sealed }) => sealingKeyIdOf(sealed) !== secretBox.sealingKeyId);

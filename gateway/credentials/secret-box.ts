@@ -2,26 +2,26 @@ import { createCipheriv, createDecipheriv, hash } from "node:crypto";
 import { GatewayError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** What a sealed text belongs to. It is authenticated with it: an envelope moved to another row does not open. */
+/** The place of a sealed text. It is authenticated: an envelope moved to another row does not open. */
 export type SealedField = { kind: string; id: string; field: string };
 
 /**
- * Seals provider keys with AES-256-GCM (NIST SP 800-38D): a new 96-bit random IV each time, the full 128-bit tag, and the
- * place it belongs to as additional data. An envelope names its form and the key that sealed it:
- * `gw1.<key id>.<iv>.<ciphertext>.<tag>`, the last three in base64url. One key seals; others may open.
+ * Seals provider keys with AES-256-GCM (NIST SP 800-38D): a new random 96-bit IV each time, the full 128-bit tag, and
+ * the field as additional data. An envelope names its format and its key: `gw1.<key id>.<iv>.<ciphertext>.<tag>`, the
+ * last three in base64url. One key seals, others may open.
  */
 export class SecretBox {
   readonly #keys = new Map<string, Buffer>();
   readonly #randomBytes: Runtime["randomBytes"];
   #sealingKeyId: string | null = null;
 
-  /** @param key 32 bytes; null = the box is locked until there is one. */
+  /** @param key 32 bytes. Null locks the box until a key arrives. */
   constructor(key: Buffer | null, { randomBytes }: Pick<Runtime, "randomBytes">) {
     this.#randomBytes = randomBytes;
     if (key) this.sealWith(key);
   }
 
-  /** The id of the key that seals. */
+  /** The ID of the current key. */
   get sealingKeyId(): string | null {
     return this.#sealingKeyId;
   }
@@ -34,7 +34,7 @@ export class SecretBox {
     return this.#keys.has(keyId);
   }
 
-  /** From now on this key seals; those before it still open. */
+  /** Seals with this key from now on. Earlier keys still open. */
   sealWith(key: Buffer): void {
     this.openWith(key);
     this.#sealingKeyId = keyIdOf(key);
@@ -48,7 +48,7 @@ export class SecretBox {
   seal(secret: string, field: SealedField): string {
     const key = this.#keys.get(this.#sealingKeyId ?? "");
     if (this.#sealingKeyId === null || !key) {
-      const message = "The key that seals secrets is not here yet: /readyz says why. Try again later.";
+      const message = "The encryption key is not loaded yet: see /readyz. Retry later.";
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 5 });
     }
     const iv = this.#randomBytes(ivBytes);
@@ -59,7 +59,7 @@ export class SecretBox {
     return [version, this.#sealingKeyId, ...parts].join(".");
   }
 
-  /** Throws when the key is not here, or the envelope belongs elsewhere, or was changed. */
+  /** Throws when the key is missing, or when the envelope was moved or changed. */
   open(envelope: string, field: SealedField): string {
     const [form, keyId = "", ...encoded] = envelope.split(".");
     const [iv, ciphertext, tag] = encoded.map((part) => Buffer.from(part, "base64url"));
@@ -70,11 +70,11 @@ export class SecretBox {
       tag?.length !== tagBytes ||
       !ciphertext
     ) {
-      throw new Error("The sealed text has a form that is not known here.");
+      throw new Error("The sealed text has an unknown format.");
     }
     const key = this.#keys.get(keyId);
-    if (!key) throw new Error(`The text was sealed with the key ${keyId}, which is not here.`);
-    // Without authTagLength Node accepts tags cut down to four bytes.
+    if (!key) throw new Error(`The text was sealed with the key ${keyId}, which is missing.`);
+    // Without authTagLength, Node accepts tags truncated to four bytes.
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     decipher.setAAD(additionalData(field));
     decipher.setAuthTag(tag);
@@ -82,12 +82,12 @@ export class SecretBox {
   }
 }
 
-/** What envelopes call a key. */
+/** A key's ID in envelopes. */
 export function keyIdOf(key: Buffer): string {
   return hash("sha256", key).slice(0, 16);
 }
 
-/** The id of the key that sealed an envelope. */
+/** The ID of the key that sealed an envelope. */
 export function sealingKeyIdOf(envelope: string): string {
   return envelope.split(".")[1] ?? "";
 }
@@ -97,7 +97,7 @@ const algorithm = "aes-256-gcm";
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** JSON, so that no two places give the same bytes. */
+/** JSON, so that no two fields give the same bytes. */
 function additionalData({ kind, id, field }: SealedField): Buffer {
   return Buffer.from(JSON.stringify([kind, id, field]), "utf8");
 }

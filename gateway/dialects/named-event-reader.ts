@@ -3,22 +3,25 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../wire/event-decoder.ts";
 import type { NativePiece, NativeReader, OutputMeter } from "./dialect.ts";
 
-/** What a dialect with named events reads of them. */
+/** How a dialect with named events reads them. */
 export type EventForm = {
-  /** The names of the events to read; all others pass as they are. */
+  /** The names of the events to read. All others pass unchanged. */
   readonly eventNames: ReadonlySet<string>;
-  /** May throw anything for an event that is not in this form. */
+  /** May throw anything for a malformed event. */
   read(event: UpstreamEvent): {
-    /** New data for the event; null where it stays as it came. */
+    /** The event's new data. Null to keep it unchanged. */
     data: string | null;
-    /** Whether the event ends the stream: complete, or with an error of the upstream. The client does not get that event. */
+    /**
+     * Whether the event ends the stream: complete, or with the upstream's error. The client does not receive that
+     * event.
+     */
     ending: "done" | GatewayError | null;
   };
   /** The counts so far. */
   readonly usage: TokenUsage | null;
 };
 
-/** Relays streams whose events have names, as those of Anthropic's messages and OpenAI's responses. */
+/** Relays streams with named events, such as Anthropic's messages and OpenAI's responses. */
 export class NamedEventReader implements NativeReader {
   readonly #form: EventForm;
   readonly #meter: OutputMeter;
@@ -29,12 +32,12 @@ export class NamedEventReader implements NativeReader {
   }
 
   read(events: Buffer): NativePiece {
-    // One character a byte: positions in the text are positions in the bytes.
+    // Latin-1: each character is one byte, so positions match.
     const text = events.toString("latin1");
     const parts: Buffer[] = [];
     let copied = 0;
     for (const { name, start, dataStart, dataEnd, end } of findEvents(text)) {
-      // Only deltas count: other events repeat as a whole what these brought in pieces.
+      // Only deltas count. Other events repeat their text as a whole.
       if (name.endsWith("delta")) this.#meter.read(text, dataStart, dataEnd);
       if (!this.#form.eventNames.has(name)) continue;
       const { data, ending } = this.#readEvent(name, events.toString("utf8", dataStart, dataEnd));
@@ -43,7 +46,7 @@ export class NamedEventReader implements NativeReader {
         copied = dataEnd;
       }
       if (ending === null) continue;
-      // The client gets an error in the gateway's own words instead.
+      // The client receives an error in the gateway's own words instead.
       parts.push(events.subarray(copied, ending === "done" ? end : start));
       return { bytes: Buffer.concat(parts), usage: this.#form.usage, ending };
     }
@@ -55,7 +58,8 @@ export class NamedEventReader implements NativeReader {
     try {
       return this.#form.read({ name, data });
     } catch {
-      const message = "The answer of the model's provider was not in its provider's form.";
+      const message =
+        "The provider's response was malformed. Retry the request, and check the provider if the error persists.";
       return {
         data: null,
         ending: new GatewayError("upstream_error", message, { reason: "unreadable_answer" }),
@@ -64,12 +68,12 @@ export class NamedEventReader implements NativeReader {
   }
 }
 
-/** Members with output text in the events that add to what is there. */
+/** Members with output text in delta events. */
 export const deltaNames = () => /"(?:text|thinking|partial_json|delta)"\s*:\s*"/g;
 
 type FoundEvent = { name: string; start: number; dataStart: number; dataEnd: number; end: number };
 
-/** The events in a text that ends where an event ends, with a name and one line of data, as both vendors write them. */
+/** The complete events of a text, each with a name and one line of data, as both vendors write them. */
 function* findEvents(text: string): Generator<FoundEvent> {
   const pattern = /^event: ?([^\r\n]*)\r?\ndata: ?([^\r\n]*)(\r?\n)+/gm;
   for (const match of text.matchAll(pattern)) {

@@ -2,8 +2,8 @@ import { isObject } from "../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../wire/parameter-errors.ts";
 
 /**
- * Throws `invalid_type` or `invalid_value` for a parameter that cannot be right. The checks are written by hand, as every
- * request waits for them; what they let through stands beside them as a JSON Schema, from which the API is described.
+ * Throws `invalid_type` or `invalid_value` for an invalid parameter. The checks are handwritten, because every request
+ * waits for them. Beside each stands a JSON Schema of the values it accepts, for the API description.
  */
 export type ParameterCheck = {
   (value: unknown, name: string): void;
@@ -15,7 +15,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type Parameters = readonly (readonly [name: string, check: ParameterCheck])[];
 
-/** A check by hand, with the same in a schema's words; a test compares the two. */
+/** A handwritten check and its schema. A test compares the two. */
 export function parameterCheck(
   schema: JsonSchema,
   check: (value: unknown, name: string) => void,
@@ -73,7 +73,7 @@ export function checkRequired(body: Record<string, unknown>, parameters: Paramet
   }
 }
 
-/** Checks what is there; a parameter that is null counts as not given. */
+/** Checks a present parameter. Null counts as missing. */
 export function checkOptional(body: Record<string, unknown>, parameters: Parameters): void {
   for (const [name, check] of parameters) {
     const value = body[name];

@@ -16,42 +16,41 @@ export type BodyLimits = Readonly<
 >;
 
 /**
- * A request body as a value. On the way, `visit` is told where its members stand in the bytes. Throws `invalid_body`, also
- * for what is nested so deeply that later steps could not handle it, and `request_too_large` for what would take so long
- * that other requests wait.
+ * Parses a request body and reports the positions of its members to `visit`. Throws `invalid_body`, also for too deep
+ * nesting, and `request_too_large` for bodies that would block other requests.
  */
 export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember): Record<string, unknown> {
   const { requestJsonDepthMax, requestJsonValuesMax, requestTextBytesMax } = limits;
   if (!isUtf8(bytes)) throw new GatewayError("invalid_body", "The request body is not valid UTF-8.");
   const count = countValues(requestJsonValuesMax);
   const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
-  // Said before the parser sees it: on megabytes of nonsense that is made of brackets it takes seconds.
+  // Rejected before the parser runs: megabytes of brackets would take it seconds.
   if (result === "not an object") {
-    throw new GatewayError("invalid_body", "The request body is not valid JSON, or not an object.");
+    throw new GatewayError("invalid_body", "The request body is not a valid JSON object.");
   }
   if (result === "too deep") {
     throw new GatewayError(
       "invalid_body",
-      `The request body is nested deeper than ${requestJsonDepthMax} levels.`,
+      `The request body is nested more than ${requestJsonDepthMax} levels deep. Flatten it.`,
     );
   }
   if (result === "too many values") {
     throw new GatewayError(
       "request_too_large",
-      `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX of the gateway.`,
+      `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX.`,
     );
   }
   const mayBeTooLarge = bytes.length * textSizeRatioMax > requestTextBytesMax;
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(
       "request_too_large",
-      `The request body has more than ${requestTextBytesMax} bytes besides media in base64, where an escape counts as four. Send less text, or raise REQUEST_TEXT_BYTES_MAX of the gateway.`,
+      `The request body has more than ${requestTextBytesMax} bytes of text (base64 media excluded, an escape counts as four). Send less text, or raise REQUEST_TEXT_BYTES_MAX.`,
     );
   }
   return parseObject(bytes);
 }
 
-/** The same, and where the model's name stands; null when one of the members that are read occurs twice. */
+/** The same, with the position of the model's name. Null when a known member occurs twice. */
 export function parseModelBody(
   bytes: Buffer,
   limits: BodyLimits,
@@ -73,7 +72,7 @@ function parseObject(bytes: Buffer): Record<string, unknown> {
   try {
     body = JSON.parse(bytes.toString("utf8"));
   } catch (cause) {
-    // The parser's own message quotes the body, which may hold anything.
+    // The parser's message quotes the body, which may contain anything.
     throw new GatewayError("invalid_body", "The request body is not valid JSON.", { cause });
   }
   if (!isObject(body)) throw new GatewayError("invalid_body", "The request body must be a JSON object.");

@@ -3,13 +3,13 @@ import { scanMembers } from "../wire/json-layout.ts";
 import type { Parameters } from "./parameter-checks.ts";
 import { isObject } from "../wire/json.ts";
 
-/** The number of an object's keys and their length, as they stand in its bytes. */
+/** The number and total length of an object's keys, as written in its bytes. */
 type WalkedKeys = { count: number; bytes: number };
 
-/** The members of an endpoint's requests whose names matter to the gateway; all others pass unseen. */
+/** The members of an endpoint's requests whose names the gateway checks. All others pass unchecked. */
 export class RequestMembers {
   readonly #read: ReadonlySet<string>;
-  /** Every name, by what decoders make of it that fold case. */
+  /** Each name by its form after case folding. */
   readonly #byFolded: ReadonlyMap<string, string>;
   readonly #lengthMax: number;
 
@@ -21,19 +21,20 @@ export class RequestMembers {
   }
 
   /**
-   * Throws as `checkKeys`, and for a name with escapes. Returns whether a name occurs twice: upstreams may take either.
-   * @param bytes the object as it was sent, of which `body` is the value
+   * Throws as `checkKeys` does, and for a name with escapes. Returns whether a name occurs twice, because upstreams may
+   * use either value.
+   * @param bytes the source text of `body`
    */
   check(bytes: Buffer, body: Record<string, unknown>, walked: WalkedKeys): boolean {
     const keys = Object.keys(body);
     const length = this.checkKeys(body, keys);
-    // They differ where keys have escapes or characters beyond ASCII, or occur twice.
+    // The counts differ for keys with escapes, non-ASCII keys and duplicates.
     return (keys.length !== walked.count || length !== walked.bytes) && this.#doublesAny(bytes);
   }
 
   /**
-   * Throws `invalid_value` for another spelling of a name, which the upstream could take for it, and for a member that
-   * chooses another model. Returns how long all keys are.
+   * Throws `invalid_value` for another spelling of a known name, which an upstream could accept, and for a member that
+   * selects another model. Returns the total length of all keys.
    */
   checkKeys(object: Record<string, unknown>, keys: string[]): number {
     let length = 0;
@@ -65,14 +66,14 @@ export class RequestMembers {
   }
 }
 
-/** The parameters that are checked, and the members where a model can be named. */
+/** The checked parameters, and the members that can name a model. */
 export function requestMembers(...checked: Parameters[]): RequestMembers {
   return new RequestMembers([...checked.flat().map(([name]) => name), ...modelNests], otherModelMembers);
 }
 
 function misspelled(spelling: string, name: string): GatewayError {
   const param = spelling.replaceAll(/[^\x21-\x7e]/g, escape);
-  const message = `The parameter '${param}' is another spelling of '${name}'. Write it exactly as '${name}'.`;
+  const message = `The parameter '${param}' is another spelling of '${name}'. Use '${name}'.`;
   return new GatewayError("invalid_value", message, { param });
 }
 
@@ -84,15 +85,14 @@ function escape(unit: string): string {
 const longestEscape = 6;
 
 /**
- * Members by which an upstream that routes itself runs another model, or the same at another host and price. They are refused
- * for every provider: a custom base URL may lead to any of these, and a key's models, prices and budgets cover `model` only.
- *
- * OpenRouter: https://openrouter.ai/docs/guides/routing/model-fallbacks, /routing/provider-selection, /features/presets
- * Anthropic: https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback
- * LiteLLM: https://docs.litellm.ai/docs/proxy/reliability
- * Vercel: https://vercel.com/docs/ai-gateway/models-and-providers/provider-options
- * NanoGPT: https://docs.nano-gpt.com/api-reference/miscellaneous/advisor
- * Groq (`compound_custom`): https://console.groq.com/docs/compound
+ * Members that make a routing upstream use another model, host or price. Every provider refuses them, because a custom
+ * base URL may lead to such a router. A key's models, prices and budgets cover `model` only. OpenRouter:
+ * https://openrouter.ai/docs/guides/routing/model-fallbacks, /routing/provider-selection, /features/presets Anthropic:
+ * https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback LiteLLM:
+ * https://docs.litellm.ai/docs/proxy/reliability Vercel:
+ * https://vercel.com/docs/ai-gateway/models-and-providers/provider-options NanoGPT:
+ * https://docs.nano-gpt.com/api-reference/miscellaneous/advisor Groq (`compound_custom`):
+ * https://console.groq.com/docs/compound
  */
 const otherModelMembers: readonly string[] = [
   "models",
@@ -106,10 +106,10 @@ const otherModelMembers: readonly string[] = [
   "advisor",
 ];
 
-/** Members in which another model can be named. */
+/** Members that can contain another model's name. */
 const modelNests: readonly string[] = ["tools", "plugins", "extra_body", "compound_custom"];
 
-/** Throws `invalid_value` for another model in one of `modelNests`. The walk over the keys has checked the first level. */
+/** Throws `invalid_value` for another model in one of `modelNests`. `checkKeys` has checked the top level. */
 export function refuseOtherModels(body: Record<string, unknown>): void {
   const { tools, plugins, extra_body: extra, compound_custom: compound } = body;
   if (tools !== undefined) refuseModelsOfTools(tools, "tools");
@@ -122,7 +122,7 @@ function otherModel(name: string): GatewayError {
   const param = name.replaceAll(/[^\x21-\x7e]/g, "?");
   return new GatewayError(
     "invalid_value",
-    `The parameter '${param}' can run a model or a host that the API key was not checked for. Leave it out, and send one model per request; fallbacks of a model are configured in the console.`,
+    `The parameter '${param}' can select a model or host outside the API key's permissions. Remove it and send one model per request. Configure fallbacks in the console.`,
     { param },
   );
 }
@@ -139,15 +139,15 @@ function refuseModelsOfTools(tools: unknown, param: string): void {
 }
 
 /**
- * Throws `invalid_value` for a tool that an upstream runs by another model, such as Anthropic's and OpenRouter's advisors.
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
+ * Throws `invalid_value` for a tool that an upstream runs with another model, such as the advisor tools of Anthropic
+ * and OpenRouter. https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
  * https://openrouter.ai/docs/guides/features/plugins/fusion
  */
 export function refuseModelOfTool(tool: unknown, param: string): void {
   if (!isObject(tool)) return;
   const { type, id, parameters, tools } = tool;
   const kind = type ?? id;
-  // What the client runs itself.
+  // The client runs these itself.
   if (typeof kind !== "string" || kind === "function" || kind === "custom") return;
   if (modelTool.test(kind)) throw otherModel(param);
   for (const options of [tool, parameters]) {
@@ -159,20 +159,19 @@ export function refuseModelOfTool(tool: unknown, param: string): void {
   refuseModelsOfTools(tools, `${param}.tools`);
 }
 
-/** Such as `model` and `analysis_models`. An object under that name is the schema of an argument. */
+/** Such as `model` and `analysis_models`. An object under such a name is an argument's schema. */
 function namesModel(options: Record<string, unknown>, name: string): boolean {
   const value = options[name];
   return (typeof value === "string" || Array.isArray(value)) && modelOption.test(foldName(name));
 }
 
 /**
- * A name as decoders see it that match members without regard to case: Go's, whose simple folding takes U+017F for s and
- * U+212A for k (https://github.com/golang/go/issues/14750), and Java's and .NET's, of which some take U+0131 for i.
- * Dashes and underscores count.
+ * Folds a name as case-insensitive decoders do. Go's simple folding maps U+017F to s and U+212A to k
+ * (https://github.com/golang/go/issues/14750). Some of Java's and .NET's map U+0131 to i. Dashes and underscores count.
  */
 function foldName(name: string): string {
   if (!oddCharacter.test(name)) return name;
-  // `toLowerCase` makes k of U+212A.
+  // `toLowerCase` maps U+212A to k.
   return name.replaceAll("ſ", "s").replaceAll(/[ıİ]/g, "i").toLowerCase();
 }
 

@@ -1,6 +1,6 @@
 import type { JsonSchema, ParameterCheck } from "./parameter-checks.ts";
 
-/** The requests that an endpoint takes: what it checks, with room for all it passes on unseen. */
+/** The schema of an endpoint's requests: the checked parameters, with any others allowed. */
 export type RequestSchema<Name extends string = string> = JsonSchema & {
   required: readonly string[];
   properties: Readonly<Record<Name, JsonSchema>>;
@@ -8,7 +8,7 @@ export type RequestSchema<Name extends string = string> = JsonSchema & {
 
 type ParametersNamed<Name extends string> = readonly (readonly [name: Name, check: ParameterCheck])[];
 
-/** A JSON Schema of the lists that a request is checked with. */
+/** Builds a JSON Schema from the lists of checks. */
 export function requestSchema<Required extends string, Optional extends string>(
   required: ParametersNamed<Required>,
   optional: ParametersNamed<Optional>,
@@ -20,7 +20,7 @@ export function requestSchema<Required extends string, Optional extends string>(
   return { type: "object", required: required.map(([name]) => name), properties };
 }
 
-/** A parameter that is null counts as not given. */
+/** A null parameter counts as missing. */
 function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values } = schema;
   if (Array.isArray(values)) return { ...schema, enum: [...values, null] };

@@ -3,14 +3,14 @@ import RelayPlugin from "@pothos/plugin-relay";
 import type { Person } from "../auth/person.ts";
 import type { Services } from "../services.ts";
 
-/** What resolvers know of the request. */
+/** A resolver's view of the request. */
 export type GraphqlContext = {
   services: Pick<Services, "usageHistory" | "limits">;
   person: Person;
   requestId: string;
 };
 
-/** The one builder that every type is added to. Fields are not null unless they say so. */
+/** The builder that every type is added to. Fields are non-null by default. */
 export function createBuilder() {
   return new SchemaBuilder<{
     Context: GraphqlContext;

@@ -9,8 +9,8 @@ import {
 import { GatewayError } from "../errors.ts";
 
 /**
- * Refuses documents that would cost much, before anything is done with them that costs more than their length. Fragments
- * count where they are spread, each worked out once, so that a few that spread one another do not take for ever.
+ * Rejects expensive documents before validation. A fragment counts at each spread but is computed once, so that nested
+ * spreads stay linear.
  */
 export function checkDocument(document: DocumentNode, recordsPerPageMax: number): void {
   const fragments = new Map(
@@ -25,31 +25,30 @@ export function checkDocument(document: DocumentNode, recordsPerPageMax: number)
   if (operations.length > operationsMax) throw tooMuch(`more than ${operationsMax} operations`);
   for (const { selectionSet } of operations) {
     const { depth, cost, fields, aliases } = meter.measure(selectionSet);
-    if (depth > depthMax) throw tooMuch(`fields more than ${depthMax} deep`);
+    if (depth > depthMax) throw tooMuch(`fields nested more than ${depthMax} deep`);
     if (aliases > aliasesMax) throw tooMuch(`more than ${aliasesMax} aliases`);
     if (fields > fieldsMax) throw tooMuch(`more than ${fieldsMax} fields`);
-    if (cost > costMax)
-      throw tooMuch(`a cost of more than ${costMax}, where every field of every row costs 1`);
+    if (cost > costMax) throw tooMuch(`a cost of more than ${costMax} (each field of each row costs 1)`);
   }
-  // What no operation spreads is checked too, as it is validated with the rest.
+  // Unused fragments are checked too, because they are validated with the rest.
   for (const { selectionSet } of fragments.values()) {
     if (meter.measure(selectionSet).fields > fieldsMax) throw tooMuch(`more than ${fieldsMax} fields`);
   }
 }
 
-/** What a parser may read of a document; the introspection of well-known tools has some 400. */
+/** The maximum tokens of a document. The introspection query of common tools has about 400. */
 export const documentTokensMax = 1_000;
 
 const operationsMax = 5;
-/** Introspection asks for types of types nine deep. */
+/** Introspection queries are nine types deep. */
 const depthMax = 16;
 const aliasesMax = 15;
 const fieldsMax = 250;
 /** A page of 500 records with all their fields costs 18,000. */
 const costMax = 30_000;
-/** A summary reads some thousand rows, whatever is asked of them. */
+/** A summary reads a few thousand rows, whatever the query. */
 const summaryCost = 1_000;
-/** Rows that a list is taken to have where the document does not say. */
+/** The assumed length of lists without an argument for it. */
 const listRows = new Map(Object.entries({ types: 10, fields: 10, args: 3, inputFields: 5, enumValues: 5 }));
 
 type Measure = { depth: number; cost: number; fields: number; aliases: number };
@@ -96,7 +95,7 @@ class Meter {
     };
   }
 
-  /** A variable may be anything up to the most that is allowed. */
+  /** A variable may have any allowed value. */
   #rowsOf(field: FieldNode): number {
     const first = field.arguments?.find(({ name }) => name.value === "first");
     if (!first) return 50;
@@ -108,7 +107,7 @@ class Meter {
     const known = this.#measured.get(name);
     if (known) return known;
     const fragment = this.#fragments.get(name);
-    // One that is not there, or within itself, is refused by the validation.
+    // Validation rejects missing and recursive fragments.
     if (!fragment || this.#open.has(name)) return nothing;
     this.#open.add(name);
     const measure = this.measure(fragment.selectionSet);
@@ -119,5 +118,5 @@ class Meter {
 }
 
 function tooMuch(what: string): GatewayError {
-  return new GatewayError("invalid_value", `The query has ${what}. Ask for less at once.`);
+  return new GatewayError("invalid_value", `The query has ${what}. Split it, or request less.`);
 }

@@ -4,7 +4,7 @@ export function statusOf({ code }: GatewayError): number {
   return statuses[code];
 }
 
-/** What becomes of each error on `/graphql`; every code has a line, or this does not compile. */
+/** The status of each error on `/graphql`. The type requires a line for every code. */
 const statuses: Record<ErrorCode, number> = {
   missing_api_key: 401,
   invalid_api_key: 401,

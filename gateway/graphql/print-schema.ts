@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { printUsageSchema } from "./schema.ts";
 
-// `npm run graphql:schema`: writes the schema that is checked in, for whoever changed it and meant to.
+// `npm run graphql:schema`: writes the schema that is checked in.
 writeFileSync(new URL("schema.graphql", import.meta.url), printUsageSchema());

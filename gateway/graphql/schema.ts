@@ -11,7 +11,7 @@ export function createSchema(): GraphQLSchema {
   return builder.toSchema();
 }
 
-/** As it is checked in, in `schema.graphql`. */
+/** The schema as in `schema.graphql`. */
 export function printUsageSchema(): string {
   return `${printSchema(lexicographicSortSchema(createSchema()))}\n`;
 }
@@ -19,17 +19,17 @@ export function printUsageSchema(): string {
 function addScalars(builder: Builder): void {
   builder.scalarType("DateTime", {
     description:
-      "A moment to the millisecond in ISO 8601, such as `2026-11-21T17:44:00.000Z`; given with any offset.",
+      "A moment in ISO 8601 with milliseconds, such as `2026-11-21T17:44:00.000Z`. Input may have any offset.",
     serialize: (moment) => moment.toISOString(),
     parseValue: readMoment,
   });
   builder.scalarType("Decimal", {
-    description: 'An exact decimal number, as text: `"0.0045"`.',
+    description: 'An exact decimal number as a string: `"0.0045"`.',
     serialize: formatNano,
     parseValue: refuse,
   });
   builder.scalarType("BigInt", {
-    description: "An integer that may be beyond 32 bits; as text where it is beyond 2^53.",
+    description: "An integer that may exceed 32 bits. Values beyond 2^53 are strings.",
     serialize: (value) => (value > Number.MAX_SAFE_INTEGER ? String(value) : Number(value)),
     parseValue: refuse,
   });
@@ -48,9 +48,9 @@ function readMoment(value: unknown): Date {
   return moment;
 }
 
-/** RFC 3339. Without an offset nobody knows which moment is meant. */
+/** RFC 3339. The offset is required, because a moment without one is ambiguous. */
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 
 function refuse(): never {
-  throw new TypeError("is not for input");
+  throw new TypeError("is an output type");
 }

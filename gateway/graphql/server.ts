@@ -9,7 +9,7 @@ import { statusOf } from "./error-statuses.ts";
 
 type ServerOptions = { path: string; recordsPerPageMax: number; log: Log };
 
-/** GraphQL over HTTP, for requests that have been let in. This file is what takes long to import. */
+/** GraphQL over HTTP, for allowed requests. This file imports the slow libraries. */
 export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOptions): GraphqlServer {
   return createYoga<GraphqlContext>({
     schema: createSchema(),
@@ -22,9 +22,9 @@ export function createGraphqlServer({ path, recordsPerPageMax, log }: ServerOpti
     graphiql: false,
     landingPage: false,
     logging: false,
-    // Documents are short, and a cache of them would be a memory that anybody can fill.
+    // Documents are short, and their cache would be memory that anyone can fill.
     parserAndValidationCache: false,
-    // Node's own.
+    // Node's own classes.
     fetchAPI: { Request, Response, Headers, URL, URLSearchParams, ReadableStream, TextEncoder, TextDecoder },
   });
 }
@@ -47,7 +47,7 @@ function withLimits(recordsPerPageMax: number): Plugin<object, GraphqlContext> {
   };
 }
 
-/** Yoga could mask errors by itself, but knows nothing of the request then. */
+/** Yoga could mask errors itself, but without the request. */
 function withOurErrors(log: Log): Plugin<object, GraphqlContext> {
   return {
     onResultProcess({ result, setResult, serverContext }) {
@@ -61,21 +61,18 @@ function withOurErrors(log: Log): Plugin<object, GraphqlContext> {
   };
 }
 
-/**
- * Anything that was thrown while a query was answered, in words and with the request's id. What GraphQL itself finds wrong
- * with a document has words already.
- */
+/** Formats any error of a query, with the request's ID. GraphQL's own errors already have a message. */
 function formatError(thrown: unknown, requestId: string, log: Log): GraphQLError {
   const own = thrown instanceof GraphQLError ? thrown : null;
   let cause = own ? own.originalError : thrown;
   while (cause instanceof GraphQLError) cause = cause.originalError;
-  // A scalar that refuses a value says what is wrong with it, as a TypeError of ours.
+  // A scalar rejects a value with a TypeError and a message.
   if (own && (!cause || cause instanceof TypeError) && own.path === undefined) {
     return withExtensions(own, { status: 400, code: "invalid_value", requestId });
   }
   const error = toGatewayError(cause);
   if (error.code === "internal_error")
-    log.error({ requestId, error }, "a query failed by a mistake of the gateway");
+    log.error({ requestId, error }, "a query failed with an internal error");
   const shown = new GraphQLError(error.message, { nodes: own?.nodes, path: own?.path });
   const { code, param, retryAfterSeconds } = error;
   return withExtensions(shown, { status: statusOf(error), code, param, retryAfterSeconds, requestId });
@@ -96,7 +93,7 @@ function withExtensions(
   const headers: Record<string, string> = retryAfterSeconds
     ? { "retry-after": String(retryAfterSeconds) }
     : {};
-  // Yoga makes the response's status and headers of `http`, and takes it out.
+  // Yoga uses `http` for the response's status and headers, and removes it.
   return new GraphQLError(error.message, {
     nodes: error.nodes,
     source: error.source,

@@ -3,8 +3,8 @@ import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/growing-body.ts";
 
 /**
- * The request's body as it came. Throws `request_too_large` as soon as the size is known, `unsupported_encoding` for a
- * compressed body, `service_unavailable` where `held` does not take it, `ClientGoneError` when the client disconnects.
+ * Reads the request body. Throws `request_too_large` as soon as the size is known, `unsupported_encoding`,
+ * `service_unavailable` if `held` has no room, and `ClientGoneError` when the client disconnects.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -14,7 +14,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
     reject(error);
     return promise;
   };
-  // While the key was looked up, for instance: none of the events below would come any more.
+  // The client may have left during the key lookup. No event would fire any more.
   if (request.destroyed) {
     reject(new ClientGoneError());
     return promise;
@@ -24,7 +24,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
     return refuse(
       new GatewayError(
         "unsupported_encoding",
-        "The request body is compressed. Send it without content-encoding.",
+        "The request body is compressed. Send it without Content-Encoding.",
       ),
     );
   }
@@ -53,14 +53,14 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
   return promise;
 }
 
-/** The client has disconnected: there is nobody to answer. */
+/** The client has disconnected, so no answer can be sent. */
 export class ClientGoneError extends Error {
   override readonly name = "ClientGoneError";
 }
 
 /**
- * A client that is still sending does not read: closing the connection at once would reset it and lose the answer. So the
- * rest is read and thrown away for a while.
+ * A client that is still sending does not read. Closing the connection would lose the answer, so the rest is discarded
+ * for a while.
  */
 function discardRest(request: IncomingMessage): void {
   request.resume();
@@ -72,12 +72,15 @@ function discardRest(request: IncomingMessage): void {
 const discardTimeoutMs = 10_000;
 
 function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError("request_too_large", `The request body is larger than ${bytesMax} bytes.`);
+  return new GatewayError(
+    "request_too_large",
+    `The request body is larger than ${bytesMax} bytes. Send a smaller request.`,
+  );
 }
 
 /**
- * Bounds the bytes of request bodies that this process holds at one time, from their first byte until their requests end.
- * One holder, such as an API key, may hold half of them, so that others still get in.
+ * Bounds the bytes of request bodies in this process, from their first byte until their requests end. One holder, such
+ * as an API key, may use half of them.
  */
 export class BodyBudget {
   readonly #bytesMax: number;
@@ -88,7 +91,7 @@ export class BodyBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Begins to count one body. Whoever calls it releases the body. */
+  /** Starts to count one body. The caller releases it. */
   hold(holder: string): HeldBody {
     return new HeldBody(this, holder);
   }
@@ -103,7 +106,7 @@ export class BodyBudget {
 
   subtract(holder: string, bytes: number): void {
     const held = (this.#bytesByHolder.get(holder) ?? 0) - bytes;
-    // A Map that is filled and emptied with every request keeps V8's garbage collector busy.
+    // Emptying a Map on every request would keep V8's garbage collector busy.
     if (held > 0 || this.#bytesByHolder.size <= holdersKept) this.#bytesByHolder.set(holder, held);
     else this.#bytesByHolder.delete(holder);
     this.#bytes -= bytes;
@@ -114,7 +117,6 @@ export class BodyBudget {
   }
 }
 
-/** The bytes of one body. */
 export class HeldBody {
   readonly #budget: BodyBudget;
   readonly #holder: string;
@@ -126,14 +128,14 @@ export class HeldBody {
     this.#holder = holder;
   }
 
-  /** Throws `service_unavailable` where the bytes do not fit, or the request has ended. */
+  /** Throws `service_unavailable` if the bytes do not fit or the request has ended. */
   add(bytes: number): void {
     if (this.#isReleased) throw bodiesInFlight();
     this.#budget.add(this.#holder, bytes);
     this.#bytes += bytes;
   }
 
-  /** Can be called again. */
+  /** Idempotent. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -141,13 +143,13 @@ export class HeldBody {
   }
 }
 
-/** Holders that stay in the Map without bytes. */
+/** Holders that stay in the Map with 0 bytes. */
 const holdersKept = 1_000;
 
 function bodiesInFlight(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "Too many bytes of request bodies are in flight. Wait for other requests to end, then retry.",
+    "The gateway's memory for request bodies is full. Retry when other requests have finished.",
     { retryAfterSeconds: 1 },
   );
 }

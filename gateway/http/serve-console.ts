@@ -6,8 +6,8 @@ import { wantsPage } from "./browser-request.ts";
 type Handler = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 /**
- * Serves the console: the files of its build, and its one page for every address that a browser asks a page of. What is
- * neither goes on to whatever comes next.
+ * Serves the console's files, and its one page for every address that a browser navigates to. Other requests fall
+ * through.
  */
 export function serveConsole(folder: string): Handler {
   if (!existsSync(`${folder}/index.html`)) return notBuilt;
@@ -17,7 +17,7 @@ export function serveConsole(folder: string): Handler {
     etag: true,
     setHeaders(response, pathname) {
       for (const [name, value] of securityHeaders) response.setHeader(name, value);
-      // Names of these hold a hash of what is in them.
+      // These names contain a hash of their content.
       const isForEver = pathname.startsWith("/_app/immutable/");
       response.setHeader("cache-control", isForEver ? "public, max-age=31536000, immutable" : "no-cache");
     },
@@ -39,12 +39,12 @@ const notBuilt: Handler = (request, response, next) => {
   response.writeHead(503, { "content-type": "text/plain; charset=utf-8" }).end(text);
 };
 
-/** No script or style but the console's own files, nothing from any other host, and nobody may frame it. */
+/** Allows only the console's own scripts and styles, no other host, and no framing. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Components place things by style attributes; these cannot run anything.
+  // Components position elements with style attributes, which cannot run code.
   "style-src-attr 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self'",
@@ -59,7 +59,7 @@ const securityHeaders = [
   ["content-security-policy", contentSecurityPolicy],
   ["x-content-type-options", "nosniff"],
   ["x-frame-options", "DENY"],
-  // Links of invitations carry their token in the address.
+  // Invitation links carry their token in the address.
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["permissions-policy", "camera=(), microphone=(), geolocation=()"],

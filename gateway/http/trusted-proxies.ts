@@ -2,25 +2,22 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import * as z from "zod";
 
-/**
- * Who may say for whom it asks: the proxies at these addresses, or the last so many before the gateway, whatever their
- * addresses; 0 = nobody.
- */
+/** Which proxies may set `X-Forwarded-For`: by address, or the last N before the gateway. 0 trusts none. */
 export type TrustedProxies = BlockList | number;
 
-/** The value of `TRUSTED_PROXIES`: a number of proxies, or addresses and networks with commas between. */
+/** Parses `TRUSTED_PROXIES`: a number of proxies, or comma-separated addresses and networks. */
 export const trustedProxiesSetting = z
   .string()
   .transform((text) => (/^\d{1,2}$/.test(text) ? Number(text) : readNetworks(text)))
   .refine(
     (proxies) => proxies !== null,
-    "is neither a number of proxies nor a list of addresses, such as 10.0.0.0/8,fd00::/8",
+    "is neither a number of proxies nor a list of address ranges, such as 10.0.0.0/8,fd00::/8",
   )
   .transform((proxies) => proxies ?? 0);
 
 /**
- * The address of the client: what the connection says, or what the nearest proxies that are trusted say in
- * `X-Forwarded-For`, to which each adds the address it was asked from. What comes before them in it anybody can write.
+ * The client's address: the connection's, or the one that the trusted proxies report in `X-Forwarded-For`. Entries
+ * before theirs are untrusted, because any client can write them.
  */
 export function clientAddressOf(request: IncomingMessage, trusted: TrustedProxies): string {
   const header = request.headers["x-forwarded-for"];
@@ -39,7 +36,7 @@ function isTrusted(trusted: TrustedProxies, address: string, proxies: number): b
   return isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** An IPv4 address of a socket that takes both kinds is the same address. */
+/** A dual-stack socket reports IPv4 addresses in their IPv6 form. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -2,31 +2,31 @@ import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts"
 import { type KeyLimits, toKeyLimits } from "../limits/key-limits.ts";
 import { maskKeyValue } from "./key-value.ts";
 
-/** An API key as people see it. */
+/** An API key as shown to people. */
 export type ApiKey = {
   id: string;
   name: string;
   maskedValue: string;
   status: "active" | "disabled";
-  /** `admin`: only an administrator can activate it. Null for an active key, and where it is unknown. */
+  /** `admin`: only an administrator can activate it. Null for an active key or an unknown author. */
   disabledBy: "admin" | "owner" | null;
   models: string[];
-  /** What an administrator took away: only an administrator can connect it again. */
+  /** Models that an administrator removed. Only an administrator can connect them again. */
   withheldModels: string[];
   limits: KeyLimits;
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   owner: { id: string; name: string } | null;
-  /** One more with each change: what an edit names, so as not to undo somebody else's. */
+  /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
   revision: number;
 };
 
-/** With how much of a budget is spent, once that is 80 or 100 percent. */
+/** With the spent percentage of the fullest budget, from 80 on. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
 
 export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyDetails): ApiKey {
-  // After a rotation the old value counts for a while too, but only the new one without an end.
+  // After a rotation the old value stays valid for a while, but only the new one has no end.
   const current = values.find((value) => value.validUntil === null) ?? values[0];
   const connected = new Set(models.map((model) => model.slug));
   return {
@@ -36,7 +36,7 @@ export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyD
     status: key.status,
     disabledBy: key.status === "disabled" ? key.disabledBy : null,
     models: [...connected],
-    // While an older release runs beside this one, it may connect a model without releasing it.
+    // During an upgrade, an older release may connect a model without releasing it.
     withheldModels: withheldModels.filter((slug) => !connected.has(slug)),
     limits: toKeyLimits(key),
     createdAt: key.createdAt,

@@ -7,8 +7,8 @@ import type { Runtime } from "../runtime.ts";
 export type AuthenticateKeyOptions = { keyCache: KeyCache; lastUsed: LastUsed; runtime: Runtime };
 
 /**
- * The key behind a value, at once when it is known, which is nearly always. Throws `missing_api_key`, `invalid_api_key`,
- * and `service_unavailable` when the database would have to be asked and cannot be: our trouble is never the key's.
+ * The key of a value, synchronously when it is cached, the usual case. Throws `missing_api_key`, `invalid_api_key`, or
+ * `service_unavailable` when the database is needed and unavailable.
  */
 export function authenticateKey(
   options: AuthenticateKeyOptions,
@@ -17,29 +17,29 @@ export function authenticateKey(
   if (value === null) {
     throw new GatewayError(
       "missing_api_key",
-      "No API key was given. Send one in the header `Authorization: Bearer sk-gateway-…`.",
+      "The API key is missing. Send it in the header `Authorization: Bearer sk-gateway-…`.",
     );
   }
   const hash = hashKeyValue(value);
   const known = options.keyCache.peek(hash);
   if (known) return admit(options, known);
-  // A typing error, a guess or somebody else's key costs no look-up.
+  // A typo, a guess or a foreign key costs no lookup.
   if (!isKeyValue(value)) throw invalidApiKey();
   return options.keyCache.find(hash).then((key) => admit(options, key));
 }
 
 /**
- * The same words whether the key is unknown, deleted, disabled or expired: a thief learns nothing. They name all of it, so that
- * whoever has a key that was right does not look for a typing error alone.
+ * The same message for unknown, deleted, disabled and expired keys, so that an attacker learns nothing. It names all of
+ * these causes for the key's owner.
  */
 export function invalidApiKey(): GatewayError {
   return new GatewayError(
     "invalid_api_key",
-    "The API key is not accepted: it is mistyped, deactivated, expired or deleted, or may not be used from this address. If it is exactly as you got it, ask whoever gave it to you.",
+    "The API key is invalid: it is mistyped, deactivated, expired, deleted, or not allowed from this address. Check it, or ask the administrator for a new one.",
   );
 }
 
-/** Whether the key counts now. */
+/** Whether the key is valid now. */
 export function isUsable(key: KnownKey | null, now: number): key is KnownKey {
   return key !== null && key.isActive && (key.validUntil === null || key.validUntil > now);
 }

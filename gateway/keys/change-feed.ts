@@ -3,17 +3,17 @@ import type { ChangeKind } from "../../db/entities/change.ts";
 import type { Runtime } from "../runtime.ts";
 
 export type ChangeListener = {
-  /** One thing changed. */
+  /** Called for each change. */
   changed(kind: ChangeKind, entityId: string): Promise<void>;
-  /** More changed than the feed still tells: believe nothing. */
+  /** More has changed than the feed retains: drop everything. */
   everythingChanged(): Promise<void>;
 };
 
 type ChangeFeedOptions = { database: Database; runtime: Runtime; pollIntervalMs: number };
 
 /**
- * Tells this process what any process changed: one increasing number, polled. A change made here is heard of at once,
- * through `catchUp`, before the answer to whoever made it.
+ * Reports changes of all processes to this one, by polling one increasing number. A local change is reported at once
+ * through `catchUp`, before its author gets an answer.
  */
 export class ChangeFeed {
   readonly #database: Database;
@@ -34,12 +34,12 @@ export class ChangeFeed {
     this.#pollIntervalMs = pollIntervalMs;
   }
 
-  /** How long ago every change until then was known. */
+  /** The age of this process's view of the changes. */
   get staleMs(): number {
     return performance.now() - this.#knewAllAt;
   }
 
-  /** Begins with the changes after now; whatever the listener holds must be read after this. */
+  /** Reports all changes after this call. The listener must load its data after it. */
   async start(listener: ChangeListener): Promise<void> {
     this.#lastNumber = await this.#database.read(({ changes }) => changes.latestNumber());
     this.#listener = listener;
@@ -48,13 +48,15 @@ export class ChangeFeed {
 
   /** Handles every change that was committed before the call. */
   poll(): Promise<void> {
-    // One poll at a time; one that is under way may have begun too early, so another follows it.
+    // One poll at a time. The running one may have started too early, so another follows.
     const poll = this.#polling.then(() => this.#readChanges());
     this.#polling = poll.catch(() => {});
     return poll;
   }
 
-  /** `poll` for whoever just made a change: the change is committed, so a failure here must not look like its own. */
+  /**
+   * `poll` for the author of a change. The change is committed, so a failure here must not look like a failed change.
+   */
   async catchUp(): Promise<void> {
     try {
       await this.poll();
@@ -76,7 +78,7 @@ export class ChangeFeed {
         await this.poll();
         this.#isFailing = false;
       } catch (error) {
-        // Known keys go on being served; it is said once, not four times a second.
+        // Cached keys are still served. Logged once, not four times a second.
         if (!this.#isFailing) this.#runtime.log.warn({ error }, "cannot read changes from the database");
         this.#isFailing = true;
       }
@@ -90,7 +92,7 @@ export class ChangeFeed {
     const askedAt = performance.now();
     const latest = await this.#database.read(({ changes }) => changes.latestNumber());
     if (latest < this.#lastNumber) {
-      // The database has been put back to an earlier state.
+      // The database was restored to an earlier state.
       await listener.everythingChanged();
       this.#lastNumber = latest;
     }

@@ -18,9 +18,9 @@ import {
 } from "../limits/key-limits.ts";
 
 /**
- * Connects a key with these models and no others; returns the details for the audit log. A model that an administrator
- * takes away from somebody else's key is withheld until an administrator connects it again. Throws `forbidden` where a
- * member would connect one that is withheld.
+ * Connects a key with exactly these models and returns the audit details. A model that an administrator removes from a
+ * member's key is withheld until an administrator connects it. Throws `forbidden` where a member would connect a
+ * withheld model.
  */
 export async function editModels(
   repositories: Repositories,
@@ -51,36 +51,41 @@ function checkNotWithheld(added: string[], withheldModels: string[]): void {
   throw new GatewayError("forbidden", message, { param: "models" });
 }
 
-/** Whether the author decides as an administrator, rather than about a key of their own. */
+/** Whether the author acts as an administrator on someone else's key. */
 function isOverruling(author: Person, { ownerId }: Pick<ApiKeyRow, "ownerId">): boolean {
   return author.role === "admin" && author.id !== ownerId;
 }
 
-/** The models of these slugs. Throws `invalid_value` for a slug that none has. */
+/** The models of these slugs. Throws `invalid_value` for an unknown slug. */
 export async function modelIds({ models }: Repositories, slugs: string[]): Promise<string[]> {
   const found = await models.findBySlugs(slugs);
   const known = new Set(found.map((model) => model.slug));
   const unknown = slugs.filter((slug) => !known.has(slug));
   if (unknown.length > 0) {
-    throw new GatewayError("invalid_value", `There is no model ${unknown.join(", ")}.`, { param: "models" });
+    throw new GatewayError("invalid_value", `These models do not exist: ${unknown.join(", ")}.`, {
+      param: "models",
+    });
   }
   return found.map((model) => model.id);
 }
 
-/** What connects models with a key: one that is deleted at this moment is as unknown as one that was deleted before. */
+/** Treats models that are deleted concurrently as unknown. */
 export async function refusingDeletedModels<Result>(write: Promise<Result>): Promise<Result> {
   try {
     return await write;
   } catch (error) {
     if (!(error instanceof StillReferencedError)) throw error;
-    const message = "One of these models has just been deleted.";
+    const message = "One of these models was just deleted. Reload the list.";
     throw new GatewayError("invalid_value", message, { param: "models" });
   }
 }
 
 type StatusColumns = Pick<ApiKeyRow, "status" | "disabledBy">;
 
-/** A key's status and who decided it. Throws `forbidden` where a member would activate what an administrator deactivated. */
+/**
+ * Sets a key's status and who decided it. Throws `forbidden` where a member would activate a key that an administrator
+ * deactivated.
+ */
 export function editStatus(
   author: Person,
   before: StatusColumns & Pick<ApiKeyRow, "ownerId">,
@@ -101,7 +106,7 @@ export type LimitEdit = { limits?: KeyLimitChanges | undefined; expiresAt?: Date
 
 type EditLimitsOptions = { author: Person; now: number; limits: KeyDefaults };
 
-/** What counts for keys without a limit of their own; 0 = none. */
+/** The limits of keys without their own. 0 = no limit. */
 export type KeyDefaults = Pick<
   Settings,
   "keyRequestsPerMinuteMax" | "keyTokensPerMinuteMax" | "keyConcurrentRequestsMax"
@@ -110,9 +115,8 @@ export type KeyDefaults = Pick<
 type LimitedRow = LimitColumns & Pick<ApiKeyRow, "expiresAt">;
 
 /**
- * A key's limits and its end, as an edit makes them, and what the audit log says of it. Throws `invalid_value` for an end in
- * the past, and `forbidden` where somebody who is no administrator would loosen a limit: as in other products, whoever is
- * limited may be stricter with themselves, but not less strict than an administrator or the gateway's defaults are.
+ * The edited limits and expiry of a key, with the audit details. Throws `invalid_value` for an expiry in the past.
+ * Throws `forbidden` where a member would loosen a limit beyond an administrator's or the default.
  */
 export function editLimits(
   { author, now, limits: defaults }: EditLimitsOptions,
@@ -120,11 +124,13 @@ export function editLimits(
   { limits = {}, expiresAt = before.expiresAt }: LimitEdit,
 ): { columns: LimitedRow; details: Record<string, unknown> } {
   if (expiresAt?.getTime() !== before.expiresAt?.getTime() && expiresAt && expiresAt.getTime() <= now) {
-    throw new GatewayError("invalid_value", "The expiry is in the past.", { param: "expiresAt" });
+    throw new GatewayError("invalid_value", "The expiry is in the past. Choose a later time.", {
+      param: "expiresAt",
+    });
   }
   const columns = { ...changeLimits(before, limits), expiresAt };
   const [from, to] = [before, columns].map((row) => ({ ...toKeyLimits(row), expiresAt: row.expiresAt }));
-  if (!from || !to) throw new Error("Two rows are two rows");
+  if (!from || !to) throw new Error("Two rows in, two rows out.");
   if (author.role !== "admin") checkNotLooser(from, to, defaults);
   return { columns, details: differences(from, to, [...limitNames, "expiresAt"]) };
 }
@@ -134,7 +140,7 @@ type Limited = KeyLimits & { expiresAt: Date | null };
 function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void {
   const isHigher = (before: number | null, after: number | null) =>
     before !== null && (after === null || after > before);
-  /** A key without a limit of its own has the default. */
+  /** The default applies to a key without its own limit. */
   const inForce = (limit: number | null, byDefault: number) => limit ?? (byDefault || Infinity);
   const looser = [
     ...(
@@ -160,6 +166,6 @@ function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void
   ] as const;
   const [param] = looser.find(([, isLooser]) => isLooser) ?? [];
   if (typeof param !== "string") return;
-  const message = "You can make a limit stricter. Only an administrator can loosen one or take it away.";
+  const message = "Only an administrator can loosen or remove a limit. You can make it stricter.";
   throw new GatewayError("forbidden", message, { param });
 }

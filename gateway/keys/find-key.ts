@@ -3,7 +3,7 @@ import type { ApiKeyDetails, ApiKeyFilter } from "../../db/repositories/api-key-
 import { ownerScope, type Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 
-/** A key that the person may see. Throws `not_found` for any other, as for one that does not exist. */
+/** A key that the user can see. Throws `not_found` for any other, whether it exists or not. */
 export async function findKey({ apiKeys }: Repositories, person: Person, id: string): Promise<ApiKeyDetails> {
   const found = await apiKeys.find(id, ownerScope(person));
   if (!found) throw noSuchKey();
@@ -11,18 +11,18 @@ export async function findKey({ apiKeys }: Repositories, person: Person, id: str
 }
 
 export function noSuchKey(): GatewayError {
-  return new GatewayError("not_found", "There is no API key with this id.", { param: "id" });
+  return new GatewayError("not_found", "No API key has this ID.", { param: "id" });
 }
 
-/** Which keys of those that a person sees. */
+/** A filter of the user's visible keys. */
 export type KeyFilter = {
   search?: string | undefined;
-  /** A model that they may use, by its slug. */
+  /** The slug of a model that they can use. */
   modelSlug?: string | undefined;
   ownerId?: string | undefined;
 };
 
-/** Null where there can be no such key. */
+/** Null when no key can match. */
 export async function toKeyFilter(
   { models }: Repositories,
   person: Person,
@@ -34,8 +34,8 @@ export async function toKeyFilter(
   return model && { ...filter, modelId: model.id };
 }
 
-/** Throws `invalid_value` for somebody who is not there. */
+/** Throws `invalid_value` for an unknown user. */
 export async function checkOwner({ users }: Repositories, ownerId: string | undefined): Promise<void> {
   if (ownerId === undefined || (await users.find(ownerId))) return;
-  throw new GatewayError("invalid_value", "There is no person with this id.", { param: "ownerId" });
+  throw new GatewayError("invalid_value", "No user has this ID.", { param: "ownerId" });
 }

@@ -3,19 +3,19 @@ import { GatewayError } from "../errors.ts";
 import type { Budgets } from "../limits/budgets/budgets.ts";
 import { enforcedLimits, type EnforcedLimits } from "../limits/key-limits.ts";
 
-/** What authenticates a request, as the database has it. */
+/** The data that authenticates a request. */
 export type KnownKey = Readonly<{
   id: string;
   /** Of the value that was sent. */
   hash: string;
   name: string;
-  /** Whose it is; null for a key of nobody's. */
+  /** The owner. Null for a key without one. */
   ownerId: string | null;
   isActive: boolean;
-  /** Milliseconds since 1970 after which the value no longer counts; null = never. */
+  /** When the value expires, in milliseconds since 1970. Null = never. */
   validUntil: number | null;
   modelIds: ReadonlySet<string>;
-  /** Null for none of its own. */
+  /** Null without own limits. */
   limits: EnforcedLimits | null;
 }>;
 
@@ -27,29 +27,29 @@ type KeyCacheOptions = {
 };
 
 /**
- * Keys by the hash of their value. Known keys are served from here alone; only the change feed takes them out, and what
- * a request found is never written over what a change has dropped.
+ * Keys by the hash of their value. Cached keys are served from memory alone, and only the change feed removes them. A
+ * lookup never overwrites what a change has removed.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #known = new Map<string, KnownKey>();
   readonly #hashesOf = new Map<string, Set<string>>();
-  /** Hashes that no key has, and until when that is believed. */
+  /** Hashes without a key, and until when that result is cached. */
   readonly #unknownUntil = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<KnownKey | null>>();
-  /** Grows with every change, so that a look-up that began before one is not believed after it. */
+  /** Increases with every change. A lookup that started before a change is not cached. */
   #generation = 0;
 
   constructor(options: KeyCacheOptions) {
     this.#options = options;
   }
 
-  /** The key, if it is known: the way of nearly every request. */
+  /** The cached key: the usual case. */
   peek(hash: string): KnownKey | undefined {
     return this.#known.get(hash);
   }
 
-  /** The key, from the database if it has to be; null when there is none. Throws `service_unavailable`. */
+  /** The key, from the database if necessary. Null for an unknown one. Throws `service_unavailable`. */
   async find(hash: string): Promise<KnownKey | null> {
     const known = this.#known.get(hash);
     if (known) return known;
@@ -57,28 +57,28 @@ export class KeyCache {
     const running = this.#lookups.get(hash);
     if (running) return running;
     if (this.#lookups.size >= this.#options.lookupsMax) {
-      const message = "Too many API keys are being looked up. Try again in a moment.";
+      const message = "Too many API keys are being looked up. Retry in a moment.";
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
     }
     return this.#startLookup(hash);
   }
 
-  /** Drops a key that changed. It is looked up again at once if it was in use, so that the next request need not wait. */
+  /** Removes a changed key. A key in use is loaded again at once, so that its next request need not wait. */
   async refresh(keyId: string): Promise<void> {
     this.#generation++;
     const hashes = this.#hashesOf.get(keyId) ?? [];
     this.#hashesOf.delete(keyId);
     for (const hash of hashes) this.#known.delete(hash);
-    // However many guesses are being looked up: a key that was deactivated does not wait for them.
+    // Independent of running lookups: a deactivation must not wait for guesses.
     await Promise.all([...hashes].map((hash) => this.#lookups.get(hash) ?? this.#startLookup(hash)));
   }
 
-  /** Whether one of a key's values is known. */
+  /** Whether one of the key's values is cached. */
   has(keyId: string): boolean {
     return this.#hashesOf.has(keyId);
   }
 
-  /** Drops everything, when it is not known what changed. */
+  /** Removes everything, when the changes are unknown. */
   clear(): void {
     this.#generation++;
     this.#known.clear();
@@ -100,7 +100,7 @@ export class KeyCache {
         this.#remember(hash, key);
         return key;
       }
-      // Changes come faster than look-ups. What was just read is true enough for this request, not for later ones.
+      // Changes arrive faster than lookups finish. The result is good for this request, but is not cached.
       if (attempt === attemptsMax) return key;
     }
   }
@@ -145,7 +145,7 @@ type LookUpKeyOptions = {
   catalogue: { hasAll(modelIds: ReadonlySet<string>): boolean; reload(): Promise<void> };
 };
 
-/** Reads a key for the cache, and everything else that its requests need in memory. */
+/** Loads a key, and everything that its requests need in memory. */
 export async function lookUpKey(
   { database, budgets, catalogue }: LookUpKeyOptions,
   hash: string,
@@ -165,7 +165,7 @@ export async function lookUpKey(
     limits: enforcedLimits(row),
   };
   await budgets.loadFor(key);
-  // Another process may have created the key's models a moment ago.
+  // Another process may have just created the key's models.
   if (!catalogue.hasAll(key.modelIds)) await catalogue.reload();
   return key;
 }

@@ -24,7 +24,7 @@ import {
 import { checkOwner, findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
 import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
 
-/** A key with its value, which is told this once. */
+/** A key and its value, which is returned once. */
 export type NewApiKey = { key: ApiKey; value: string };
 
 export type KeyListQuery = KeyFilter & {
@@ -40,7 +40,7 @@ export type NewKey = {
   models?: string[] | undefined;
   expiresAt?: Date | null | undefined;
   limits?: KeyLimitChanges | undefined;
-  /** Whose it is: the person's own, unless an administrator says otherwise. */
+  /** The owner: the author, unless an administrator chooses another. */
   ownerId?: string | undefined;
 };
 
@@ -52,7 +52,7 @@ type KeyServiceOptions = {
   limits: KeyDefaults;
 };
 
-/** Everything people do with API keys. A member's own keys are all the keys there are for that member. */
+/** All operations on API keys. For a member, only their own keys exist. */
 export class KeyService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -87,7 +87,7 @@ export class KeyService {
     return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** How many keys each status would list. */
+  /** The number of keys for each status filter. */
   count(person: Person, query: KeyFilter): Promise<KeyCounts> {
     return this.#database.read(async (repositories) => {
       const filter = await toKeyFilter(repositories, person, query);
@@ -110,7 +110,7 @@ export class KeyService {
       { expiresAt, limits },
     );
     if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
-      const message = "Only an administrator may make keys for others.";
+      const message = "Only an administrator can create keys for other users.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);
@@ -130,7 +130,7 @@ export class KeyService {
     return { key: await refusingDeletedModels(creating), value };
   }
 
-  /** The key of the first start, which belongs to nobody yet. Part of a larger transaction. */
+  /** Creates the key of the first start, which has no owner yet, within the caller's transaction. */
   async createFirst({ apiKeys }: Repositories, name: string, modelId: string): Promise<string> {
     const { key, value, row } = this.#newKey(name, null, { ...noLimitColumns, expiresAt: null });
     await apiKeys.insert(key, row, [modelId]);
@@ -150,7 +150,7 @@ export class KeyService {
     );
   }
 
-  /** Limits, and the key's end. */
+  /** Limits and expiry. */
   setLimits(author: Author, id: string, edit: LimitEdit, revision?: number): Promise<ApiKey> {
     const change = { author, id, revision, action: "key.setLimits" } as const;
     return this.#change(change, async ({ apiKeys }, { key }) => {
@@ -168,7 +168,7 @@ export class KeyService {
     return this.#setStatus(author, id, "key.deactivate", "disabled");
   }
 
-  /** A new value for the same key; the old one goes on counting for `overlapSeconds`. */
+  /** Creates a new value. The old one stays valid for `overlapSeconds`. */
   async rotate(author: Author, id: string, overlapSeconds: number): Promise<NewApiKey> {
     const value = generateKeyValue(this.#runtime);
     const validUntil = new Date(this.#runtime.now() + overlapSeconds * 1000);
@@ -179,7 +179,7 @@ export class KeyService {
     return { key, value };
   }
 
-  /** For good. What the key used stays in the history, under its name. */
+  /** Permanent. The key's usage stays in the history, under its name. */
   async delete(author: Author, id: string): Promise<void> {
     await this.#database.write(async (repositories) => {
       const { key, owner } = await findKey(repositories, author, id);
@@ -199,15 +199,15 @@ export class KeyService {
   }
 
   /**
-   * @param work makes the change to the key as it is, and returns what the audit log says of it. Throws `conflict` when
-   * the key is not at the revision any more.
+   * @param work changes the current key and returns the audit details Throws `conflict` when the key has another
+   * revision.
    */
   async #change(
     { author, id, revision, action }: KeyChange,
     work: (repositories: Repositories, before: ApiKeyDetails) => Promise<Record<string, unknown>>,
   ): Promise<ApiKey> {
     const changing = this.#database.write(async (repositories) => {
-      // Before it is locked: a foreign key is not even that.
+      // Before the lock: nobody may lock a foreign key.
       await findKey(repositories, author, id);
       const isCurrent = await repositories.apiKeys.nextRevision(id, revision);
       const before = await findKey(repositories, author, id);

@@ -8,24 +8,24 @@ import { type BudgetPeriod, budgetPeriods, toKeyLimits, toUsd } from "../limits/
 import type { Limiter } from "../limits/rates/limiter.ts";
 import { secondsPerMinute } from "../limits/rates/sliding-minute.ts";
 
-/** What is used now of a limit; a limit of null is none. */
+/** The used part of a limit. Null = no limit. */
 type Use = { limit: number | null; used: number };
 
 export type KeyUsage = {
-  /** In the last minute, in all processes. Nothing is counted where there is no limit. */
+  /** In the last minute, in all processes. Not counted without a limit. */
   requestsPerMinute: Use;
   tokensPerMinute: Use;
-  /** In the process that answers. */
+  /** In the answering process. */
   concurrentRequests: Use;
   budgets: BudgetUse[];
   /**
-   * Of all keys of the key's owner, and of all keys of the gateway. What is spent of the latter only administrators are told,
-   * and everybody whether it is, because the key's requests are refused then.
+   * Budgets of the owner and of the gateway. Only administrators see the gateway's amounts. Everyone sees whether it is
+   * spent, because then requests are refused.
    */
   sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
-  /** As in the list of keys: 80 or 100, once that much of a budget is spent. */
+  /** As in the list of keys: 80 or 100 once that much of a budget is spent. */
   budgetSpentPercent: number | null;
-  /** The newest warnings, newest first. */
+  /** The latest warnings, newest first. */
   warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];
 };
 
@@ -46,7 +46,7 @@ type KeyUsageReaderOptions = {
   budgets: Pick<Budgets, "load" | "spentIn" | "sharedUsesOfKey">;
 };
 
-/** What is used of a key's limits, for people to look at. */
+/** Reads the current use of a key's limits, for the console. */
 export class KeyUsageReader {
   readonly #options: KeyUsageReaderOptions;
 
@@ -54,7 +54,7 @@ export class KeyUsageReader {
     this.#options = options;
   }
 
-  /** Throws `not_found` for a key that the person may not see. */
+  /** Throws `not_found` for a key that the user cannot see. */
   async get(person: Person, id: string): Promise<KeyUsage> {
     const { database, now, limits, limiter, budgets } = this.#options;
     const from = Math.floor(now() / 1000) - secondsPerMinute + 1;

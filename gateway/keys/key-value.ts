@@ -3,27 +3,27 @@ import { crc32 } from "node:zlib";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * The secret a client sends: `sk-gateway-`, 32 random bytes as 43 base62 digits, and their CRC32 as 6 base62 digits. The
- * checksum tells a typing error or a guess from a key without a look-up; it protects nothing.
+ * Generates a key value: `sk-gateway-`, 32 random bytes as 43 base62 digits, and their CRC32 as 6 base62 digits. The
+ * checksum detects typos and guesses without a lookup. It does not add security.
  */
 export function generateKeyValue({ randomBytes }: Pick<Runtime, "randomBytes">): string {
   const secret = toBase62(BigInt(`0x${randomBytes(32).toString("hex")}`), secretLength);
   return prefix + secret + checksum(secret);
 }
 
-/** Whether the text has the form of a key value and its checksum is right. */
+/** Whether the text is a well-formed key value with a valid checksum. */
 export function isKeyValue(text: string): boolean {
   if (!keyValuePattern.test(text)) return false;
   const secret = text.slice(prefix.length, -checksumLength);
   return text.slice(-checksumLength) === checksum(secret);
 }
 
-/** SHA-256 of a key value in hex: all that is stored of it. */
+/** SHA-256 of a key value in hex, the only stored form. */
 export function hashKeyValue(value: string): string {
   return hash("sha256", value);
 }
 
-/** What people see of a key: `sk-gateway-…` and its last four characters. */
+/** The visible part of a key: `sk-gateway-…` and its last four characters. */
 export function maskKeyValue(lastFour: string): string {
   return `${prefix}…${lastFour}`;
 }
@@ -32,7 +32,7 @@ export function lastFourOf(secret: string): string {
   return secret.slice(-4);
 }
 
-/** Whether a header's text claims to be one of our keys, right or wrong. */
+/** Whether the text looks like one of the gateway's keys, valid or not. */
 export function claimsToBeKeyValue(text: string): boolean {
   return text.startsWith(prefix);
 }

@@ -3,7 +3,7 @@ import type { Log } from "../log.ts";
 
 type LastUsedOptions = { database: Database; log: Log; flushIntervalMs?: number };
 
-/** When each key was last used: noted in memory by every request, written from time to time, off the request path. */
+/** When each key was last used: kept in memory by every request, written periodically off the request path. */
 export class LastUsed {
   readonly #database: Database;
   readonly #log: Log;
@@ -21,7 +21,7 @@ export class LastUsed {
     this.#times.set(keyId, now);
   }
 
-  /** Writes what has been noted. A failure costs nothing but the time shown, so it is logged and forgotten. */
+  /** Writes the collected times. A failure only delays the shown time, so it is logged and ignored. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
@@ -41,7 +41,7 @@ export class LastUsed {
         for (const [id, time] of times) await apiKeys.update(id, { lastUsedAt: new Date(time) });
       });
     } catch (error) {
-      this.#log.debug({ error }, "cannot note when keys were last used");
+      this.#log.debug({ error }, "cannot store when keys were last used");
     }
   }
 }

@@ -19,8 +19,8 @@ type RevocationOptions = {
 };
 
 /**
- * Applies the changes that any process makes to keys, the catalogue or data keys. A revoked key stops working in every
- * process within one second, open requests included: every 250 ms, the change feed polls the number of the latest change.
+ * Applies all processes' changes to keys, the catalogue and data keys. The change feed polls every 250 ms, so a revoked
+ * key stops working everywhere within one second, open requests included.
  */
 export class Revocation implements ChangeListener {
   readonly #options: RevocationOptions;
@@ -32,7 +32,7 @@ export class Revocation implements ChangeListener {
   async changed(kind: ChangeKind, entityId: string): Promise<void> {
     const { keyCache, budgets, reloadCatalogue, loadDataKeys } = this.#options;
     if (kind === "catalogue") return reloadCatalogue();
-    // Not awaited: KMS can be slow, and revoked keys in the feed must not wait for it.
+    // Not awaited: KMS can be slow, and revocations must not wait for it.
     if (kind === "data_key") return void loadDataKeys();
     budgets.changed(entityId);
     await keyCache.refresh(entityId);

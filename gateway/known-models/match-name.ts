@@ -1,13 +1,13 @@
 import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
 
 /**
- * The entry for a model's name. The package's own rules are guesses where they say `starts_with` or `contains`: its
- * `claude-sonnet-5` takes in `claude-sonnet-5-5`, and `gemini-1.5-flash` the cheaper `gemini-1.5-flash-8b`. So those count
- * only if what they leave over says no more than which edition it is. A wrong price is worse than none.
+ * Finds the entry of a model's name. The package's `starts_with` and `contains` rules are guesses: `claude-sonnet-5`
+ * matches `claude-sonnet-5-5`, and `gemini-1.5-flash` the cheaper `gemini-1.5-flash-8b`. So such a match counts only if
+ * the rest of the name is an edition. A wrong price is worse than none.
  */
 export function findModel(models: readonly ModelInfo[], name: string): ModelInfo | null {
   const asked = name.toLowerCase();
-  // Which model that stands for changes, and with it the price.
+  // The model behind the alias changes, and its price too.
   if (asked.endsWith("-latest")) return null;
   for (const candidate of new Set([asked, withoutEdition(withoutPath(asked))])) {
     const found =
@@ -18,7 +18,7 @@ export function findModel(models: readonly ModelInfo[], name: string): ModelInfo
   return null;
 }
 
-/** The single rules that a match is made of. */
+/** The single rules of a match. */
 export function rulesOf(logic: MatchLogic): Rule[] {
   if ("or" in logic) return logic.or.flatMap(rulesOf);
   return "and" in logic ? logic.and.flatMap(rulesOf) : [logic];
@@ -37,7 +37,7 @@ function isExact(rule: Rule, name: string): boolean {
   return "regex" in rule && toExpression(rule.regex).test(name);
 }
 
-/** Made once for each rule: a list of some thousand names is matched against all of them. */
+/** Created once per rule, because thousands of names are matched against all rules. */
 function toExpression(source: string): RegExp {
   const known = expressions.get(source) ?? new RegExp(source, "i");
   expressions.set(source, known);
@@ -53,7 +53,7 @@ function isClose(rule: Rule, name: string): boolean {
   return isExact(rule, name);
 }
 
-/** Whether the name from `start` on is the literal but for the edition, and what stands before it only says where it is. */
+/** Whether the name from `start` on is the literal plus an edition, and the text before it is only a location. */
 function isEditionOf(name: string, literal: string, start: number): boolean {
   const wanted = literal.toLowerCase();
   if (start < 0 || !name.startsWith(wanted, start)) return false;
@@ -61,17 +61,20 @@ function isEditionOf(name: string, literal: string, start: number): boolean {
   return isWhole && withoutAnyEdition(name.slice(start)) === withoutAnyEdition(wanted);
 }
 
-/** Where Gemini, Vertex AI and Bedrock say that a model is, before its name. */
+/** Removes the location that Gemini, Vertex AI and Bedrock put before a model's name. */
 function withoutPath(name: string): string {
   return name.replace(/^(?:models|publishers\/[^/]+\/models|arn:[^/]+)\//, "");
 }
 
-/** `-2026-03-05`, `-20250929`, `@default` and `-v1:0`: editions of one model, at one price unless they have their own entry. */
+/**
+ * `-2026-03-05`, `-20250929`, `@default` and `-v1:0`: editions of one model, at one price unless they have their own
+ * entry.
+ */
 function withoutEdition(name: string): string {
   return name.replace(/(?:@.*|-v\d+(?::\d+)?)$/, "").replace(/-20\d\d(?:-?\d\d){2}$/, "");
 }
 
-/** Also what editions are only called where a rule takes them in: `-2506`, `-001`, and dates in part. */
+/** Also removes suffixes that are editions only in the context of a rule: `-2506`, `-001`, and partial dates. */
 function withoutAnyEdition(name: string): string {
   return withoutEdition(name)
     .replace(/-(?:20\d{2,6}|2\d(?:0\d|1[0-2])|0\d{0,2}|\d\d-20\d\d)$/, "")

@@ -1,6 +1,6 @@
 /**
- * What is known of a model besides its price, whoever serves it: null where nothing is.
- * @param name as its upstream calls it
+ * Facts about a model besides its price, for any host. Null for an unknown model.
+ * @param name the upstream's name of the model
  */
 export function findModelFacts(name: string): ModelFacts | null {
   const bare = bareName(name);
@@ -10,9 +10,9 @@ export function findModelFacts(name: string): ModelFacts | null {
 }
 
 export type ModelFacts = {
-  /** The most tokens that it can answer with; null where that is not the model's own limit but its host's. */
+  /** The maximum output tokens. Null where the host decides. */
   outputTokensMax: number | null;
-  /** Where the list of prices does not have it. */
+  /** Where the price list lacks it. */
   contextWindow?: number;
   capabilities: readonly Capability[];
 };
@@ -37,10 +37,9 @@ const allButThinking = ["vision", "tools", "structuredOutput"] as const;
 const allButVision = ["tools", "reasoning", "structuredOutput"] as const;
 
 /**
- * Kept by hand, for the models that are asked for most: no package that is well kept has these. What a model is not here
- * for has to be looked up by whoever adds it. Open models have no output limit here: each host sets its own. As of
- * November 2026, where catalogues of two makers (pi-catalog, llm-zoo) agree; for Claude, after
- * https://platform.claude.com/docs/en/models.
+ * Maintained by hand for the most popular models, because no well-kept package has these facts. Open models have no
+ * output limit here: each host sets its own. As of November 2026, where two catalogues agree (pi-catalog, llm-zoo). For
+ * Claude, from https://platform.claude.com/docs/en/models.
  */
 const facts: readonly (ModelFacts & { names: string })[] = [
   {

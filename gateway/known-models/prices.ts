@@ -1,6 +1,6 @@
 import type { ModelRow } from "../../db/entities/model.ts";
 
-/** US dollars per million tokens; an unknown price is null, never 0. */
+/** US dollars per million tokens. An unknown price is null, never 0. */
 export type Prices = {
   input: number | null;
   cachedInput: number | null;
@@ -10,7 +10,7 @@ export type Prices = {
 
 type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
-/** Prices are kept as integers, in nano-dollars per million tokens: $0.15 is 150,000,000. */
+/** Prices are stored as integers, in nano-dollars per million tokens: $0.15 is 150,000,000. */
 export function toPriceColumns(prices: Prices): PriceColumns {
   return {
     inputPrice: toNano(prices.input),
@@ -31,7 +31,7 @@ export function fromPriceColumns(columns: PriceColumns): Prices {
 
 export const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrite: null, output: null };
 
-/** Null is given, undefined is not. */
+/** Null is a given value, undefined is not. */
 export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
   const said = Object.entries(given).filter(([, price]) => price !== undefined);
   return { ...prices, ...Object.fromEntries(said) };

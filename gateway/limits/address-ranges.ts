@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** IP addresses and ranges in CIDR notation, of both kinds. */
+/** IPv4 and IPv6 addresses and CIDR ranges. */
 export class AddressRanges {
   readonly #list = new BlockList();
 
@@ -12,7 +12,7 @@ export class AddressRanges {
     }
   }
 
-  /** An IPv4 address may come in IPv6's form, as sockets that listen on both report it. */
+  /** Also accepts IPv4 in IPv6 form, as dual-stack sockets report it. */
   has(address: string): boolean {
     const version = isIP(address);
     return version !== 0 && this.#list.check(address, version === 6 ? "ipv6" : "ipv4");
@@ -28,7 +28,7 @@ function parseRange(text: string): { address: string; kind: "ipv4" | "ipv6"; bit
   const version = isIP(address);
   const bitsMax = version === 6 ? 128 : 32;
   const bits = length === undefined ? bitsMax : /^\d{1,3}$/.test(length) ? Number(length) : -1;
-  // A zone such as %eth0 belongs to one machine.
+  // A zone such as %eth0 is valid on one machine only.
   if (version === 0 || address.includes("%") || rest.length > 0 || bits < 0 || bits > bitsMax) return null;
   return { address, kind: version === 6 ? "ipv6" : "ipv4", bits };
 }

@@ -2,15 +2,15 @@ import type { ApiKeyRow } from "../../db/entities/api-key.ts";
 import type { LimitHolder } from "../errors.ts";
 import { AddressRanges } from "./address-ranges.ts";
 
-/** What a key may use, as people see it; null = as much as it likes. */
+/** A key's limits as shown to people. Null = unlimited. */
 export type KeyLimits = {
   requestsPerMinute: number | null;
   /** Input and output together. */
   tokensPerMinute: number | null;
   concurrentRequests: number | null;
-  /** US dollars in each period, in UTC; weeks begin on Monday. */
+  /** US dollars per period, in UTC. Weeks start on Monday. */
   budgetsUsd: Record<BudgetPeriod, number | null>;
-  /** The IP addresses, and ranges of them such as `10.0.0.0/8`, that requests may come from; null = all. */
+  /** The allowed IP addresses and ranges, such as `10.0.0.0/8`. Null = all. */
   addressRanges: string[] | null;
 };
 
@@ -26,19 +26,19 @@ export type BudgetPeriod = (typeof budgetPeriods)[number];
 
 export const budgetPeriods = ["day", "week", "month", "total"] as const;
 
-/** What of a key's limits an edit changes: null takes a limit away, undefined leaves it as it is. */
+/** An edit of a key's limits: null removes a limit, undefined keeps it. */
 export type KeyLimitChanges = {
   [Name in keyof Omit<KeyLimits, "budgetsUsd">]?: KeyLimits[Name] | undefined;
 } & { budgetsUsd?: { [Period in BudgetPeriod]?: number | null | undefined } | undefined };
 
-/** The holders of limits and budgets, as errors call them. */
+/** The names of limit holders in errors. */
 export const holderNames: Readonly<Record<LimitHolder, string>> = {
   key: "this API key",
   person: "all API keys of this key's owner",
   gateway: "the whole gateway",
 };
 
-/** The same as the request path needs it; budgets in nano-dollars. */
+/** The same for the request path. Budgets in nano-dollars. */
 export type EnforcedLimits = Readonly<{
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
@@ -47,10 +47,10 @@ export type EnforcedLimits = Readonly<{
   addressRanges: AddressRanges | null;
 }>;
 
-/** What may be spent in a period, in nano-dollars. */
+/** The budget of a period, in nano-dollars. */
 export type Budget = Readonly<{ period: BudgetPeriod; amount: number }>;
 
-/** Nano-dollars; null = no budget. */
+/** Nano-dollars. Null = no budget. */
 type Budgets = Readonly<Record<BudgetPeriod, number | null>>;
 
 export type LimitColumns = Pick<
@@ -88,7 +88,7 @@ export function toKeyLimits(columns: LimitColumns): KeyLimits {
   };
 }
 
-/** The columns with the changes made. */
+/** The changed columns. */
 export function changeLimits(
   columns: LimitColumns,
   { budgetsUsd = {}, ...changes }: KeyLimitChanges,
@@ -113,7 +113,7 @@ export function changeLimits(
   };
 }
 
-/** Null for a key that has no limits of its own. */
+/** Null for a key without own limits. */
 export function enforcedLimits(columns: LimitColumns): EnforcedLimits | null {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
   const amounts = toBudgets(columns);
@@ -145,7 +145,7 @@ export function toUsd(nanoDollars: number | null): number | null {
   return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
 }
 
-/** US dollars, of which 0 is no budget, as the request path needs them; null where there is none. */
+/** Converts US dollars (0 = no budget) for the request path. Null without any. */
 export function toSharedBudgets(usd: { day: number; month: number }): readonly Budget[] | null {
   const periods = (["day", "month"] as const).filter((period) => usd[period] > 0);
   return periods.length > 0

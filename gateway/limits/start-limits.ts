@@ -18,7 +18,7 @@ type StartLimitsOptions = {
   recorder: Pick<UsageRecorder, "readUndisturbed" | "onShipped">;
 };
 
-/** Everything that keeps limits, and what keeps it up to date. */
+/** Creates everything that enforces limits, and the tasks that keep it up to date. */
 export async function startLimits({ config, database, runtime, recorder }: StartLimitsOptions) {
   const { limits } = config;
   const { now, log } = runtime;
@@ -37,7 +37,7 @@ export async function startLimits({ config, database, runtime, recorder }: Start
   const valkey =
     config.valkeyUrl === null
       ? null
-      : // What it takes to speak to Valkey is loaded by nobody else.
+      : // Loaded only where Valkey is configured.
         new (await import("./valkey/valkey-limits.ts")).ValkeyLimits({
           url: config.valkeyUrl,
           timeoutMs: limits.valkeyTimeoutMs,
@@ -58,19 +58,19 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     run: () => budgets.refresh(),
     intervalMs: limits.budgetRefreshIntervalMs,
     log,
-    failure: "cannot read what has been spent of budgets; this process's own counts go on",
+    failure: "cannot read budget spending from the database: using this process's counts",
   });
   const exchanging = new PeriodicTask({
     run: () => exchange.run(),
     intervalMs: limits.limitExchangeIntervalMs,
     log,
-    failure: "cannot tell other processes what was used of limits; each keeps them for itself",
+    failure: "cannot share limit usage with other processes: each enforces its own share",
   });
   const warning = new PeriodicTask({
     run: () => warnings.work(),
     intervalMs: warningIntervalMs,
     log,
-    failure: "cannot write or send warnings about budgets; they are kept and tried again",
+    failure: "cannot write or send budget warnings: will retry",
   });
   const sweep = setInterval(() => limiter.sweep(), sweepIntervalMs).unref();
   const closeLimits = async () => {
@@ -93,11 +93,11 @@ type PeriodicTaskOptions = {
   run: () => Promise<void>;
   intervalMs: number;
   log: Log;
-  /** What is said, once, when it begins to fail. */
+  /** Logged once, when it starts to fail. */
   failure: string;
 };
 
-/** Something that is done again and again, one at a time, for as long as the process lives. */
+/** A task that repeats, one run at a time, until the process ends. */
 class PeriodicTask {
   readonly #options: PeriodicTaskOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -110,7 +110,7 @@ class PeriodicTask {
     this.#schedule();
   }
 
-  /** Does it now. */
+  /** Runs it now. */
   run(): Promise<void> {
     this.#running = this.#running.then(() => this.#runOnce());
     return this.#running;

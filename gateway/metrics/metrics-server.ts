@@ -8,7 +8,7 @@ type MetricsServerOptions = { host: string; port: number; log: Log; print(): Pro
 
 export type MetricsServer = { url: string; close(): Promise<void> };
 
-/** `/metrics` on a port of its own, so that it can be kept from the world. It answers nothing else. */
+/** `/metrics` on its own port, so that it can be kept private. Serves nothing else. */
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
   const { host, port, log, print } = options;
   const server = createServer(async (request, response) => {
@@ -17,7 +17,7 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
       const { contentType, text } = await print();
       response.writeHead(200, { "content-type": contentType }).end(text);
     } catch (error) {
-      log.error({ error }, "the metrics cannot be told");
+      log.error({ error }, "cannot collect the metrics");
       response.writeHead(500).end();
     }
   });

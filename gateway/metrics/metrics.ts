@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestMeters } from "./request-meters.ts";
 
-/** This process's metrics. Loaded only where somebody wants them. */
+/** This process's metrics. Loaded only where they are enabled. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly observer: RequestObserver = createRequestMeters(this.#registry);
@@ -16,12 +16,12 @@ export class Metrics {
     watchServices(this.#registry, services);
   }
 
-  /** In Prometheus's text form. */
+  /** In Prometheus's text format. */
   async print(): Promise<MetricsPage> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  /** To be sent to another process. */
+  /** The metrics as a message for another process. */
   read(): Promise<ReadMetric[]> {
     return this.#registry.getMetricsAsJSON();
   }
@@ -33,10 +33,10 @@ export class Metrics {
 
 export type MetricsPage = { contentType: string; text: string };
 
-/** A metric with all its values, as a message between processes can carry it. */
+/** A metric and its values, serializable between processes. */
 export type ReadMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
 
-/** What is not counted but looked at whenever somebody asks. */
+/** Gauges that are read on each scrape. */
 function watchServices(registry: Registry, services: WatchedServices): void {
   const { openExchanges, recorder, changeFeed, attempts } = services;
   const registers = [registry];
@@ -49,26 +49,26 @@ function watchServices(registry: Registry, services: WatchedServices): void {
         this.set(value());
       },
     });
-  gauge("gateway_open_requests", "Requests for a model under way.", () => openExchanges.count().requests);
-  gauge("gateway_open_streams", "Streams among them.", () => openExchanges.count().streams);
+  gauge("gateway_open_requests", "Model requests in flight.", () => openExchanges.count().requests);
+  gauge("gateway_open_streams", "Streams in flight.", () => openExchanges.count().streams);
   gauge(
     "gateway_usage_spool_bytes",
-    "Usage records on the disk that are not in the database yet.",
+    "Bytes of usage records on disk that are not in the database yet.",
     () => recorder.waitingBytes,
   );
   gauge(
     "gateway_usage_spool_oldest_age_seconds",
-    "How long the oldest of them has waited.",
+    "Age of the oldest of these records.",
     () => recorder.waitingMs / 1_000,
   );
   gauge(
     "gateway_key_cache_staleness_seconds",
-    "How long ago this process last knew all changes of keys and models.",
+    "Age of this process's view of key and model changes.",
     () => changeFeed.staleMs / 1_000,
   );
   const cooling = new Gauge({
     name: "gateway_upstream_cool_downs",
-    help: "Credentials of a provider that are left alone for a while.",
+    help: "Credentials of a provider that are cooling down.",
     labelNames: ["provider"],
     registers,
     collect() {

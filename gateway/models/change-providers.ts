@@ -7,8 +7,8 @@ import { type ProviderDetails, toProviderDetails } from "./provider-details.ts";
 export type ProviderChangeOptions = { database: Database; runtime: Runtime; changeFeed: ChangeFeed };
 
 /**
- * Changes providers in one transaction, and has every process hear of it.
- * @param work gives the providers that it changed, as they are now
+ * Changes providers in one transaction and notifies every process.
+ * @param work returns the changed providers
  */
 export async function changeProviders(
   { database, runtime, changeFeed }: ProviderChangeOptions,
@@ -17,7 +17,7 @@ export async function changeProviders(
   const changed = await database.write(async (repositories) => {
     const rows = await work(repositories);
     const [first] = rows;
-    // One is enough: whoever hears of it reads the whole catalogue.
+    // One entry is enough, because each process reloads the whole catalogue.
     if (first) await repositories.changes.append("catalogue", first.id, new Date(runtime.now()));
     const credentials = await repositories.providers.listCredentials();
     return rows.map((row) => toProviderDetails(row, credentials));
@@ -26,12 +26,12 @@ export async function changeProviders(
   return changed;
 }
 
-/** The same for one. */
+/** The same for one provider. */
 export async function changeProvider(
   options: ProviderChangeOptions,
   work: (repositories: Repositories) => Promise<ProviderRow>,
 ): Promise<ProviderDetails> {
   const [details] = await changeProviders(options, async (repositories) => [await work(repositories)]);
-  if (details === undefined) throw new Error("One row was given, and must come back.");
+  if (details === undefined) throw new Error("One row in, one row out.");
   return details;
 }

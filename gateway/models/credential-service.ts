@@ -13,7 +13,7 @@ import { checkConnection } from "./provider-settings.ts";
 
 type CredentialServiceOptions = ProviderChangeOptions & { secretBox: SecretBox; audit: AuditLog };
 
-/** Our credentials for a provider. A change of one is a change of the provider. */
+/** The credentials of a provider. Changing one changes the provider's revision. */
 export class CredentialService {
   readonly #options: CredentialServiceOptions;
 
@@ -31,7 +31,7 @@ export class CredentialService {
     });
   }
 
-  /** Another share of the provider's requests; the key itself stays. */
+  /** Changes the share of requests. The key itself stays. */
   update(author: Author, id: string, credentialId: string, weight: number): Promise<ProviderDetails> {
     return this.#change(author, id, "provider.updateCredential", async (repositories) => {
       const row = await findCredential(repositories, id, credentialId);
@@ -48,12 +48,12 @@ export class CredentialService {
     });
   }
 
-  /** What stops working when the credential goes. */
+  /** What stops working without the credential. */
   impact(id: string, credentialId: string): Promise<Impact & { remainingCredentialCount: number }> {
     return readCredentialImpact(this.#options.database, id, credentialId);
   }
 
-  /** @param work returns what the audit log says of it. */
+  /** @param work returns the audit details */
   #change(
     author: Author,
     id: string,

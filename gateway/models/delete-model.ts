@@ -1,7 +1,10 @@
 import type { Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 
-/** Deletes a model as part of a transaction that tells of the catalogue's change. Returns how many keys could use it. */
+/**
+ * Deletes a model within the caller's transaction, which appends the catalogue's change. Returns the number of keys
+ * that could use it.
+ */
 export async function deleteModel(
   { changes, models }: Repositories,
   { id }: Pick<ModelRow, "id">,
@@ -9,7 +12,7 @@ export async function deleteModel(
 ): Promise<number> {
   const keyIds = await models.connectedKeyIds(id);
   await models.delete(id);
-  // Their streams with this model are cut, as if it had been taken from each of them.
+  // Ends the keys' streams with this model, as if it had been removed from each key.
   for (const keyId of keyIds) await changes.append("api_key", keyId, now);
   return keyIds.length;
 }

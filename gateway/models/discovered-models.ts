@@ -3,16 +3,19 @@ import type { ProviderRow } from "../../db/entities/provider.ts";
 import { findKnownModel, type KnownModel } from "../known-models/known-models.ts";
 import { sellerOf } from "./seller-of.ts";
 
-/** A model that an upstream says it has. */
+/** A model in an upstream's list. */
 export type DiscoveredModel = {
   upstreamModel: string;
-  /** The slug of the model that it is here already; null when it is none. */
+  /** The slug of the existing model. Null for a new one. */
   slug: string | null;
-  /** What is known of it; null when nothing is. */
+  /** Known facts. Null without any. */
   known: KnownModel | null;
 };
 
-/** By name. Names that cannot be stored are left out, and what goes beyond any list that is known: nothing else goes on meanwhile. */
+/**
+ * By name. Omits names that cannot be stored, and the rest of an excessively long list, because this blocks the
+ * process.
+ */
 export async function describeModels(
   names: readonly string[],
   provider: ProviderRow,

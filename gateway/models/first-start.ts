@@ -14,9 +14,8 @@ type FirstStartOptions = {
 };
 
 /**
- * Fills a database in which nothing has ever been changed, so that there is something to try: the demo provider, its
- * model, which costs nothing, and, with the embedded database, an API key for it. Returns the key's value, which is told this once; null at any
- * later start, and for all processes but one when several start together.
+ * Fills an unused database with something to try: the demo provider, its free model and, with the embedded database, an
+ * API key. Returns the key's value once. Null on any later start, and for all but one of several starting processes.
  */
 export function firstStart(options: FirstStartOptions): Promise<string | null> {
   const { database, runtime, keys, models, providers, withKey } = options;

@@ -6,15 +6,15 @@ import { findModel } from "./find-model.ts";
 import { findProviderRow } from "./find-provider-row.ts";
 import { readFallbacks } from "./model-fallbacks.ts";
 
-/** What stops working when models go: said before somebody deletes something. */
+/** What stops working when models are deleted, shown before the deletion. */
 export type Impact = {
   models: { id: string; slug: string; keyCount: number }[];
-  /** How many keys may use at least one of the models, and how many of those are active. */
+  /** The number of keys that can use any of the models, and of the active ones. */
   keyCount: number;
   activeKeyCount: number;
   /** The newest of them. */
   keys: { id: string; name: string; status: "active" | "disabled" }[];
-  /** Other models that fall back to one of these, by slug. */
+  /** Other models with one of these as a fallback, by slug. */
   fallbackOf: string[];
 };
 
@@ -32,7 +32,7 @@ export function readModelImpact(database: Database, reference: ModelReference): 
   );
 }
 
-/** Nothing while the provider has another credential; all of the provider's models when it was the last. */
+/** Nothing while the provider has another credential. Otherwise all of its models. */
 export function readCredentialImpact(
   database: Database,
   id: string,
@@ -53,7 +53,7 @@ export function readCredentialImpact(
 }
 
 export function noCredential(): GatewayError {
-  const message = "The provider has no credential with this id.";
+  const message = "The provider has no credential with this ID.";
   return new GatewayError("not_found", message, { param: "credentialId" });
 }
 

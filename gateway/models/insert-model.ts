@@ -12,15 +12,15 @@ export type ModelChanges = {
   prices?: Partial<Prices> | undefined;
   contextWindow?: number | null | undefined;
   outputTokensMax?: number | null | undefined;
-  /** Slugs, in their order; in place of those that the model has. */
+  /** Slugs, in order. Replaces the existing ones. */
   fallbacks?: string[] | undefined;
-  /** The one that was edited; an older one than the current is refused. */
+  /** The edited revision. Refused unless it is the current one. */
   revision?: number | undefined;
 };
 
 export type NewModel = Omit<ModelChanges, "revision"> & { slug: string; providerId: string };
 
-/** What is not said is filled in with what is known. Throws for a slug that is not below the provider's name. */
+/** Fills missing values with known facts. Throws for a slug without the provider's name. */
 export async function insertModel(
   { models, providers }: Repositories,
   runtime: Runtime,
@@ -31,10 +31,10 @@ export async function insertModel(
   const provider = await providers.find(model.providerId);
   if (!provider) throw noProvider("providerId");
   if (parts?.providerName !== provider.name) {
-    const message = `The slug must be ${provider.name}/ and the model's name, without spaces.`;
+    const message = `The slug must be ${provider.name}/ followed by the model's name, without spaces.`;
     throw new GatewayError("invalid_value", message, { param: "slug" });
   }
-  // Null is said; only what is not said is filled in.
+  // Null is a given value. Only missing values are filled in.
   const { contextWindow = known?.contextWindow ?? null, outputTokensMax = known?.outputTokensMax ?? null } =
     model;
   const row: ModelRow = {
@@ -54,5 +54,5 @@ export async function insertModel(
 
 export function noProvider(param: string): GatewayError {
   const code = param === "id" ? "not_found" : "invalid_value";
-  return new GatewayError(code, "There is no provider with this id.", { param });
+  return new GatewayError(code, "No provider has this ID.", { param });
 }

@@ -4,7 +4,7 @@ import type { OwnerScope } from "../../db/repositories/api-key-repository.ts";
 import { readFallbacks } from "./model-fallbacks.ts";
 import { fromPriceColumns, type Prices } from "../known-models/prices.ts";
 
-/** A model as people see it. Prices are US dollars per million tokens. */
+/** A model as shown to people. Prices are US dollars per million tokens. */
 export type Model = {
   id: string;
   slug: string;
@@ -13,12 +13,12 @@ export type Model = {
   prices: Prices;
   contextWindow: number | null;
   outputTokensMax: number | null;
-  /** The models that answer when this one cannot, by slug, in their order. */
+  /** The models that answer when this one cannot, by slug, in order. */
   fallbacks: string[];
   createdAt: Date;
-  /** How many of the keys that the person sees may use it. */
+  /** The number of keys that can use it, among those the user sees. */
   keyCount: number;
-  /** One more with each change: what an edit names, so as not to undo somebody else's. */
+  /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
   revision: number;
 };
 
@@ -51,6 +51,6 @@ export async function toModelDetails(
   owner: OwnerScope,
 ): Promise<Model> {
   const [model] = await toModels(repositories, [row], owner);
-  if (model === undefined) throw new Error("One row was given, and must come back.");
+  if (model === undefined) throw new Error("One row in, one row out.");
   return model;
 }

@@ -2,7 +2,7 @@ import type { Repositories } from "../../db/database.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 import { GatewayError } from "../errors.ts";
 
-/** Tells the slugs of a model's fallbacks, in their order. */
+/** Returns a function that lists the slugs of a model's fallbacks, in order. */
 export async function readFallbacks({ models }: Repositories): Promise<(model: { id: string }) => string[]> {
   const fallbacks = Map.groupBy(await models.listFallbacks(), ({ modelId }) => modelId);
   const rows = fallbacks.size === 0 ? [] : await models.list();
@@ -11,7 +11,7 @@ export async function readFallbacks({ models }: Repositories): Promise<(model: {
     (fallbacks.get(id) ?? []).flatMap(({ fallbackModelId }) => slugs.get(fallbackModelId) ?? []);
 }
 
-/** Replaces a model's fallbacks. Throws `invalid_value` for a slug that is no other model's. */
+/** Replaces a model's fallbacks. Throws `invalid_value` for an unknown slug or the model's own. */
 export async function saveFallbacks(
   { models }: Repositories,
   model: Pick<ModelRow, "id" | "slug">,
@@ -22,7 +22,7 @@ export async function saveFallbacks(
     const id = ids.get(slug);
     const param = `fallbacks.${index}`;
     if (id === undefined)
-      throw new GatewayError("invalid_value", `There is no model ${slug} to fall back to.`, { param });
+      throw new GatewayError("invalid_value", `The fallback model ${slug} does not exist.`, { param });
     if (id === model.id)
       throw new GatewayError("invalid_value", "A model cannot be its own fallback.", { param });
     return id;

@@ -27,7 +27,7 @@ import { parseSlug } from "../routing/slug.ts";
 export type ModelListQuery = {
   search?: string | undefined;
   providerId?: string | undefined;
-  /** The slug of the last one of the page before. */
+  /** The slug of the previous page's last model. */
   cursor?: string | undefined;
   limit?: number | undefined;
 };
@@ -40,7 +40,7 @@ type ModelServiceOptions = {
   catalogue: Catalogue;
 };
 
-/** The models that keys can be connected to. */
+/** The models for keys to use. */
 export class ModelService {
   readonly #database: Database;
   readonly #runtime: Runtime;
@@ -56,7 +56,7 @@ export class ModelService {
     this.#catalogue = catalogue;
   }
 
-  /** By slug; all that match unless a limit is given. */
+  /** By slug. All matches without a limit. */
   list(person: Person, { cursor, ...query }: ModelListQuery = {}): Promise<Model[]> {
     const page: ModelPage = { ...query, afterSlug: cursor };
     return this.#database.read(async (repositories) =>
@@ -70,25 +70,22 @@ export class ModelService {
     );
   }
 
-  /** Of these, what whoever sets a tool up has to know. */
+  /** The members of these models that setup commands need. */
   listForSetup(slugs: string[]): Promise<SetupModel[]> {
     return readSetupModels(slugs, { database: this.#database, catalogue: this.#catalogue });
   }
 
-  /** What stops working when the model goes. */
+  /** What stops working without the model. */
   impact(reference: ModelReference): Promise<Impact> {
     return readModelImpact(this.#database, reference);
   }
 
-  /** What is known of a provider's models without asking its upstream, by name; empty where nothing is. */
+  /** The known models of a provider, by name, without asking its upstream. Empty for an unknown upstream. */
   async listKnown(providerId: string): Promise<KnownModel[]> {
     return listKnownModels(sellerOf(await this.#findProvider(providerId), this.#runtime.now()));
   }
 
-  /**
-   * The model's name at the upstream is the slug's second part unless it is given. What else is not given is what is known
-   * of the model.
-   */
+  /** The upstream name defaults to the second part of the slug. Other missing values are filled with known facts. */
   async create(author: Author, model: NewModel): Promise<Model> {
     const seller = sellerOf(await this.#findProvider(model.providerId), this.#runtime.now());
     const upstreamModel = model.upstreamModel ?? parseSlug(model.slug)?.modelName ?? "";
@@ -107,8 +104,8 @@ export class ModelService {
   }
 
   /**
-   * Makes models of a provider's, each under its upstream's name, with what is known of it. Those that are here already
-   * stay as they are. Gives all of them, in the order of their names.
+   * Creates models of a provider, each under its upstream name, with known facts. Existing ones stay unchanged. Returns
+   * all of them, by name.
    */
   async addAll(author: Author, providerId: string, upstreamModels: string[]): Promise<Model[]> {
     const provider = await this.#findProvider(providerId, "id");
@@ -138,18 +135,18 @@ export class ModelService {
     try {
       return await add();
     } catch (error) {
-      // Somebody else has added some of them at the same moment: they are here now.
+      // Someone else has added some of them concurrently: they exist now.
       if (error instanceof DuplicateError) return add();
       throw error;
     }
   }
 
-  /** `create` as part of a larger transaction, which has to append to the change feed itself. Fallbacks are not saved. */
+  /** `create` within a larger transaction, which appends to the change feed. Does not save fallbacks. */
   insert(repositories: Repositories, model: NewModel, known: KnownModel | null = null): Promise<ModelRow> {
     return insertModel(repositories, this.#runtime, model, known);
   }
 
-  /** What is not given stays as it is; a price that is given as null becomes unknown. */
+  /** Missing values stay. A null price becomes unknown. */
   update(author: Author, reference: ModelReference, changes: ModelChanges): Promise<Model> {
     const { upstreamModel, contextWindow, outputTokensMax, prices, fallbacks, revision } = changes;
     return this.#change(async (repositories) => {
@@ -172,7 +169,7 @@ export class ModelService {
     });
   }
 
-  /** For good; no key can use it any more, and no model falls back to it. */
+  /** Permanent. Removes it from all keys and fallbacks. */
   async delete(author: Author, reference: ModelReference): Promise<void> {
     await this.#change(async (repositories) => {
       const row = await findModel(repositories, reference);
@@ -190,16 +187,16 @@ export class ModelService {
 
   async #change(work: (repositories: Repositories) => Promise<ModelRow>): Promise<Model> {
     const [model] = await this.#changeAll(async (repositories) => [await work(repositories)]);
-    if (model === undefined) throw new Error("One row was given, and must come back.");
+    if (model === undefined) throw new Error("One row in, one row out.");
     return model;
   }
 
-  /** @param work gives the models that it changed, as they are now. */
+  /** @param work returns the changed models */
   async #changeAll(work: (repositories: Repositories) => Promise<ModelRow[]>): Promise<Model[]> {
     const changed = await this.#database.write(async (repositories) => {
       const rows = await work(repositories);
       const [first] = rows;
-      // One is enough: whoever hears of it reads the whole catalogue.
+      // One entry is enough, because each process reloads the whole catalogue.
       if (first) await repositories.changes.append("catalogue", first.id, this.#now());
       return toModels(repositories, rows, "everyone");
     });
@@ -227,10 +224,10 @@ const editedFields = ["upstreamModel", "prices", "contextWindow", "outputTokensM
 function checkNewSlug(slug: string, taken: ReadonlySet<string>, param: string): void {
   if (taken.has(slug)) throw slugTaken(slug, param);
   if (parseSlug(slug)) return;
-  const message = `${slug} cannot be a slug. Add this model with models.create, under a slug of your own.`;
+  const message = `${slug} is not a valid slug. Add this model with models.create and another slug.`;
   throw new GatewayError("invalid_value", message, { param });
 }
 
 function slugTaken(slug: string, param: string): GatewayError {
-  return new GatewayError("conflict", `There is a model ${slug} already.`, { param });
+  return new GatewayError("conflict", `The model ${slug} already exists.`, { param });
 }

@@ -2,12 +2,12 @@ import type { CredentialRow, ProviderRow, UpstreamTimeoutOverrides } from "../..
 import type { ProviderFields } from "../providers/provider.ts";
 import { findKind } from "../providers/registry.ts";
 
-/** A provider as people see it. Of a credential no more than the last four characters is ever told. */
+/** A provider as shown to people. Of a credential, only the last four characters. */
 export type ProviderDetails = {
   id: string;
   name: string;
   kind: string;
-  /** Which of the kind's well-known upstreams it is; null for any other. */
+  /** The preset of its kind. Null for a custom upstream. */
   preset: string | null;
   kindLabel: string;
   /** The settings of its kind. */
@@ -16,13 +16,13 @@ export type ProviderDetails = {
   timeouts: UpstreamTimeoutOverrides;
   credentials: CredentialDetails[];
   createdAt: Date;
-  /** One more with each change: what an edit names, so as not to undo somebody else's. */
+  /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
   revision: number;
 };
 
 type CredentialDetails = { id: string; lastFour: string; weight: number; createdAt: Date };
 
-/** @param credentials everybody's, or its own. */
+/** @param credentials all providers' or its own */
 export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]): ProviderDetails {
   const { id, name, kind, preset, baseUrl, timeouts, createdAt, revision } = row;
   const own = credentials.filter(({ providerId }) => providerId === id);

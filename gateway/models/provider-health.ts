@@ -8,18 +8,18 @@ import type { CoolDown, CoolDowns } from "../routing/cool-downs.ts";
 import { findProvider } from "../providers/registry.ts";
 import { findPreset } from "../providers/presets.ts";
 
-/** How a provider does, as the requests of the last hour and this process's cool-downs tell. */
+/** A provider's health, from the requests of the last hour and this process's cool-downs. */
 export type ProviderHealth = {
   id: string;
   name: string;
   state: "ok" | "cooling_down" | "failing" | "no_credential" | "unused";
-  /** Since when it is in this state, as far as the last hour tells. */
+  /** The start of this state, within the last hour. */
   since: Date | null;
-  /** When it is called again, while it is cooling down. */
+  /** The end of the cool-down. */
   until: Date | null;
-  /** The code of the latest failure, such as `upstream_timeout` or `http_429`; never a message. */
+  /** The code of the latest failure, such as `upstream_timeout` or `http_429`. Never a message. */
   lastErrorCode: string | null;
-  /** What the code leaves open, where it is known. */
+  /** Details of the code, if known. */
   lastErrorReason: ErrorReason | null;
   lastErrorAt: Date | null;
   requestCount: number;
@@ -55,7 +55,7 @@ export async function readProviderHealth({
 
 const periodMs = 60 * 60_000;
 
-/** Beyond that many, the latest of the hour tell enough; to read them takes some 10 ms of CPU time. */
+/** The latest outcomes are enough. Reading them takes about 10 ms of CPU time. */
 const outcomesMax = 2_000;
 
 /** @param outcomes newest first */
@@ -97,14 +97,14 @@ function toHealth(
   };
 }
 
-/** It is called again by the first way that is ready. */
+/** The first ready route ends the cool-down. */
 function coolingDown(coolDowns: CoolDown[]): Pick<ProviderHealth, "state" | "since" | "until"> {
   const since = new Date(Math.max(...coolDowns.map((coolDown) => coolDown.since)));
   const until = new Date(Math.min(...coolDowns.map((coolDown) => coolDown.until)));
   return { state: "cooling_down", since, until };
 }
 
-/** As the latest outcome was, since the first of those that were so one after the other. */
+/** The state of the latest outcome, since the first of the consecutive equal ones. */
 function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "since"> {
   const [latest] = settled;
   if (latest === undefined) return { state: "unused", since: null };
@@ -114,13 +114,13 @@ function stateOf(settled: RecentOutcome[]): Pick<ProviderHealth, "state" | "sinc
   return { state: isFailing ? "failing" : "ok", since: first?.createdAt ?? null };
 }
 
-/** An upstream that refuses a request for the request's own sake is well. One that breaks off has answered 200. */
+/** An upstream that rejects an invalid request is healthy. A broken stream has status 200. */
 function isProvidersFault({ status, httpStatus }: RecentOutcome): boolean {
   if (status !== "FAILED") return false;
   return httpStatus < 400 || httpStatus >= 500 || httpStatus === 429;
 }
 
-/** An upstream's own code can be any text; what does not look like a code is not told. */
+/** An upstream's code can be any text. Omits one that does not look like a code. */
 function codeOf({ errorCode, httpStatus }: RecentOutcome): string {
   return errorCode !== null && /^[a-z][a-z0-9_]{0,63}$/.test(errorCode) ? errorCode : `http_${httpStatus}`;
 }

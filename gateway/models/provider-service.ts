@@ -37,7 +37,7 @@ export type NewProvider = ProviderSettingsInput & {
 
 export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts"> & {
   baseUrl?: string | undefined;
-  /** The one that was edited; an older one than the current is refused. */
+  /** The edited revision. Refused unless it is the current one. */
   revision?: number | undefined;
 };
 
@@ -66,7 +66,7 @@ export class ProviderService {
     });
   }
 
-  /** What is not given is the preset's, or the kind's. */
+  /** Missing values come from the preset or the kind. */
   async create(author: Author, provider: NewProvider): Promise<ProviderDetails> {
     const settings = await this.#check(provider);
     try {
@@ -78,10 +78,7 @@ export class ProviderService {
     }
   }
 
-  /**
-   * `create` as part of a larger transaction, which has to append to the change feed itself. The settings must have been
-   * checked.
-   */
+  /** `create` within a larger transaction, which appends to the change feed. The settings must be valid. */
   async insert(
     { providers }: Repositories,
     { name, kind, preset = null, baseUrl = null, timeouts = {}, apiKey }: NewProvider,
@@ -93,7 +90,7 @@ export class ProviderService {
     return row;
   }
 
-  /** What is not given stays as it is. */
+  /** Missing values stay. */
   async update(author: Author, id: string, changes: ProviderChanges): Promise<ProviderDetails> {
     const { preset, baseUrl, timeouts, revision } = changes;
     const { row } = await this.#read(id);
@@ -123,17 +120,17 @@ export class ProviderService {
     });
   }
 
-  /** How each of them does. */
+  /** The health of each provider. */
   health(): Promise<ProviderHealth[]> {
     return readProviderHealth(this.#options);
   }
 
-  /** What stops working when the provider goes, with its models. */
+  /** What stops working without the provider and its models. */
   impact(id: string): Promise<Impact> {
     return readProviderImpact(this.#options.database, id);
   }
 
-  /** Throws `conflict` while there are models of it, unless they are to go too. */
+  /** Throws `conflict` while it has models, unless they are deleted too. */
   async delete(author: Author, id: string, withModels: boolean): Promise<void> {
     const { audit, database, changeFeed } = this.#options;
     try {
@@ -148,19 +145,19 @@ export class ProviderService {
       });
     } catch (error) {
       if (!(error instanceof StillReferencedError)) throw error;
-      const message = "There are models of this provider. Delete them first.";
+      const message = "The provider still has models. Delete them first.";
       throw new GatewayError("conflict", message, { param: "id" });
     }
     await changeFeed.catchUp();
   }
 
-  /** Calls the upstream for real, with each of the provider's credentials. */
+  /** Calls the upstream with each of the provider's credentials. */
   async test(id: string): Promise<ProviderTest> {
     const { row, credentials } = await this.#read(id);
     return testProvider(row, credentials, this.#options);
   }
 
-  /** The upstream's models, to pick from, with what is known of them. Throws `upstream_error` when it cannot be asked. */
+  /** The upstream's models to choose from, with known facts. Throws `upstream_error` when it fails. */
   async discoverModels(id: string): Promise<{ models: DiscoveredModel[] }> {
     const { row, credentials, models } = await this.#read(id);
     const { ok, message, models: names } = await askForModels(row, credentials, this.#options);
@@ -168,17 +165,17 @@ export class ProviderService {
     return { models: await describeModels(names, row, models, this.#options.runtime.now()) };
   }
 
-  /** The private upstreams that may be called: `host:port` each, IPv6 without brackets, or `*` for any. */
+  /** The allowed private upstreams as `host:port`, IPv6 without brackets, or `*` for any. */
   privateHosts(): string[] {
     return this.#options.guard.privateHosts;
   }
 
-  /** The keys in the environment that providers could be made of. */
+  /** The keys in the environment that providers can be created from. */
   async environmentKeys(): Promise<EnvironmentKey[]> {
     return this.#options.environmentKeys.describe(await this.list());
   }
 
-  /** A provider for each of the variables, with its preset's name; all of them or none. */
+  /** Creates a provider for each variable, named after its preset: all or none. */
   async importFromEnvironment(author: Author, variables: string[]): Promise<ProviderDetails[]> {
     const made: NewProvider[] = [];
     for (const [index, variable] of variables.entries()) {
@@ -234,11 +231,11 @@ export class ProviderService {
   }
 }
 
-/** What the audit log is told of a provider: of its address no query, in which people put keys. */
+/** A provider for the audit log: its URL without the query, which may hold a key. */
 function toTold(row: ProviderRow): ProviderRow {
   return { ...row, baseUrl: row.baseUrl?.split("?")[0] ?? null };
 }
 
 function nameTaken(name: string, param: string): GatewayError {
-  return new GatewayError("conflict", `There is a provider ${name} already.`, { param });
+  return new GatewayError("conflict", `The provider ${name} already exists.`, { param });
 }

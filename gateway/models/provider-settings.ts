@@ -4,24 +4,24 @@ import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-gu
 import { findPreset } from "../providers/presets.ts";
 import { howToAllow } from "../upstream/explain-failure.ts";
 
-/** Where and what a provider is, as it is entered: what is not given is the preset's, or the kind's. */
+/** A provider's settings as entered. Missing ones come from the preset or the kind. */
 export type ProviderSettingsInput = {
   kind: ProviderKindName;
   preset?: string | null | undefined;
   baseUrl?: string | null | undefined;
 };
 
-/** The same, complete. */
+/** The complete settings. */
 export type CheckedSettings = { kind: ProviderKindName; preset: string | null; baseUrl: string | null };
 
-/** Throws `invalid_value` or `missing_required_parameter` for settings that could never be called, when they are entered. */
+/** Throws `invalid_value` or `missing_required_parameter` for settings that can never work. */
 export async function checkSettings(
   { kind, preset = null, baseUrl }: ProviderSettingsInput,
   guard: AddressGuard,
 ): Promise<CheckedSettings> {
   const known = findPreset(kind, preset);
   if (preset !== null && known === null) {
-    const message = `Providers of the kind ${kind} have no preset ${preset}. providers.presets lists them.`;
+    const message = `Providers of kind ${kind} have no preset ${preset}. providers.presets lists them.`;
     throw new GatewayError("invalid_value", message, { param: "preset" });
   }
   const provider = findProvider(kind);
@@ -30,12 +30,12 @@ export async function checkSettings(
     return { kind, preset, baseUrl: await checkBaseUrl(address, guard) };
   }
   if (baseUrl === undefined || baseUrl === null) return { kind, preset, baseUrl: null };
-  throw new GatewayError("invalid_value", `A provider of the kind ${kind} has no base URL.`, {
+  throw new GatewayError("invalid_value", `Providers of kind ${kind} have no base URL. Remove it.`, {
     param: "baseUrl",
   });
 }
 
-/** Throws what the kind throws for settings, or a credential, of a form that it does not take. */
+/** Throws the kind's errors for invalid settings or credentials. */
 export function checkConnection(
   { kind, preset, baseUrl }: { kind: string; preset: string | null; baseUrl: string | null },
   secret: string | null,
@@ -44,26 +44,25 @@ export function checkConnection(
 }
 
 /**
- * The base URL of an upstream as it is stored. Throws `invalid_value` for one that could never be called, so that it is
- * said when it is entered; the address that is really dialled is checked again each time.
+ * The stored form of a base URL. Throws `invalid_value` for one that can never work. The dialed address is checked
+ * again on each connection.
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null)
-    throw new GatewayError("missing_required_parameter", "A provider of this kind needs a base URL.", {
+    throw new GatewayError("missing_required_parameter", "Providers of this kind require a base URL.", {
       param: "baseUrl",
     });
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw refused("is not a URL such as https://api.openai.com/v1");
   }
-  if (url.username !== "" || url.password !== "") throw refused("must not hold a user name or password");
+  if (url.username !== "" || url.password !== "") throw refused("must not contain a user name or password");
   if (url.hash !== "") throw refused("must not have a fragment (#…)");
   if (!guard.allowsPrivate(url.hostname, portOf(url))) {
     if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {
       throw refused(`is a private address. ${howToAllow(hostAndPortOf(url))}`);
     }
-    if (url.protocol === "http:")
-      throw refused("must use https, or the credential would travel in the clear");
+    if (url.protocol === "http:") throw refused("must use https: http would send the credential unencrypted");
   }
   return text.replace(/\/+$/, "");
 }

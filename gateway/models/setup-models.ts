@@ -5,7 +5,7 @@ import { findModelFacts } from "../known-models/model-facts.ts";
 import { findKind } from "../providers/registry.ts";
 import { fromPriceColumns } from "../known-models/prices.ts";
 
-/** What whoever sets a tool up has to know of a model. Null is unknown; prices are US dollars per million tokens. */
+/** The members of a model that setup commands need. Null is unknown. Prices are US dollars per million tokens. */
 export type SetupModel = {
   slug: string;
   contextWindow: number | null;
@@ -14,13 +14,13 @@ export type SetupModel = {
   outputPrice: number | null;
   canCallTools: boolean | null;
   isDemo: boolean;
-  /** Under which name the AI SDK keeps what such models need back. */
+  /** The name under which the AI SDK keeps provider data, such as signatures. */
   aiSdkName: string | null;
-  /** The forms that its upstream speaks itself; in any other the gateway translates. */
+  /** The dialects that its upstream speaks. The gateway translates any other. */
   dialects: ("chat" | "messages" | "responses")[];
 };
 
-/** By slug. Models that are gone are left out. */
+/** By slug. Omits deleted models. */
 export async function readSetupModels(
   slugs: string[],
   { database, catalogue }: { database: Database; catalogue: Catalogue },

@@ -10,14 +10,14 @@ import { explainFailure } from "../upstream/explain-failure.ts";
 import { parseJson } from "../wire/json.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 
-/** What a test of a provider showed: the whole, and each of its credentials. */
+/** The result of a provider test: overall, and per credential. */
 export type ProviderTest = Finding & { credentials: (Finding & { id: string; lastFour: string })[] };
 
 type Finding = { ok: boolean; message: string; latencyMs: number; modelCount: number };
 
 type ProbeOptions = { secretBox: SecretBox; upstreams: Upstreams };
 
-/** Calls the upstream for real, with each of the provider's credentials, or without one where it has none. */
+/** Calls the upstream with each of the provider's credentials, or without any. */
 export async function testProvider(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -35,7 +35,7 @@ export async function testProvider(
   return { ...summarize(findings), credentials: findings };
 }
 
-/** The names of the upstream's models, as seen with the first credential that works; what is wrong where none does. */
+/** The upstream's model names from the first working credential, or the problem. */
 export async function askForModels(
   row: ProviderRow,
   credentials: CredentialRow[],
@@ -76,7 +76,7 @@ function summarize(findings: (Finding & { lastFour: string })[]): Finding {
       ? (findings[0]?.message ?? "")
       : first
         ? `${failed.length} of ${count} keys ${failed.length === 1 ? "fails" : "fail"}. …${first.lastFour}: ${first.message}`
-        : `All ${count} keys work. Answered in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
+        : `All ${count} keys work. Responded in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
   return { ok: failed.length === 0, message, latencyMs, modelCount };
 }
 
@@ -84,19 +84,19 @@ function toFinding({ ok, message, latencyMs, models }: ProviderVerdict): Finding
   return { ok, message, latencyMs, modelCount: models.length };
 }
 
-/** What a real, cheap call to a provider showed. */
+/** The result of a real, cheap call to a provider. */
 type ProviderVerdict = {
   ok: boolean;
-  /** In words for whoever set the provider up. */
+  /** For the administrator. */
   message: string;
   latencyMs: number;
-  /** The names of the upstream's models, as far as it tells. */
+  /** The upstream's model names, as far as it lists them. */
   models: string[];
 };
 
 /**
- * Asks an upstream for its list of models: nothing is billed for that, and it takes host, address, path and credential.
- * Throws what the provider throws for settings that it does not take.
+ * Requests the upstream's model list, which is free and tests host, URL, path and credential. Throws the provider's
+ * errors for invalid settings.
  */
 async function probeProvider(
   provider: Provider,
@@ -110,12 +110,12 @@ async function probeProvider(
   if (typeof finding === "string") return { ok: false, message: finding, latencyMs, models: [] };
   const count = `${finding.length} ${finding.length === 1 ? "model" : "models"}`;
   const message = api.modelsEndpoint.answer
-    ? "It answers by itself."
-    : `Answered in ${latencyMs} ms, ${count}.`;
+    ? "Built in: no connection needed."
+    : `Responded in ${latencyMs} ms, ${count}.`;
   return { ok: true, message, latencyMs, models: finding };
 }
 
-/** The names of the models, or what is wrong. */
+/** The model names, or the problem. */
 async function ask(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
   const { modelsEndpoint } = api;
   try {
@@ -140,8 +140,8 @@ function readAnswer(api: UpstreamApi, { status, headers, body }: CollectedAnswer
   const isPage =
     /html/i.test(String(headers["content-type"])) ||
     /^\s*<(?:!doctype|html)/i.test(body.toString("utf8", 0, 200));
-  const what = isPage ? "a web page" : "no list of models";
-  return `What it answered at ${modelsEndpoint.path} is ${what}. Check the base URL.`;
+  const what = isPage ? "a web page" : "not a model list";
+  return `The response from ${modelsEndpoint.path} is ${what}. Check the base URL.`;
 }
 
 const timeouts = {

@@ -1,7 +1,7 @@
 import type { Endpoint } from "./provider.ts";
 
 /**
- * An endpoint below the base URL, whose own path and query are kept.
+ * An endpoint below the base URL, whose path and query are kept.
  * @param path begins with a slash and may have a query
  * @param credentialHeaders names and values in turn
  */
@@ -23,7 +23,7 @@ export function endpointAt(
       "application/json",
       "accept",
       "application/json, text/event-stream",
-      // Usage is read from the bytes as they pass, so they must come as they are.
+      // Usage is read from the relayed bytes, so they must not be compressed.
       "accept-encoding",
       "identity",
       "user-agent",

@@ -1,14 +1,14 @@
 /** https://www.rfc-editor.org/rfc/rfc2397 */
 export type DataUrl = {
-  /** In small letters, without parameters. */
+  /** In lower case, without parameters. */
   mediaType: string;
-  /** Null where the data is not in base64. */
+  /** Null where the data is not base64. */
   base64: string | null;
-  /** The data as text; null where it is none. */
+  /** The data as text. Null if it is not text. */
   text(): string | null;
 };
 
-/** Null for what is no data URL. */
+/** Null for anything but a data URL. */
 export function parseDataUrl(url: string): DataUrl | null {
   const comma = url.slice(0, headLengthMax).indexOf(",");
   if (!/^data:/i.test(url) || comma === -1) return null;
@@ -28,7 +28,7 @@ export function parseDataUrl(url: string): DataUrl | null {
 
 const headLengthMax = 256;
 
-/** Nothing means plain text; the other name is wrong, but common. */
+/** A missing type means plain text. The other name is wrong but common. */
 const aliases = new Map([
   ["", "text/plain"],
   ["image/jpg", "image/jpeg"],

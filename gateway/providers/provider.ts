@@ -8,60 +8,60 @@ import type {
 } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
-/** How one kind of upstream is spoken to: pure functions. What is called, and when, is decided elsewhere. */
+/** How to speak to one kind of upstream: pure functions. The caller decides which to call, and when. */
 export type Provider = {
-  /** For people, unless a preset has a label of its own. */
+  /** Shown to people, unless a preset has its own label. */
   label: string;
-  /** For a form. A preset can require other fields than its kind. */
+  /** For the form. A preset can require other fields than its kind. */
   fields: ProviderFields;
-  /** In OpenTelemetry's conventions, unless a preset has a name of its own. */
+  /** Its name in OpenTelemetry's conventions, unless a preset has one. */
   telemetryName?: string;
-  /** Under which name the AI SDK keeps what such models need back, as thought signatures. */
+  /** The name under which the AI SDK keeps provider data, such as signatures. */
   aiSdkName?: string;
-  /** Whether it only imitates models: everything else is preferred, and it is no step of the onboarding. */
+  /** Whether it only imitates models. Any other provider is preferred, and it does not complete the onboarding. */
   isDemo?: true;
-  /** Where it is unless somebody says otherwise; null where nobody can know. */
+  /** The default base URL. Null where there is none. */
   defaultBaseUrl: string | null;
-  /** The well-known upstreams of this kind. */
+  /** The known upstreams of this kind. */
   presets: readonly Preset[];
-  /** Made once, when the provider is read or changes. Throws `invalid_value` for settings that cannot be right. */
+  /** Called when the provider is loaded or changes. Throws `invalid_value` for invalid settings. */
   connect(settings: ProviderSettings): UpstreamApi;
 };
 
-/** The settings of a provider, with the words of a form where the usual ones would not do. */
+/** The settings of a provider, with texts for the form where the defaults do not fit. */
 export type ProviderFields = {
   baseUrl: "required" | "optional" | "none";
   baseUrlExample?: string;
   baseUrlHint?: string;
   apiKey: "required" | "optional" | "none";
   apiKeyLabel?: string;
-  /** `aws` has a region in place of the base URL, and one key or a pair. */
+  /** `aws` shows a region instead of the base URL, and one key or a pair. */
   form?: "aws";
 };
 
-/** What is known about an upstream, for whoever adds it. */
+/** Facts about a known upstream, for the form of a new provider. */
 export type Preset = {
-  /** Also the name that a provider made from it is offered. */
+  /** Also the suggested provider name. */
   name: string;
-  /** As its company writes it. */
+  /** As its company spells it. */
   label: string;
-  /** Null where it is different for everyone. */
+  /** Null where every customer has another. */
   baseUrl: string | null;
-  /** Where people get a key; null where none is needed. */
+  /** The page with the API keys. Null where no key is needed. */
   keyPageUrl: string | null;
-  /** What whoever adds it should know, where it is not obvious. */
+  /** A hint for the form, where something is not obvious. */
   hint?: string;
-  /** The environment variable in which its own tools look for the key; null where there is none. */
+  /** The environment variable that its own tools read the key from. Null for none. */
   keyVariable: string | null;
-  /** What else its own tools read from the environment. */
+  /** Further settings that its own tools read from the environment. */
   readEnvironment?(environment: Environment): EnvironmentSettings;
-  /** In OpenTelemetry's conventions, if it is not the preset's name. */
+  /** Its name in OpenTelemetry's conventions, if that differs from the preset's name. */
   telemetryName?: string;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The key is one under another name than the preset's `keyVariable`. */
+/** Replaces the key of the preset's `keyVariable`. */
 export type EnvironmentSettings = {
   baseUrl: string | null;
   key?: readonly [variable: string, value: string] | null;
@@ -69,89 +69,92 @@ export type EnvironmentSettings = {
 
 export type ProviderSettings = { baseUrl: string; secret: string | null; preset: string | null };
 
-/** An upstream's operations, with our credential in them. */
+/** An upstream's operations, with the provider's credential. */
 export type UpstreamApi = {
-  /** Where the upstream lists its models, for a GET request. */
+  /** The endpoint that lists its models, for a GET request. */
   modelsEndpoint: Endpoint;
-  /** The names in that list; null when it is not one. */
+  /** The names in that list. Null for a malformed list. */
   readModelNames(list: unknown): string[] | null;
   chat(model: UpstreamModel): ChatApi;
-  /** Null where the upstream has none. */
+  /** Null where the upstream has no embeddings. */
   embeddings(model: UpstreamModel): EmbeddingsApi | null;
-  /** Where it speaks other dialects of clients than chat completions itself, by the endpoint's name. */
+  /** Its endpoints for other client dialects than chat completions, by endpoint name. */
   dialects?: Partial<Record<DialectEndpointName, Endpoint>>;
   /**
-   * The HTTP status that an answer which is no success should have had, for upstreams that use one for several things;
-   * `body` is its JSON, or null.
+   * The status that a failed answer means, for upstreams that use one status for several causes. `body` is its JSON, or
+   * null.
    */
   meantStatus?(status: number, body: unknown): number;
 };
 
-/** As they come after `/v1/`. */
+/** The paths after `/v1/`. */
 export type DialectEndpointName = "chat/completions" | "messages" | "messages/count_tokens" | "responses";
 
-/** A model as its upstream knows it. */
+/** A model in the upstream's terms. */
 export type UpstreamModel = {
   name: string;
-  /** The most tokens that it can answer with; null where nobody said. */
+  /** The model's maximum output tokens. Null if unknown. */
   outputTokensMax: number | null;
-  /** Whether it can think before it answers; undefined where nobody knows. */
+  /** Whether it can reason. Undefined if unknown. */
   canReason?: boolean | undefined;
 };
 
-/** How chat completions are made by this upstream. */
+/** How this upstream makes chat completions. */
 export type ChatApi = ChatTranslation & {
   endpoint: Endpoint;
   streamEndpoint: Endpoint;
-  /** Of an upstream that speaks chat completions: it gets the bytes of a client that does, too. Null for all others. */
+  /** For an upstream that speaks chat completions and receives the client's bytes. Null for all others. */
   quirks: ChatQuirks | null;
 };
 
 export type ChatTranslation = {
-  /** The upstream's request, still as a value. Throws `unsupported_parameter` for what would change the answer if dropped. */
+  /**
+   * The upstream's request as a value. Throws `unsupported_parameter` for a parameter that changes the answer and has
+   * no equivalent.
+   */
   buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
-  /** May throw anything for what is no answer. */
+  /** May throw anything for a malformed answer. */
   readAnswer(answer: unknown): ChatAnswer;
   /** The media type of the upstream's streams, without parameters. */
   streamContentType: string;
-  /** @param eventBytesMax the longest event that is waited for. */
+  /** @param eventBytesMax the maximum length of an event */
   createDecoder(eventBytesMax: number): EventDecoder;
   createStreamReader(): ChatStreamReader;
 };
 
-/** What an answer comes to. The gateway adds the id, the time and the slug. */
+/** The converted answer. The gateway adds the ID, the time and the slug. */
 export type ChatAnswer = { choices: CompletionChoice[]; usage: ChatUsage | null };
 
 /** Reads one stream, event by event. */
 export type ChatStreamReader = {
   /**
-   * What the event says to the client, in order; often nothing. The role of the first delta is added by the gateway.
-   * Throws `upstreamReported(…)` for an event that reports an error, and may throw anything for one that is none.
+   * The event's choices for the client, often none. The gateway adds the role of the first delta. Throws
+   * `upstreamReported(…)` for a reported error, and may throw anything for a malformed event.
    */
   read(event: UpstreamEvent): ChunkChoice[];
-  /** The counts as far as they are known. Asked for with every delta, so it must be at hand. */
+  /** The counts so far. Read for every delta, so it must be cheap. */
   readonly usage: ChatUsage | null;
   /**
-   * `unfinished`: the end of the connection would be a break. `finished`: every choice has its finish reason, but counts may
-   * still come. `ended`: the upstream has said that this was all.
+   * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but usage may
+   * follow. `ended`: the upstream has ended the stream.
    */
   readonly state: "unfinished" | "finished" | "ended";
 };
 
-/** Embeddings: the client's own bytes, or a translation. */
+/** Embeddings: the client's bytes, or a translation. */
 export type EmbeddingsApi =
   | { form: "native"; endpoint: Endpoint }
   | {
       form: "translated";
       endpoint: Endpoint;
-      /** Throws `unsupported_parameter` or `invalid_value` for what the upstream cannot do. */
+      /** Throws `unsupported_parameter` or `invalid_value` for an impossible request. */
       buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
-      /** May throw anything for what is no answer. */
+      /** May throw anything for a malformed answer. */
       readAnswer(answer: unknown): EmbeddingsAnswer;
     };
 
 export type EmbeddingsAnswer = {
-  /** One for each input, in their order. */
+  /** One for each input, in order. */
   embeddings: number[][];
   inputTokens: number | null;
 };
@@ -159,15 +162,15 @@ export type EmbeddingsAnswer = {
 export type Endpoint = {
   /** Scheme, host and port. */
   origin: string;
-  /** With the query. */
+  /** Includes the query. */
   path: string;
   /** Names and values in turn. */
   headers: string[];
-  /** Our credential in those headers, which an upstream may quote and nobody else may see. */
+  /** The credential in those headers. An upstream may quote it, and no one else may see it. */
   secret: string | null;
-  /** Further headers, names and values in turn, where they depend on the request: a signature. */
+  /** Further headers, names and values in turn, that depend on the request: a signature. */
   sign?(request: UpstreamRequest): Promise<string[]>;
-  /** An upstream inside this process: no connection is opened, and the answer is played as if it came over one. */
+  /** An upstream inside this process: no connection is opened, and the answer is played as if it arrived on one. */
   answer?(request: UpstreamRequest): ScriptedAnswer;
 };
 
@@ -178,6 +181,6 @@ export type ScriptedAnswer = {
   status: number;
   headers: Record<string, string>;
   parts: Iterable<{ delayMs: number; text: string }>;
-  /** How it ends: as it should, by a connection that breaks, or not at all. */
+  /** How it ends: complete, with a broken connection, or never. */
   ending: "complete" | "broken" | "silent";
 };

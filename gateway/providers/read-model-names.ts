@@ -1,8 +1,8 @@
 import { isObject } from "../wire/json.ts";
 
 /**
- * The names of the models in `list[member]`, or null when that is no array.
- * @param nameKey the member of a model that has its name
+ * The names of the models in `list[member]`. Null for anything but an array.
+ * @param nameKey the member with a model's name
  */
 export function readModelNames(
   list: unknown,

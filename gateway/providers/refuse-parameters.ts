@@ -2,10 +2,10 @@ import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { isObject } from "../wire/json.ts";
 import { unsupported } from "../wire/unsupported.ts";
 
-/** A parameter that an upstream has nothing like, unless its value is as good as none. */
+/** A parameter without an equivalent, unless its value has no effect. */
 export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];
 
-/** Throws `unsupported_parameter` for the first of them that the request has. */
+/** Throws `unsupported_parameter` for the first such parameter of the request. */
 export function refuseParameters(body: ChatRequestBody, inexpressible: readonly Inexpressible[]): void {
   for (const [param, isNeutral, why] of inexpressible) {
     const value = body[param];
@@ -25,7 +25,7 @@ export function is(neutral: unknown): (value: unknown) => boolean {
   return (value) => value === neutral;
 }
 
-/** For what cannot be asked at all. */
+/** For a parameter without any neutral value. */
 export function never(): boolean {
   return false;
 }

@@ -21,7 +21,7 @@ export type ProviderKindName = keyof typeof providerKinds;
 
 export const providerKindNames = Object.keys(providerKinds) as ProviderKindName[];
 
-/** Null for a kind that this version does not know, as after going back to an older one. */
+/** Null for an unknown kind, such as after a downgrade. */
 export function findKind(kind: string): Provider | null {
   return Object.hasOwn(providerKinds, kind) ? providerKinds[kind as ProviderKindName] : null;
 }
@@ -32,6 +32,6 @@ export function findProvider(kind: string): Provider {
   if (provider) return provider;
   throw new GatewayError(
     "service_unavailable",
-    `Providers of the kind ${kind} are not known to this version of the gateway.`,
+    `The provider kind ${kind} is unknown to this version of the gateway. Upgrade the gateway, or delete the provider.`,
   );
 }

@@ -1,12 +1,10 @@
 import { GatewayError } from "../errors.ts";
 
-/** An error that an upstream reports in the middle of its stream. What it quotes of our credential is taken out later. */
+/** An error that an upstream reports within its stream. Credentials that it quotes are removed later. */
 export function upstreamReported(message: unknown): GatewayError {
   return new GatewayError(
     "upstream_error",
-    typeof message === "string" && message !== ""
-      ? message
-      : "The model's provider reported an error in the middle of its answer.",
+    typeof message === "string" && message !== "" ? message : "The provider reported an error mid-stream.",
     { reason: "reported_error" },
   );
 }

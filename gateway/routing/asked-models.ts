@@ -5,17 +5,16 @@ type AskedModelsOptions = {
   catalogue: Pick<Catalogue, "find">;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** How many names of models that are not here are kept in an hour. */
+  /** Bounds names of unknown models that are recorded in an hour. */
   unknownPerHourMax: number;
 };
 
 /**
- * Under which name a request goes into the usage history. It is what the client asked for, unless that could be a text or a
- * secret. Names that are in no catalogue are made up by clients, and sums are kept by model for ever: only so many are taken.
+ * Decides the model name that a usage record keeps. Clients invent names and sums are kept forever, so only a bounded
+ * number of unknown names is recorded, and none that may be text or a secret.
  */
 export class AskedModels {
   readonly #options: AskedModelsOptions;
-  /** Those of this hour. */
   readonly #unknown = new Set<string>();
   #hour = 0;
 
@@ -23,7 +22,7 @@ export class AskedModels {
     this.#options = options;
   }
 
-  /** Empty for what is not kept. */
+  /** Empty for a name that is not recorded. */
   nameOf(asked: unknown): string {
     if (typeof asked !== "string") return "";
     if (this.#options.catalogue.find(asked)) return asked;
@@ -39,23 +38,23 @@ export class AskedModels {
   }
 }
 
-/** A slug, or a name of the kind that models have: short words and numbers with signs between them. */
+/** A slug, or a typical model name: short words and numbers with separators. */
 function isKeepable(text: string): boolean {
   if (keyBeginning.test(text)) return false;
   if (parseSlug(text)) return true;
   if (text.length > bareLengthMax || !isBareName(text) || !/[a-z]/i.test(text)) return false;
-  // Vertex writes a version behind it; anything else there makes it an e-mail address.
+  // Vertex appends a version. Any other text there makes it an e-mail address.
   if (/@(?!\d)/.test(text)) return false;
-  // A date is eight digits, a version two or three; secrets in hexadecimals have more.
+  // A date has eight digits and a version two or three. Hexadecimal secrets have more.
   return text.replaceAll(/\D/g, "").length <= digitsMax && text.split(/[^a-z\d]+/i).every(isWord);
 }
 
-/** `8x7B` changes three times between letters and digits; what is random does so all the time, or is long. */
+/** `8x7B` switches three times between letters and digits. Random text switches more often or is longer. */
 function isWord(text: string): boolean {
   return text.length <= wordLengthMax && (text.match(/(?<=\d)\D|(?<=\D)\d/g) ?? []).length <= 3;
 }
 
-/** OpenAI's keys, the gateway's own, and those of many others. */
+/** Keys of OpenAI, of the gateway and of many others. */
 const keyBeginning = /(?:^|[^a-z])sk[-_]/i;
 const bareLengthMax = 64;
 const wordLengthMax = 14;

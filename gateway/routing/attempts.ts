@@ -7,7 +7,7 @@ import type { UpstreamCall, UpstreamEvents, UpstreamHeaders } from "../upstream/
 export type AttemptsOptions = {
   coolDowns: CoolDowns;
   retryBudget: RetryBudget;
-  /** A number from 0 to 1, without 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   random: () => number;
   attemptsMax: number;
   coolDownMs: number;
@@ -15,41 +15,39 @@ export type AttemptsOptions = {
   retryWaitMsMax: number;
 };
 
-/** A call by one way: made, but not begun. */
+/** A prepared call of one candidate. It has not started. */
 export type Attempt = {
-  /** Who hears of it, unless it is given up for another one. */
+  /** Receives the call's events, unless another candidate replaces it. */
   events: UpstreamEvents;
   begin(events: UpstreamEvents): UpstreamCall;
 };
 
-/** Whose call it is. */
 type Caller = {
-  /** Throws a `GatewayError` for a way that cannot be taken. */
+  /** Throws a `GatewayError` for a candidate that cannot serve the request. */
   prepare(candidate: Candidate): Attempt;
-  /** The way was called and refused to look at the request, or could not be reached. */
+  /** The candidate refused the call without processing it, or could not be reached. */
   refused(candidate: Candidate, why: CoolDownCause): void;
 };
 
 /**
- * One call, by whichever way answers. Another way is taken only where nothing of the answer has been passed on and the
- * request was certainly not processed: it never left, or the upstream refused to look at it. What comes then, comes to the
- * events of the attempt that answered.
+ * One logical call over several candidates. Another one is tried only before the first byte, and only if the request
+ * was certainly not processed: it never left, or the upstream refused it.
  */
 export class Attempts implements UpstreamCall, UpstreamEvents {
   readonly #options: AttemptsOptions;
   readonly #groups: readonly (readonly Candidate[])[];
   readonly #caller: Caller;
   readonly #tried: Candidate[] = [];
-  /** Providers that could not be reached: another credential would not help. */
+  /** Providers that could not be reached. Another credential would not help. */
   readonly #unreachable: string[] = [];
-  /** Why the first of the ways that cannot be taken cannot be. */
+  /** Why the first unusable candidate cannot serve the request. */
   #refusal: unknown = null;
   #calls = 0;
   #way: Candidate | null = null;
-  /** Of the attempt that answers, or may. The attempt itself holds the request's body. */
+  /** Events of the current attempt. The attempt itself would keep the request's body in memory. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
-  /** By a call that was given up for another. */
+  /** Whether an abandoned call was sent. */
   #wasSent = false;
   #waiting: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -60,12 +58,12 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     this.#caller = caller;
   }
 
-  /** Throws what `prepare` threw first, where no way can be taken. */
+  /** Throws the first error of `prepare` if no candidate can serve the request. */
   begin(): void {
     const { coolDowns, retryBudget } = this.#options;
     retryBudget.noteRequest();
     if (this.#takeNext()) return;
-    // Where all who can be asked this are cooling down, to call one of them is better than to call nobody.
+    // If every usable candidate is cooling down, calling one is better than failing.
     if (this.#takeOneOf(() => selectSoonest(this.#groups, coolDowns, this.#isLeft))) return;
     if (this.#refusal) throw this.#refusal;
   }
@@ -147,7 +145,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     return true;
   }
 
-  /** Returns false when there is no way left that can be taken. */
+  /** Returns false if no usable candidate is left. */
   #takeNext(): boolean {
     const { coolDowns, random } = this.#options;
     return this.#takeOneOf(() => selectCandidate(this.#groups, coolDowns, this.#isLeft, random));
@@ -174,7 +172,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     this.#events = attempt.events;
     this.#calls++;
     const call = attempt.begin(this);
-    // A call that fails at once has been given up for another already.
+    // A call that failed at once has already been replaced.
     if (this.#events === attempt.events) this.#call = call;
   }
 
@@ -183,16 +181,16 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 }
 
 /**
- * Statuses by which an upstream says that it did not look at the request: our credential is refused (401, 403) or has no
- * money left (402), too many requests (429), not available (503), overloaded (529, Anthropic's).
+ * Statuses of an upstream that did not process the request: credential refused (401, 403), out of funds (402), rate
+ * limited (429), unavailable (503), overloaded (529, Anthropic).
  */
 const refusals = new Set([401, 402, 403, 429, 503, 529]);
 
 /**
- * The way to take next: the first group that has one left, and in it a credential by weight. Null when all have been tried
- * or are cooling down.
- * @param isLeft whether a way may still be tried for this request
- * @param random a number from 0 to 1, without 1
+ * Selects the next candidate: from the first group with one left, by the weight of its credential. Null if all were
+ * tried or are cooling down.
+ * @param isLeft whether a candidate may still be tried for this request
+ * @param random from 0 (inclusive) to 1 (exclusive)
  */
 function selectCandidate(
   groups: readonly (readonly Candidate[])[],
@@ -213,7 +211,7 @@ function selectCandidate(
   return null;
 }
 
-/** When all are cooling down: of those that may still be tried, the one that is ready soonest. */
+/** If all are cooling down, selects the one that is ready first. */
 function selectSoonest(
   groups: readonly (readonly Candidate[])[],
   coolDowns: CoolDowns,

@@ -3,28 +3,26 @@ import type { GatewayError } from "../errors.ts";
 import type { ChatApi, EmbeddingsApi, UpstreamApi, UpstreamModel } from "../providers/provider.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream-call.ts";
 
-/** One way to a model: a provider with one of our credentials for it, and everything that calling it takes. */
+/** One provider, credential and upstream model that can answer a request. */
 export type Candidate = Readonly<{
   providerId: string;
   providerName: string;
-  /** The kind of its API, and the preset that it was made from; null where it was made without one. */
+  /** The preset is null for a provider created without one. */
   providerKind: string;
   preset: string | null;
-  /** Null where the provider needs none. */
+  /** Null for a provider without authentication. */
   credentialId: string | null;
-  /** The credential's share of the requests, beside the others of its provider. */
+  /** Share of the provider's requests, relative to its other credentials. */
   weight: number;
   upstreamModel: UpstreamModel;
   prices: Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
   timeouts: UpstreamTimeouts;
-  /** An error where the provider cannot be called, for a reason that is the gateway's and not the client's. */
+  /** An error if the gateway's own configuration prevents the call. */
   target: Target | GatewayError;
 }>;
 
-/** The upstream's operations with this model. */
 export type Target = {
   chat: ChatApi;
-  /** Null where the upstream has none. */
   embeddings: EmbeddingsApi | null;
   dialects: NonNullable<UpstreamApi["dialects"]>;
   meantStatus: UpstreamApi["meantStatus"];

@@ -11,18 +11,18 @@ import type { Candidate } from "./candidate.ts";
 import type { KnownKey } from "../keys/key-cache.ts";
 import { isBareName, parseSlug } from "./slug.ts";
 
-/** A model that can be called, with every way to it. */
+/** A model that can be called, with its candidates. */
 export type CatalogueModel = Readonly<{
   id: string;
   slug: string;
   createdAt: Date;
-  /** The model's own provider with each of its credentials, then the same for each fallback, in their order. */
+  /** The model's own provider with each credential, then each fallback in order. */
   candidates: readonly (readonly Candidate[])[];
 }>;
 
 type CatalogueOptions = { database: Database; secretBox: SecretBox; limits: Settings; log: Log };
 
-/** All models with their providers, in memory: read at the start and again, as a whole, whenever one of them changes. */
+/** Every model and provider, in memory. The whole catalogue is reloaded after each change. */
 export class Catalogue {
   readonly #options: CatalogueOptions;
   #models: ReadonlyMap<string, CatalogueModel> = new Map();
@@ -37,17 +37,16 @@ export class Catalogue {
     return this.#models.get(slug);
   }
 
-  /** Whether each of these ids is a model's that is known here. */
   hasAll(modelIds: ReadonlySet<string>): boolean {
     return [...modelIds].every((id) => this.#ids.has(id));
   }
 
-  /** By slug. */
+  /** Sorted by slug. */
   list(): Iterable<CatalogueModel> {
     return this.#models.values();
   }
 
-  /** An endpoint of each provider's credential that is in use. */
+  /** One endpoint for each credential in use. */
   *endpoints(): Generator<Endpoint> {
     for (const { candidates } of this.#models.values()) {
       for (const { target } of candidates.flat()) {
@@ -56,7 +55,7 @@ export class Catalogue {
     }
   }
 
-  /** Reads everything again. One after another: what was read first must not replace what was read later. */
+  /** Reloads run one after another, so that an older read never replaces a newer one. */
   reload(): Promise<void> {
     const reload = this.#reloading.then(() => this.#read());
     this.#reloading = reload.catch(() => {});
@@ -100,33 +99,29 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
   );
 }
 
-/** Where a request goes: decided once, then carried along. */
+/** The resolved route of a request, decided once. */
 export type Route = CatalogueModel;
 
-/**
- * The route of a request. Throws `model_not_found`, in the same words whether there is no such model or the key may not
- * use it.
- */
+/** Throws `model_not_found`. The message does not reveal whether the model exists for other keys. */
 export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string): Route {
   const model = catalogue.find(slug);
   if (model && key.modelIds.has(model.id)) return model;
-  // Only what can be a name is repeated: it goes into answers and terminals.
+  // Only valid names are quoted, because messages go to terminals.
   const isBare = isBareName(slug);
   const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
   throw new GatewayError(
     "model_not_found",
-    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the models it may use.`,
+    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the key's models.`,
     { param: "model" },
   );
 }
 
-/** For a model that was named as its provider does. */
+/** For a model named without its provider. */
 function explainSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
   const meant = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
   return ` Models are named \`<provider>/<model_name>\`${meant ? `: did you mean \`${meant.slug}\`?` : "."}`;
 }
 
-/** The models a key may use, by slug. */
 export function listModels(catalogue: Catalogue, key: KnownKey): CatalogueModel[] {
   return [...catalogue.list()].filter((model) => key.modelIds.has(model.id));
 }

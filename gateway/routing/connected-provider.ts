@@ -13,7 +13,7 @@ import type { Target, Candidate } from "./candidate.ts";
 
 type ConnectedProviderOptions = { secretBox: SecretBox; limits: Settings; log: Log };
 
-/** A provider as models are called through it: its upstream's operations, once with each credential. */
+/** A provider with its upstream's operations, once per credential. */
 export class ConnectedProvider {
   readonly #row: ProviderRow;
   readonly #timeouts: UpstreamTimeouts;
@@ -31,13 +31,13 @@ export class ConnectedProvider {
       try {
         return { credentialId, weight, api: connect(row, credential, secretBox) };
       } catch (error) {
-        log.error({ provider: row.name, credentialId, error }, "the provider cannot be called");
+        log.error({ provider: row.name, credentialId, error }, "the provider's settings are invalid");
         return { credentialId, weight, api: toGatewayError(error) };
       }
     });
   }
 
-  /** The ways to a model of this provider, one for each credential. */
+  /** One candidate per credential. */
   candidatesFor(model: ModelRow): Candidate[] {
     const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
     const upstreamModel = {

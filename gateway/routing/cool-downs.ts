@@ -1,35 +1,35 @@
 import type { ErrorReason } from "../errors.ts";
 
-/** Which credentials of which providers had better be left alone for a while, until when, and why. */
+/** Which credentials are cooling down, until when, and why. */
 export class CoolDowns {
   readonly #now: () => number;
   readonly #current = new Map<string, CoolDown & { providerName: string }>();
 
-  /** @param now milliseconds on a clock that only goes forward */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Milliseconds until the way may be taken again; 0 when it may be now. */
+  /** Milliseconds until the candidate may be called again. 0 means now. */
   leftMs(candidate: CooledWay): number {
     if (this.#current.size === 0) return 0;
     const coolDown = this.#current.get(nameOf(candidate));
     return coolDown === undefined ? 0 : Math.max(0, coolDown.until - this.#now());
   }
 
-  /** Null when the way may be taken. */
+  /** Null for a candidate that may be called. */
   find(candidate: CooledWay): CoolDown | null {
     return this.leftMs(candidate) === 0 ? null : (this.#current.get(nameOf(candidate)) ?? null);
   }
 
-  /** The name of the provider of each way that is left alone now. */
+  /** The provider name of each candidate that is cooling down. */
   coolingProviders(): string[] {
     const now = this.#now();
     const cooling = [...this.#current.values()].filter(({ until }) => until > now);
     return cooling.map(({ providerName }) => providerName);
   }
 
-  /** Never shortens a cool-down that is on already. */
+  /** Never shortens an existing cool-down. */
   start(candidate: CooledWay & { providerName: string }, ms: number, why: CoolDownCause): void {
     const now = this.#now();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
@@ -40,10 +40,10 @@ export class CoolDowns {
   }
 }
 
-/** Both in milliseconds of the clock. */
+/** Both in milliseconds of the monotonic clock. */
 export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause>;
 
-/** The code is an error's, or `http_` and a status; the reason says it more exactly. */
+/** The code is a `GatewayError` code or `http_<status>`. The reason is more specific. */
 export type CoolDownCause = Readonly<{ code: string; reason: ErrorReason | null }>;
 
 type CooledWay = { providerId: string; credentialId: string | null };
@@ -53,14 +53,14 @@ function nameOf({ providerId, credentialId }: CooledWay): string {
 }
 
 /**
- * How many requests may be tried again: a share of all requests, so that retries do not bury an upstream that is struggling
- * already. A few are always there, or a quiet gateway could never retry at all.
+ * Limits retries to a share of all requests, so that they do not overload a failing upstream. A small reserve lets a
+ * quiet gateway retry.
  */
 export class RetryBudget {
   readonly #share: number;
   #left = reserveRetries;
 
-  /** @param percent retries for each hundred requests */
+  /** @param percent retries per hundred requests */
   constructor(percent: number) {
     this.#share = percent / 100;
   }

@@ -8,19 +8,19 @@ import type { Candidate } from "./candidate.ts";
 type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
 
 /**
- * Says in the log which providers are not called because their addresses are private, and what would allow it: who started
- * the gateway without it may never look at the provider's page. Once for each provider and place.
+ * Logs providers that are not called because their address is private, and the setting that allows it. Once per
+ * provider and address.
  */
 export class PrivateAddressWarnings {
   readonly #options: PrivateAddressWarningsOptions;
-  /** Where each provider was when it was told of, by its id. */
+  /** The origin that each provider was last warned about, by provider ID. */
   readonly #told = new Map<string, string>();
 
   constructor(options: PrivateAddressWarningsOptions) {
     this.#options = options;
   }
 
-  /** Of models as the gateway starts, as far as it can be told without asking a name server: that may take long. */
+  /** At start, checks only what is known without DNS, which may be slow. */
   warnAtStart(models: Iterable<CatalogueModel>): void {
     for (const { candidates } of models) {
       for (const candidate of candidates.flat()) {
@@ -31,7 +31,7 @@ export class PrivateAddressWarnings {
     }
   }
 
-  /** The way was refused for its address. */
+  /** The candidate was refused for its address. */
   warn({ providerId, providerName, target }: Candidate): void {
     if (target instanceof GatewayError) return;
     const { origin } = target.chat.endpoint;
@@ -40,7 +40,7 @@ export class PrivateAddressWarnings {
     const address = hostAndPortOf(new URL(origin));
     this.#options.log.warn(
       { provider: providerName, address },
-      `a provider is not called, because its address is private. ${howToAllow(address)}`,
+      `the provider's address is private, so requests to it are blocked. ${howToAllow(address)}`,
     );
   }
 }

@@ -5,12 +5,12 @@ export function parseSlug(text: string): { providerName: string; modelName: stri
   return { providerName: text.slice(0, slash), modelName: text.slice(slash + 1) };
 }
 
-/** Whether it has the form of a model's name without its provider, as clients say it that know nothing of providers. */
+/** Whether the text looks like a model name without a provider. */
 export function isBareName(text: string): boolean {
   return !text.includes("/") && parseSlug(`provider/${text}`) !== null;
 }
 
-/** What a provider may be called: the prefix of its models' slugs. */
+/** Provider names are the prefix of slugs. */
 export const providerNamePattern = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export const slugLengthMax = 255;

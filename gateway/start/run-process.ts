@@ -7,11 +7,11 @@ import { type Runtime, systemRuntime } from "../runtime.ts";
 import { WorkerPool } from "./workers/worker-pool.ts";
 import { toListenError } from "../http/server-address.ts";
 
-/** Serves until it is told to stop; with a command it does that and ends. What cannot be done is said, with exit code 1. */
+/** Serves until it is stopped, or runs a command. Prints a failure and exits with code 1. */
 export async function runProcess(parameters: string[]): Promise<void> {
-  // Whatever it creates, such as the database and its log, is for its own user.
+  // Files it creates, such as the database and its log, are private.
   process.umask(0o077);
-  // Whoever reads the output may be gone, such as the `tee` behind it, which a Ctrl-C ends, too: requests go on.
+  // The reader of the output, such as `tee`, may be gone after Ctrl-C. Requests continue.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   try {
     await serveOrObey(parameters);
@@ -33,7 +33,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   }
 
   if (cluster.isPrimary && config.workers > 1) return serveWithWorkers(config, runtime);
-  // Who looks after the workers does without all that they load.
+  // The primary does not load what workers need.
   const { startGateway } = await import("./start-gateway.ts");
   const start = () => startGateway(config, runtime, cluster.isWorker);
   if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);
@@ -54,7 +54,7 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
     const { serveWorkerMetrics } = await import("./workers/serve-worker-metrics.ts");
     await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });
   }
-  // From now on: the first worker serves while the others still start.
+  // The first worker already serves while the others start.
   stopWhenTold(runtime, () => workers.stop());
   const said = await workers.start();
   if (workers.isStopping) return;
@@ -62,17 +62,17 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
   process.stdout.write(said);
 }
 
-/** @param stop resolves with whether everything has ended as it should */
+/** @param stop resolves with whether everything ended cleanly */
 function stopWhenTold(runtime: Runtime, stop: () => Promise<boolean>): void {
   let stoppingSince = 0;
   const onSignal = async () => {
     if (stoppingSince > 0) {
-      // Whoever asks again means it. But a terminal tells npm and the gateway at once, and npm passes it on.
+      // A second signal exits. But a terminal signals npm and the gateway, and npm forwards it.
       if (runtime.now() - stoppingSince > sameSignalMs) process.exit(1);
       return;
     }
     stoppingSince = runtime.now();
-    process.stdout.write("Finishing the requests under way. Once more to stop at once.\n");
+    process.stdout.write("Finishing open requests. Press Ctrl-C again to stop at once.\n");
     process.exit((await stop()) ? 0 : 1);
   };
   process.on("SIGINT", () => void onSignal());
@@ -81,25 +81,25 @@ function stopWhenTold(runtime: Runtime, stop: () => Promise<boolean>): void {
 
 const sameSignalMs = 500;
 
-/** What stopped the start, in words; a stack only where it is a mistake of ours. */
+/** Explains why the start failed. Only a bug has a stack trace. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;
-  if (error.name === "KmsError") return `The data key cannot be had: ${error.message}.`;
+  if (error.name === "KmsError") return `The data key is unavailable: ${error.message}.`;
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
   if (error instanceof GatewayError) return error.message;
   if (error.name === "DatabaseUnavailableError")
-    return `${error.message} Check DATABASE_URL, and that the database runs.`;
+    return `${error.message} Check DATABASE_URL, and that the database is running.`;
   if (code?.startsWith("SQLITE_"))
-    return `The database file cannot be used: ${error.message}. Check DATABASE_URL.`;
-  if (code?.startsWith("ER_")) return `The database refuses: ${error.message}. Check DATABASE_URL.`;
+    return `The database file is unusable: ${error.message}. Check DATABASE_URL.`;
+  if (code?.startsWith("ER_"))
+    return `The database refused the connection: ${error.message}. Check DATABASE_URL.`;
   return error.stack ?? error.message;
 }
 
 /**
- * The port for all workers: a free one for 0. Throws when somebody else has it, which the workers would not notice, since
- * they share it.
+ * The port for all workers: a free one for 0. Throws when it is in use, because workers share it and would not notice.
  */
 async function findPort({ host, port }: { host: string; port: number }): Promise<number> {
   const server = createServer();

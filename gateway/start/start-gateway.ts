@@ -15,29 +15,29 @@ import type { Readiness } from "../v1/health.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 
 export type RunningGateway = {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  /** The listening address, such as `http://127.0.0.1:8080`. */
   url: string;
-  /** As people reach it. */
+  /** The address that people use. */
   publicUrl: string;
   services: Services;
-  /** Null where nobody wants them. */
+  /** Null where metrics are off. */
   metrics: Metrics | null;
-  /** Where they can be read; null in a worker, whose primary tells them. */
+  /** Where metrics are served. Null in a worker, because the primary serves them. */
   metricsUrl: string | null;
-  /** Lets requests under way finish, as long as the drain limit allows, then stops. */
+  /** Waits for open requests, up to the drain limit, then stops. */
   close(): Promise<void>;
 };
 
 /**
- * Starts everything. Throws, with nothing left running, when the database or a port cannot be had.
- * @param isWorker one of several behind the same port; another process tells the metrics
+ * Starts everything. Throws, with nothing left running, when the database or a port is unavailable.
+ * @param isWorker one of several behind the same port. The primary serves the metrics.
  */
 export async function startGateway(
   config: Config,
   runtime: Runtime,
   isWorker = false,
 ): Promise<RunningGateway> {
-  // What makes them is loaded by nobody else.
+  // Loaded only where metrics are on.
   const metrics = config.metrics && new (await import("../metrics/metrics.ts")).Metrics();
   const tracing =
     config.tracing && new (await import("../tracing/tracing.ts")).Tracing(config.tracing, runtime);
@@ -61,7 +61,7 @@ export async function startGateway(
     const url = urlOf(server, config.host);
     const close = async () => {
       readiness.isReady = false;
-      // Load balancers look at /readyz now and then; until they have, they go on sending.
+      // Load balancers poll /readyz and keep sending requests until they have seen it fail.
       await wait(limits.stopDelayMs);
       await stop(server, services, limits);
       await services.close();
@@ -77,7 +77,7 @@ export async function startGateway(
   }
 }
 
-/** Whoever asks a gateway that is stopping gets an answer, and has to ask another one next time. */
+/** A client of a stopping gateway gets an answer, and must open a new connection for the next one. */
 function untilStopping(readiness: Readiness, app: RequestListener): RequestListener {
   return (request, response) => {
     if (!readiness.isReady) response.shouldKeepAlive = false;
@@ -89,20 +89,20 @@ function createHttpServer({ limits }: Config, runtime: Runtime, app: RequestList
   const options = {
     headersTimeout: limits.requestHeadersTimeoutMs,
     requestTimeout: limits.requestReceiveTimeoutMs,
-    // By default longer than the usual minute of load balancers, so that it is they who close idle connections.
+    // Longer than load balancers' usual minute by default, so that they close idle connections first.
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,
   };
   const server = createServer(options, app);
   server.on("clientError", answerMalformed(runtime));
-  // What a client expects beyond "100-continue" is not refused, but not promised either.
+  // An expectation other than "100-continue" is ignored instead of rejected.
   server.on("checkExpectation", app);
   return server;
 }
 
 function listen(server: Server, { host, port }: Config, isWorker: boolean): Promise<void> {
-  // Elsewhere the cluster module deals connections out.
+  // Elsewhere the cluster module distributes connections.
   const isShared = isWorker && process.platform === "linux";
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(toListenError(error, { host, port }));
@@ -124,31 +124,31 @@ async function stop(
   { openExchanges }: Services,
   { drainTimeoutMs, stopDelayMs }: Settings,
 ): Promise<void> {
-  // Not the HTTP server's own way, which closes idle connections at once: a request may be on its way on them.
+  // The HTTP server's own `close` ends idle connections at once, and a request may be on its way on them.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-  const message = "The gateway is stopping. Send the request again.";
+  const message = "The gateway is shutting down. Retry the request.";
   const isStopping = new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
   const deadline = performance.now() + drainTimeoutMs;
   do {
     await openExchanges.drain(Math.max(0, deadline - performance.now()), isStopping);
-    // Who has just got an answer that began before the stop may ask once more on the same connection.
+    // A client that was just answered may reuse its connection once more.
     await wait(Math.min(stopDelayMs, lastRequestWaitMs));
   } while (openExchanges.count().requests > 0);
-  // What was answered is still on its way to clients that keep their connections open.
+  // Answers are still on their way on kept-alive connections.
   server.closeIdleConnections();
   const closing = setInterval(() => server.closeIdleConnections(), 20);
   const giveUp = setTimeout(() => server.closeAllConnections(), lastBytesTimeoutMs);
   await closed;
   clearInterval(closing);
   clearTimeout(giveUp);
-  // Ends what it does now and then for its connections.
+  // Stops the server's connection timers.
   server.close();
 }
 
 const lastRequestWaitMs = 1_000;
 const lastBytesTimeoutMs = 2_000;
 
-/** Several observers as one; null where there is none. */
+/** Combines several observers. Null without any. */
 function joinObservers(observers: readonly (RequestObserver | null)[]): RequestObserver | null {
   const present = observers.filter((observer) => observer !== null);
   const [only = null] = present;

@@ -1,13 +1,13 @@
 import { type SpanContext, TraceFlags } from "@opentelemetry/api";
 
 /**
- * What the client says its request is part of; null for anything that is not as the standard wants it, which then begins a
- * trace of its own. https://www.w3.org/TR/trace-context/#traceparent-header
+ * Parses the client's trace context. Null for an invalid one, which starts a new trace.
+ * https://www.w3.org/TR/trace-context/#traceparent-header
  */
 export function readTraceparent(header: string | null): SpanContext | null {
   if (header === null) return null;
   const [, version, traceId = "", spanId = "", flags = "", more = ""] = pattern.exec(header) ?? [];
-  // Versions to come may say more; this one may not, and `ff` never is one.
+  // Later versions may have more fields, this one may not, and `ff` is always invalid.
   if (version === undefined || version === "ff" || (version === "00" && more !== "")) return null;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;

@@ -15,8 +15,8 @@ import { GatewayError } from "../errors.ts";
 import { findKind } from "../providers/registry.ts";
 
 /**
- * A span for each request to `/v1`, and in it one for each call of an upstream, all made when the request is over. Their
- * names are OpenTelemetry's for HTTP servers and for generative AI. Nothing is in them that a client or an upstream wrote.
+ * A span for each request to `/v1`, with a child span for each upstream call, created when the request ends. Names
+ * follow OpenTelemetry's conventions for HTTP servers and generative AI. No text of a client or upstream is included.
  * @param now milliseconds since 1970
  */
 export function createRequestSpans(tracer: Tracer, now: () => number): RequestObserver {
@@ -59,7 +59,7 @@ export function createRequestSpans(tracer: Tracer, now: () => number): RequestOb
         ...describeHttp(request, record.httpStatus, errorType),
         ...describeModel(ended),
       });
-      // A status of 4xx is the client's mistake; a stream that broke has a status of 200.
+      // A status of 4xx is the client's mistake. A broken stream has status 200.
       const hasFailed = record.httpStatus >= 500 || (record.httpStatus === 200 && ended.errorCode !== null);
       if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(at(endedAt));
@@ -88,13 +88,13 @@ function describeHttp(
     "http.response.status_code": status,
     "http.response.header.x-request-id": [id],
     ...(route !== null && { "http.route": route }),
-    // A path with more in it than the route is the client's own words.
+    // A path with parameters contains the client's text.
     ...(route !== null && !route.includes("{") && { "url.path": route }),
     ...(errorType !== null && { "error.type": errorType }),
   };
 }
 
-/** The tokens stand here and not at the calls, so that sums over all spans count them once. */
+/** Tokens are on this span, not on the calls, so that sums over all spans count them once. */
 function describeModel({ record, model, request }: EndedRequest): Attributes {
   const candidate = request?.calls.at(-1)?.candidate;
   const hasAnswered = record.status === "SUCCEEDED";
@@ -115,14 +115,14 @@ function describeModel({ record, model, request }: EndedRequest): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null)) as Attributes;
 }
 
-/** Seconds and nanoseconds: a bare number would be guessed at. */
+/** Seconds and nanoseconds, because the meaning of a plain number is guessed. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000);
   return [seconds, Math.floor((ms - seconds * 1_000) * 1e6)];
 }
 
 /**
- * A request's calls of upstreams, as their spans have them.
+ * The upstream calls of a request, as their spans describe them.
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md
  */
 function describeCalls(ended: EndedRequest): DescribedCall[] {
@@ -159,7 +159,7 @@ function describeCalls(ended: EndedRequest): DescribedCall[] {
 type DescribedCall = {
   name: string;
   kind: SpanKind;
-  /** By `performance.now()`; the end is null for a call that ended with its request. */
+  /** From `performance.now()`. The end is null for a call that ended with its request. */
   startedAt: number;
   endedAt: number | null;
   hasFailed: boolean;
@@ -171,7 +171,7 @@ function statusOf({ httpStatus, refusal }: ObservedCall): number | null {
   return refused === undefined ? httpStatus : Number(refused);
 }
 
-/** @param ended the request, where the call is its last one and ended with it */
+/** @param ended the request, if the call is its last and ended with it */
 function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | null {
   const status = statusOf(call);
   if (status !== null && status !== 200) return String(status);
@@ -179,7 +179,7 @@ function errorTypeOf(call: ObservedCall, ended: EndedRequest | null): string | n
   return ended?.record.status === "CANCELLED" ? cancelled : (ended?.errorCode ?? null);
 }
 
-/** Whether the upstream is inside this process. */
+/** Whether the upstream runs inside this process. */
 function isLocal({ target }: ObservedUpstream): boolean {
   return !(target instanceof GatewayError) && target.chat.endpoint.answer !== undefined;
 }
@@ -193,9 +193,8 @@ function describeServer({ target }: ObservedUpstream): Attributes {
 const cancelled = "cancelled";
 
 /**
- * The provider's name in OpenTelemetry's conventions, of its preset or its kind; without one, the preset's name or the
- * provider's own.
- * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/registry/attributes/gen-ai.md
+ * The provider's name in OpenTelemetry's conventions: of its preset or kind, otherwise the preset's or the provider's
+ * own. https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/registry/attributes/gen-ai.md
  */
 function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstream): string {
   const kind = findKind(providerKind);
@@ -203,7 +202,7 @@ function genAiProviderName({ preset, providerKind, providerName }: ObservedUpstr
   return telemetryName ?? kind?.telemetryName ?? preset ?? providerName;
 }
 
-/** What an endpoint, as usage records have it, does with a model. */
+/** What an endpoint does with a model. */
 function genAiOperationName(endpoint: string): "chat" | "embeddings" {
   return endpoint === "embeddings" ? "embeddings" : "chat";
 }

@@ -14,15 +14,15 @@ type SpanDeliveryOptions = Pick<TracingConfig, "delayMs" | "timeoutMs" | "queueS
 };
 
 /**
- * Brings spans to the collector, many at a time, and says now and then how many did not get there. OpenTelemetry's own
- * batches do the work; that they drop what does not fit, and why a collector did not take them, they tell nobody.
+ * Sends spans to the collector in batches and periodically logs how many were lost. OpenTelemetry's batch processor
+ * does not report drops or the collector's errors.
  */
 export class SpanDelivery implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;
   readonly #queueSpansMax: number;
   readonly #log: Log;
   readonly #now: () => number;
-  /** Spans that no call of the collector's has taken out of the queue yet. */
+  /** Spans that are queued. */
   #waiting = 0;
   #lost = 0;
   #toldAt = -Infinity;
@@ -36,7 +36,7 @@ export class SpanDelivery implements SpanProcessor {
       scheduledDelayMillis: delayMs,
       maxQueueSize: queueSpansMax,
       maxExportBatchSize: Math.min(batchSpansMax, queueSpansMax),
-      // The exporter keeps its own time; this is for one that does not.
+      // The exporter has its own timeout. This is for one without.
       exportTimeoutMillis: Math.min(timeoutMs + 1_000, timerMsMax),
     });
   }
@@ -74,19 +74,19 @@ export class SpanDelivery implements SpanProcessor {
     this.#lost += spans;
     const now = this.#now();
     if (now - this.#toldAt < tellIntervalMs) return;
-    this.#log.warn({ lostSpans: this.#lost, reason }, "traces do not get to their collector");
+    this.#log.warn({ lostSpans: this.#lost, reason }, "traces do not reach their collector");
     this.#toldAt = now;
     this.#lost = 0;
   }
 }
 
-/** A system's code or an HTTP status; messages may hold what the collector answered. */
+/** A system code or an HTTP status. Messages may contain the collector's answer. */
 function reasonOf(error: Error | undefined): string {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");
 }
 
-/** With more, Node's timers fire at once. */
+/** Above this, Node's timers fire at once. */
 const timerMsMax = 2 ** 31 - 1;
 const batchSpansMax = 512;
 const tellIntervalMs = 60_000;

@@ -16,7 +16,7 @@ import type { RequestObserver } from "../usage/request-observer.ts";
 import { createRequestSpans } from "./request-spans.ts";
 import { SpanDelivery } from "./span-delivery.ts";
 
-/** This process's traces, on their way to a collector. Loaded only where somebody wants them; nothing of it is global. */
+/** This process's traces. Loaded only where they are enabled. Nothing is global. */
 export class Tracing {
   readonly observer: RequestObserver;
   readonly #provider: TracerProvider;
@@ -24,7 +24,7 @@ export class Tracing {
   constructor(config: TracingConfig, runtime: Runtime) {
     const { url, headers, timeoutMs, serviceName, attributes } = config;
     const Exporter = config.protocol === "http/json" ? JsonExporter : ProtobufExporter;
-    // A connection for each batch: none is left open when nothing is to be sent.
+    // One connection per batch: none stays open between them.
     const connection = { url, headers, timeoutMillis: timeoutMs, httpAgentOptions: { keepAlive: false } };
     const hex = (bytes: number) => () => runtime.randomBytes(bytes).toString("hex");
     this.#provider = new TracerProvider({
@@ -42,11 +42,11 @@ export class Tracing {
     this.observer = createRequestSpans(this.#provider.getTracer("model-gateway"), runtime.now);
   }
 
-  /** Sends what is left, as long as that does not take long. */
+  /** Sends the rest, within a timeout. */
   async close(): Promise<void> {
     const givingUp = new AbortController();
     const { signal } = givingUp;
-    // What could not be sent is in the log already.
+    // Failures are already logged.
     const sent = this.#provider.shutdown().catch(() => {});
     await Promise.race([sent, wait(lastSpansTimeoutMs, null, { signal }).catch(() => {})]);
     givingUp.abort();
@@ -55,7 +55,7 @@ export class Tracing {
 
 const lastSpansTimeoutMs = 3_000;
 
-/** Which requests are traced; `parentbased_` does as the client's `traceparent` says, where there is one. */
+/** Which requests are traced. `parentbased_` follows the client's `traceparent`, if present. */
 function createSampler({ sampler, sampledShare }: Pick<TracingConfig, "sampler" | "sampledShare">): Sampler {
   const root = () => new TraceIdRatioBasedSampler(sampledShare);
   const samplers: Record<TracingConfig["sampler"], () => Sampler> = {

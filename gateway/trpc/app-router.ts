@@ -9,19 +9,19 @@ import { procedure, router } from "./trpc.ts";
 import { usersRouter } from "./users-router.ts";
 
 const gatewayRouter = router({
-  /** What clients need of this gateway. `publicUrl` is null where it is not configured: then it is the page's own. */
+  /** Client settings. `publicUrl` is null where it is not configured: then the page's own URL applies. */
   info: procedure.query(({ ctx }) => ({ publicUrl: ctx.configuredUrl, version: packageJson.version })),
 });
 
 /** The console's first page. */
 const overviewRouter = router({
-  /** The first steps that are done already. The page hides them. */
+  /** The completed onboarding steps. The page hides them. */
   onboarding: procedure.query(({ ctx }) => ctx.services.onboarding.steps(ctx.person)),
 
-  /** The last 24 hours, by the hour, compared with the day before; of a member's own keys for a member. */
+  /** The last 24 hours by hour, compared with the day before. For a member, only their own keys. */
   get: procedure.query(({ ctx }) => readOverview(ctx.services.usageHistory, ctx.person, ctx.runtime.now())),
 
-  /** What is spent of the budgets that the environment gives to all keys of the person, and to the whole gateway. */
+  /** The spending of the budgets for all keys of the user and for the whole gateway. */
   budgets: procedure.query(({ ctx }) => ctx.services.budgets.sharedUses(ctx.person)),
 });
 

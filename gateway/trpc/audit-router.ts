@@ -20,6 +20,6 @@ export const auditRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.audit.list(input)),
 
-  /** What there is to filter by. */
+  /** The actions to filter by. */
   actions: adminProcedure.query(() => [...auditActions]),
 });

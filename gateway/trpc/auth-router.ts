@@ -9,7 +9,7 @@ export const authRouter = router({
   /** Whether there is an administrator. */
   state: publicProcedure.query(async ({ ctx }) => ({ setUp: await ctx.services.accounts.isSetUp() })),
 
-  /** Whether the link for the first administrator is the right one, before anybody fills the form in. */
+  /** Whether the setup link is valid, checked before the form is filled in. */
   setUpToken: publicProcedure
     .input(z.strictObject({ token: linkToken }))
     .query(({ ctx, input }) => ({ isRight: ctx.services.accounts.isSetUpToken(input.token) })),
@@ -26,10 +26,10 @@ export const authRouter = router({
       withCookie(ctx, await ctx.services.accounts.signIn(input.email, input.password, ctx.address)),
     ),
 
-  /** A new access token, and the next refresh token, for the cookie's. */
+  /** A new access token, and the next refresh token in the cookie. */
   refresh: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
-    if (token === null) throw new GatewayError("unauthenticated", "You are not signed in.");
+    if (token === null) throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
     try {
       return withCookie(ctx, await ctx.services.sessions.refresh(token));
     } catch (error) {
@@ -38,32 +38,32 @@ export const authRouter = router({
     }
   }),
 
-  /** Works with an expired access token too: the cookie is what is given back. */
+  /** Also works with an expired access token, because the cookie ends the session. */
   signOut: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
     ctx.refreshCookie.clear();
     if (token !== null) await ctx.services.sessions.end(token, ctx.address);
   }),
 
-  /** Ends every session of the person, this one too. */
+  /** Ends all sessions of the user, including this one. */
   signOutEverywhere: procedure.mutation(async ({ ctx }) => {
     await ctx.services.sessions.endAll(ctx.person);
     ctx.refreshCookie.clear();
   }),
 
-  /** Whom the link of an invitation, or for a new password, is for. */
+  /** The user of an invitation or password reset link. */
   invitation: publicProcedure
     .input(z.strictObject({ token: linkToken }))
     .query(({ ctx, input }) => ctx.services.invitations.find(input.token)),
 
-  /** Uses such a link up: the person has a password now, and is signed in. */
+  /** Uses the link: sets the password and signs the user in. */
   join: publicProcedure
     .input(z.strictObject({ token: linkToken, name, password }))
     .mutation(async ({ ctx, input: { token, ...account } }) =>
       withCookie(ctx, await ctx.services.invitations.join(token, account, ctx.address)),
     ),
 
-  /** Whoever is signed in, as they are now. */
+  /** The signed-in user, as stored now. */
   me: procedure.query(({ ctx: { person } }) => {
     const { id, email: address, name: called, role } = person;
     return { id, name: called, email: address, role };

@@ -34,9 +34,9 @@ export type Context = {
   requestId: string;
   /** The client's IP address. */
   address: string;
-  /** Where people reach the gateway, without a slash at the end. */
+  /** The URL that people use, without a trailing slash. */
   publicUrl: string;
-  /** The same, where it was configured and need not be told from the request. */
+  /** The configured URL. Null where the request determines it. */
   configuredUrl: string | null;
   accessToken: string | null;
   refreshCookie: RefreshCookie;
@@ -44,7 +44,10 @@ export type Context = {
 
 type ContextOptions = { publicUrl: string | null; trustedProxies: TrustedProxies };
 
-/** Gathers what procedures need of an HTTP request. Refuses requests that a page of another origin can make a browser send. */
+/**
+ * Creates the context of procedures from an HTTP request. Rejects requests that a page of another origin can make a
+ * browser send.
+ */
 export function createContext(services: Services, { publicUrl, trustedProxies }: ContextOptions) {
   return ({ req, res }: CreateExpressContextOptions): Context => {
     const requestId = createId("req", services.runtime);
@@ -53,10 +56,10 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
     if (!isSameOrigin(req.headers)) {
       throw new TRPCError({
         code: "FORBIDDEN",
-        message: "The console's API cannot be called from another site.",
+        message: "The console API rejects requests from other sites. Use the console at its own URL.",
       });
     }
-    // tRPC also reads forms, which a browser sends to another origin without a preflight request.
+    // tRPC also reads forms, which browsers send to other origins without a preflight request.
     if (req.method !== "GET" && !/^application\/json *(;|$)/i.test(req.headers["content-type"] ?? "")) {
       throw new TRPCError({
         code: "UNSUPPORTED_MEDIA_TYPE",
@@ -79,8 +82,8 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
 }
 
 /**
- * Where people reach the gateway: as it was configured, else as the page that asks was reached, else as the request was.
- * What is made of it is told to whoever sent the request and nobody else, so that a forged header deceives its sender.
+ * The gateway's public URL: configured, or else from the page's origin or the request. Only the sender sees the result,
+ * so a forged header deceives no one else.
  */
 function publicUrlOf({ headers }: IncomingMessage, configured: string | null): string {
   if (configured !== null) return configured.replace(/\/+$/, "");
@@ -91,16 +94,13 @@ function publicUrlOf({ headers }: IncomingMessage, configured: string | null): s
   return url === null || !url.protocol.startsWith("http") ? "" : url.origin;
 }
 
-/**
- * The refresh token's way to the browser and back: a cookie that no script can read, that no other site's request carries,
- * and that goes to this API alone.
- */
+/** The refresh token's cookie: hidden from scripts, not sent with other sites' requests, and limited to this API. */
 class RefreshCookie {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #isSecure: boolean;
 
-  /** @param isSecure whether people reach the gateway over https. */
+  /** @param isSecure whether people use https */
   constructor(request: IncomingMessage, response: ServerResponse, isSecure: boolean) {
     this.#request = request;
     this.#response = response;

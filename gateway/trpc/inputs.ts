@@ -2,35 +2,35 @@ import * as z from "zod";
 import { isAddressRange } from "../limits/address-ranges.ts";
 import { providerNamePattern, slugLengthMax } from "../routing/slug.ts";
 
-const halfCharacter = "must not hold half a character";
+const halfCharacter = "must not contain a lone surrogate";
 
-/** The parts that inputs are made of. Objects are strict everywhere: an unknown field is a mistake, and said to be one. */
+/** The parts of inputs. Objects are strict everywhere: an unknown field is an error. */
 export const id = z
   .string()
   .max(40)
-  // MySQL takes an id with spaces behind it for the same one, and nothing else does.
-  .regex(/^\S+$/, "is no id");
+  // MySQL ignores trailing spaces when it compares IDs.
+  .regex(/^\S+$/, "is not a valid ID");
 
-/** Where a page begins: what the page before said. */
+/** The start of a page, as the previous page returned it. */
 export const cursor = id.nullish().transform((text) => text ?? undefined);
 
 export const pageLimit = z.int().min(1).max(200).optional();
 
 export const search = z.string().max(255).optional();
 
-/** What was edited, so that a change that somebody else made meanwhile is noticed and not undone. */
+/** The edited revision, so that a concurrent change is detected and kept. */
 export const revision = z.int().min(1).optional();
 
-// Control characters have no place in a name; everything else people write does.
+// Names may contain anything except control characters.
 export const name = z
   .string()
   .trim()
   .min(1, "must not be empty")
   .max(255, "must have at most 255 characters")
-  .regex(/^\P{Cc}*$/u, "must not hold control characters")
+  .regex(/^\P{Cc}*$/u, "must not contain control characters")
   .refine(isWellFormed, halfCharacter);
 
-export const email = z.email("is not an e-mail address").max(254);
+export const email = z.email("is not an email address").max(254);
 
 export const password = z
   .string()
@@ -47,25 +47,28 @@ export const slugs = z
   .max(1_000)
   .transform((list) => [...new Set(list)]);
 
-/** Models that answer when one cannot, in their order. `max` would hide within a union which field is wrong. */
+/** The models that answer when one cannot, in order. Inside a union, `max` would hide which field is invalid. */
 export const fallbacks = z
   .array(slug)
   .refine((list) => list.length <= 5, "must be at most 5")
-  .refine((list) => new Set(list).size === list.length, "must not name a model twice");
+  .refine((list) => new Set(list).size === list.length, "must not list a model twice");
 
-/** As an upstream calls its model. */
+/** The upstream's name of a model. */
 export const upstreamModel = z.string().trim().min(1).max(255).refine(isWellFormed, halfCharacter);
 
 export const providerName = z
   .string()
-  .regex(providerNamePattern, "must be lower case letters, digits and -, at most 63, and not begin with -");
+  .regex(
+    providerNamePattern,
+    "must have at most 63 lower-case letters, digits and hyphens, and not start with a hyphen",
+  );
 
-/** Which of its kind's well-known upstreams a provider is. */
+/** A preset of the provider's kind. */
 export const preset = z.string().max(32);
 
 export const baseUrl = z.string().trim().max(2048);
 
-// A line break or a space in it would be a mistake of copying, and must not get into a header.
+// Line breaks and spaces are copy errors and must not reach a header.
 export const apiKey = z
   .string()
   .trim()
@@ -73,19 +76,19 @@ export const apiKey = z
   .max(4096)
   .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
 
-/** A credential's share of its provider's requests, beside the weights of the others. */
+/** A credential's share of its provider's requests, relative to the other weights. */
 export const weight = whole(1_000);
 
-export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "is not a variable's name");
+export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "is not a variable name");
 
 export const moment = z.iso
   .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })
   .transform((text) => new Date(text))
-  // With an offset a time of the last year can be one of the next, for which the databases have no room.
+  // With an offset, a time can fall into the next year, which the databases cannot store.
   .refine((time) => time.getUTCFullYear() <= 9_999, "must be before the year 10000");
 
-// People are asked for seconds.
-const notATime = "must be more than no time and at most an hour";
+// The form asks for seconds.
+const notATime = "must be between 1 ms and 1 hour";
 const milliseconds = z.int(notATime).min(1, notATime).max(3_600_000, notATime);
 
 export const timeouts = z.strictObject({
@@ -131,12 +134,12 @@ export const keyLimits = z.strictObject({
 
 const neitherAddressNorRange = "is neither an IP address nor a range such as 10.0.0.0/8";
 
-/** Whether it is no text with half a character in it, which databases refuse and UTF-8 cannot hold. */
+/** Whether the text has no lone surrogates, which databases reject and UTF-8 cannot encode. */
 function isWellFormed(text: string): boolean {
   return text.isWellFormed();
 }
 
-/** A whole number from 1 on. What is wrong with another is said in words of people, beside the field it was typed into. */
+/** A whole number from 1 on. The message is shown beside the form's field. */
 function whole(max: number, tooSmall = "must be 1 or more") {
   return z.int("must be a whole number").min(1, tooSmall).max(max, `must be at most ${max}`);
 }

@@ -18,7 +18,7 @@ export const keysRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.keys.list(ctx.person, input)),
 
-  /** How many keys there are of each status, under the same filter. */
+  /** The number of keys of each status, with the same filter. */
   counts: procedure
     .input(z.strictObject(filter).default({}))
     .query(({ ctx, input }) => ctx.services.keys.count(ctx.person, input)),
@@ -27,12 +27,12 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keys.get(ctx.person, input.id)),
 
-  /** What is used now of each of the key's limits. */
+  /** The current use of each of the key's limits. */
   usage: procedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.keyUsage.get(ctx.person, input.id)),
 
-  /** The value is in the answer and nowhere else, ever. An administrator may say whose key it is. */
+  /** The value is only in this answer. An administrator may choose the owner. */
   create: procedure
     .input(
       z.strictObject({
@@ -55,7 +55,7 @@ export const keysRouter = router({
       ctx.services.keys.setModels(ctx.person, input.id, input.models, input.revision),
     ),
 
-  /** What is not said stays as it is; null takes a limit, or the end, away. Only administrators loosen limits. */
+  /** Missing values stay. Null removes a limit or the expiry. Only administrators can loosen limits. */
   setLimits: procedure
     .input(z.strictObject({ id, limits: keyLimits.optional(), expiresAt: moment.nullish(), revision }))
     .mutation(({ ctx, input: { id: keyId, revision: seen, ...edit } }) =>
@@ -70,7 +70,7 @@ export const keysRouter = router({
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.keys.deactivate(ctx.person, input.id)),
 
-  /** The old value goes on counting for `overlapSeconds`, a day unless it is said; 0 ends it at once. */
+  /** The old value stays valid for `overlapSeconds`, by default a day. 0 ends it at once. */
   rotate: procedure
     .input(z.strictObject({ id, overlapSeconds: overlapSeconds.default(24 * 60 * 60) }))
     .mutation(({ ctx, input }) => ctx.services.keys.rotate(ctx.person, input.id, input.overlapSeconds)),

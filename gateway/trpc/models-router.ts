@@ -21,11 +21,11 @@ const changes = {
   fallbacks: fallbacks.optional(),
 };
 
-/** A model is known by its id and by its slug. */
+/** A model's ID or slug. */
 const reference = z.union([z.strictObject({ id }), z.strictObject({ slug })]);
 
 export const modelsRouter = router({
-  /** By slug, all of them unless a limit is given; the cursor for the next page is the slug of the last one. */
+  /** By slug. All without a limit. The next cursor is the slug of the last one. */
   list: procedure
     .input(
       z
@@ -34,17 +34,17 @@ export const modelsRouter = router({
     )
     .query(({ ctx, input }) => ctx.services.models.list(ctx.person, input)),
 
-  /** What a setup command for a coding tool is made of; models that are not there are left out. */
+  /** The members for setup commands. Omits missing models. */
   forSetup: procedure
     .input(z.strictObject({ slugs }))
     .query(({ ctx, input }) => ctx.services.models.listForSetup(input.slugs)),
 
   get: procedure.input(reference).query(({ ctx, input }) => ctx.services.models.get(ctx.person, input)),
 
-  /** What stops working when the model goes. */
+  /** What stops working without the model. */
   impact: adminProcedure.input(reference).query(({ ctx, input }) => ctx.services.models.impact(input)),
 
-  /** What is not given is filled in with what is known of the model; null stays null. */
+  /** Missing values are filled with known facts. Null stays null. */
   create: adminProcedure
     .input(z.strictObject({ slug, providerId: id, ...changes }))
     .mutation(({ ctx, input }) => ctx.services.models.create(ctx.person, input)),
@@ -62,7 +62,7 @@ export const modelsRouter = router({
     .input(reference)
     .mutation(({ ctx, input }) => ctx.services.models.delete(ctx.person, input)),
 
-  /** What is known of a provider's models without asking its upstream. */
+  /** The known models of a provider, without asking its upstream. */
   known: adminProcedure
     .input(z.strictObject({ providerId: id }))
     .query(({ ctx, input }) => ctx.services.models.listKnown(input.providerId)),

@@ -18,10 +18,10 @@ import { adminProcedure, router } from "./trpc.ts";
 export const providersRouter = router({
   list: adminProcedure.query(({ ctx }) => ctx.services.providers.list()),
 
-  /** The well-known upstreams, to fill a form with. */
+  /** The known upstreams, to prefill a form. */
   presets: adminProcedure.query(() => listPresets()),
 
-  /** Which private addresses may be called, so that whoever enters another is told how. */
+  /** The allowed private addresses, so that the form can explain how to allow another. */
   privateHosts: adminProcedure.query(({ ctx }) => ctx.services.providers.privateHosts()),
 
   create: adminProcedure
@@ -51,30 +51,30 @@ export const providersRouter = router({
       ctx.services.providers.update(ctx.person, providerId, changes),
     ),
 
-  /** How each of them does: what the last hour's requests and this process's cool-downs tell. */
+  /** The health of each provider, from the last hour's requests and this process's cool-downs. */
   health: adminProcedure.query(({ ctx }) => ctx.services.providers.health()),
 
-  /** What stops working when the provider goes, with its models. */
+  /** What stops working without the provider and its models. */
   impact: adminProcedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.impact(input.id)),
 
-  /** A provider that has models is kept, unless they are to go too. */
+  /** A provider with models is kept, unless they are deleted too. */
   delete: adminProcedure
     .input(z.strictObject({ id, withModels: z.boolean().default(false) }))
     .mutation(({ ctx, input }) => ctx.services.providers.delete(ctx.person, input.id, input.withModels)),
 
-  /** A real, cheap call with each credential, and a verdict in words on each and on the whole. */
+  /** A real, cheap call with each credential, and a verdict on each and overall. */
   test: adminProcedure
     .input(z.strictObject({ id }))
     .mutation(({ ctx, input }) => ctx.services.providers.test(input.id)),
 
-  /** The upstream's models, to pick from, with what is known of them. */
+  /** The upstream's models to choose from, with known facts. */
   discoverModels: adminProcedure
     .input(z.strictObject({ id }))
     .query(({ ctx, input }) => ctx.services.providers.discoverModels(input.id)),
 
-  /** Makes models of what was picked. Those that are here already stay as they are. */
+  /** Creates the selected models. Existing ones stay unchanged. */
   addModels: adminProcedure
     .input(
       z.strictObject({
@@ -99,7 +99,7 @@ export const providersRouter = router({
       ctx.services.credentials.update(ctx.person, input.id, input.credentialId, input.weight),
     ),
 
-  /** What stops working when the credential goes. */
+  /** What stops working without the credential. */
   credentialImpact: adminProcedure
     .input(z.strictObject({ id, credentialId: id }))
     .query(({ ctx, input }) => ctx.services.credentials.impact(input.id, input.credentialId)),
@@ -108,10 +108,10 @@ export const providersRouter = router({
     .input(z.strictObject({ id, credentialId: id }))
     .mutation(({ ctx, input }) => ctx.services.credentials.remove(ctx.person, input.id, input.credentialId)),
 
-  /** Upstreams' keys that were found in the environment at the start: the names of their variables, never the keys. */
+  /** The variables with upstream keys that were found at start, never the keys. */
   environmentKeys: adminProcedure.query(({ ctx }) => ctx.services.providers.environmentKeys()),
 
-  /** Makes a provider of each of them, all or none. */
+  /** Creates a provider of each of them: all or none. */
   importFromEnvironment: adminProcedure
     .input(
       z.strictObject({

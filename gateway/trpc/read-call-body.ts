@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
 import { readAccessToken } from "./read-access-token.ts";
 
-/** A request whose body was read before tRPC sees it. */
+/** A request whose body was read before tRPC runs. */
 export type CallRequest = IncomingMessage & {
-  /** tRPC takes it from here instead of the socket. */
+  /** tRPC reads it from here instead of the socket. */
   body?: string;
   /** Why the body could not be read. */
   bodyError?: unknown;
@@ -16,15 +16,15 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * Middleware that reads a call's body for tRPC, whose own reader keeps every chunk apart: one-byte chunks would take a
- * hundred times their size, also for callers who are not signed in.
+ * Middleware that reads a call's body for tRPC. tRPC's own reader keeps every chunk: one-byte chunks would use a
+ * hundred times their size, even for callers who are not signed in.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {
     if (request.method === "GET" || request.method === "HEAD") return next();
     const accessToken = readAccessToken(request);
     const mayBeLarge =
-      // A small body needs no look at the token.
+      // A small body needs no token check.
       !(Number(request.headers["content-length"]) <= strangersBodyBytesMax) &&
       !callsAuth(request.url ?? "") &&
       accessToken !== null &&
@@ -43,7 +43,7 @@ export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   };
 }
 
-/** Whether one of the called procedures, with commas between them, is for callers who are not signed in. */
+/** Whether one of the called procedures, separated by commas, is public. */
 function callsAuth(url: string): boolean {
   return /^[^?]*\bauth\./.test(url);
 }

@@ -17,11 +17,11 @@ const t = initTRPC.context<Context>().create({
         code: shape.data.code,
         httpStatus: shape.data.httpStatus,
         path: shape.data.path,
-        /** The part of the input that is wrong. */
+        /** The invalid part of the input. */
         param:
           ours?.param ?? (cause instanceof z.ZodError ? (cause.issues[0]?.path.join(".") ?? null) : null),
         retryAfterSeconds: ours?.retryAfterSeconds ?? null,
-        /** Set where the input's `revision` is not the current one: somebody else was faster. */
+        /** Set when the input's `revision` is outdated. */
         currentRevision: ours?.currentRevision ?? null,
         requestId: ctx?.requestId ?? null,
       },
@@ -34,25 +34,26 @@ export const router = t.router;
 const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
   const result = await next();
   if (result.ok) return result;
-  // Whatever tRPC or zod found wrong with the call has its code already.
+  // Errors of tRPC and zod already have a code.
   const { cause, code } = result.error;
   if (code !== "INTERNAL_SERVER_ERROR") return result;
   const error = toGatewayError(cause ?? result.error);
   if (error.code === "internal_error") {
     ctx.runtime.log.error(
       { requestId: ctx.requestId, procedure: path, error },
-      "a procedure failed by a mistake of the gateway",
+      "a procedure failed with an internal error",
     );
   }
   throw toTrpcError(error);
 });
 
-/** For everybody. Only `auth` may use it: every other procedure begins with `procedure` or `adminProcedure`. */
+/** Public. Only `auth` may use it: every other procedure starts with `procedure` or `adminProcedure`. */
 export const publicProcedure = t.procedure.use(withOurErrors);
 
-/** For whoever is signed in. */
+/** For signed-in users. */
 export const procedure = publicProcedure.use(async ({ ctx, next }) => {
-  if (ctx.accessToken === null) throw new GatewayError("unauthenticated", "Sign in first.");
+  if (ctx.accessToken === null)
+    throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
   const person = await ctx.services.sessions.authenticate(ctx.accessToken);
   return next({ ctx: { ...ctx, person: { ...person, address: ctx.address } } });
 });

@@ -2,35 +2,34 @@ import type { HttpLimits } from "./http-limits.ts";
 import type { UpstreamHeaders } from "./upstream-call.ts";
 import { brokenRule } from "./upstream-failure.ts";
 
-/** What an answer says before its body. */
 export type AnswerHead = {
   status: number;
   /** Names in lower case. */
   headers: UpstreamHeaders;
-  /** What ends the body: so many bytes, its last chunk, or the end of the connection. */
+  /** How the body ends: by length, by its last chunk, or with the connection. */
   end: number | "chunked" | "close";
-  /** How long the connection may lie idle after this answer; 0 where it must not be used again. */
+  /** How long the connection may stay idle afterwards. 0 forbids reuse. */
   keepAliveMs: number;
 };
 
 /**
- * Strict, because whoever reads a length otherwise than the upstream takes a piece of one answer for the next.
- * @param text from the status line on, without the empty line at the end; one character a byte
+ * Strict: a different reading of a length would take part of one answer for the next.
+ * @param text from the status line on, without the final empty line; one character a byte
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-6.3
  */
 export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
-  if (forbidden.test(text)) throw brokenRule("a head has a control character");
+  if (forbidden.test(text)) throw brokenRule("its head contains a control character");
   const [statusLine = "", ...lines] = text.split("\r\n");
   const [, minorVersion, digits] = statusLineForm.exec(statusLine) ?? [];
-  if (digits === undefined) throw brokenRule("a status line is none");
+  if (digits === undefined) throw brokenRule("its status line is invalid");
   const status = Number(digits);
-  if (status === 101) throw brokenRule("it changes to another protocol");
-  if (lines.length > limits.upstreamHeadFieldsMax) throw brokenRule("a head has too many fields");
+  if (status === 101) throw brokenRule("it switches to another protocol");
+  if (lines.length > limits.upstreamHeadFieldsMax) throw brokenRule("its head has too many fields");
   const headers = parseFields(lines);
   const isOld = minorVersion === "0";
   const announced = announcedEnd(headers, isOld);
   const hasNoBody = status === 204 || status === 304;
-  // Who announces a body where none can be may send it, too.
+  // An upstream that announces a body where none is allowed may send one.
   const isLast = hasNoBody ? announced !== 0 && announced !== "close" : announced === "close";
   return {
     status,
@@ -41,8 +40,8 @@ export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
 }
 
 /**
- * Whether the beginning of a head, with no empty line in it yet, can still become one.
- * @param from where the bytes begin that were not checked before
+ * Whether these bytes can still become a head.
+ * @param from start of the unchecked bytes
  */
 export function canBecomeHead(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf("\n", from); at !== -1; at = bytes.indexOf("\n", at + 1)) {
@@ -52,12 +51,12 @@ export function canBecomeHead(bytes: Buffer, from: number): boolean {
 }
 
 function parseFields(lines: string[]): UpstreamHeaders {
-  // Any name may come, `__proto__` too.
+  // Header names are arbitrary, including `__proto__`.
   const headers: UpstreamHeaders = Object.create(null);
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-    if (!isToken(name)) throw brokenRule("a line of a head is no field");
+    if (!isToken(name)) throw brokenRule("its head contains a malformed field");
     const value = trimSpace(line, colon + 1);
     const before = headers[name];
     if (before === undefined) headers[name] = value;
@@ -67,7 +66,7 @@ function parseFields(lines: string[]): UpstreamHeaders {
   return headers;
 }
 
-/** From there to the end, without spaces and tabs around. `trim` would take more than HTTP allows. */
+/** Removes spaces and tabs only: `trim` removes more than HTTP allows. */
 function trimSpace(line: string, from: number): string {
   let [start, end] = [from, line.length];
   while (isSpace(line.charCodeAt(start))) start++;
@@ -83,13 +82,14 @@ function announcedEnd(headers: UpstreamHeaders, isOld: boolean): AnswerHead["end
   const encoding = headers["transfer-encoding"];
   const length = headers["content-length"];
   if (encoding !== undefined) {
-    if (length !== undefined || isOld) throw brokenRule("it is chunked, and it should not be");
-    if (String(encoding).toLowerCase() !== "chunked") throw brokenRule("its transfer-encoding is unknown");
+    if (length !== undefined || isOld) throw brokenRule("it must not be chunked");
+    if (String(encoding).toLowerCase() !== "chunked")
+      throw brokenRule("its transfer-encoding is unsupported");
     return "chunked";
   }
   if (length === undefined) return "close";
   const [, digits] = lengthForm.exec(String(length)) ?? [];
-  if (digits === undefined) throw brokenRule("its content-length is none");
+  if (digits === undefined) throw brokenRule("invalid Content-Length");
   return Number(digits);
 }
 
@@ -109,17 +109,17 @@ function keepAliveMs(headers: UpstreamHeaders, isOld: boolean, msMax: number): n
 
 const version = "HTTP/1.";
 const carriageReturn = 0x0d;
-// Some servers leave out the space after the code, where no words follow.
+// Some servers omit the space after a code without a phrase.
 const statusLineForm = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
-/** Told several times it must be the same, to the letter. */
+/** Repeated lengths must be identical. */
 const lengthForm = /^(\d{1,15})(?:[ \t]*,[ \t]*\1)*$/;
 
-/** An upstream's clock runs before ours by the time that its answer took. */
+/** The upstream starts its idle timer earlier than the gateway, by the time the answer travels. */
 const marginMs = 2_000;
 
-/** Whether it is made of the characters that names of headers are made of: https://www.rfc-editor.org/rfc/rfc9110.html#section-5.6.2 */
+/** Whether the text is a valid header name: https://www.rfc-editor.org/rfc/rfc9110.html#section-5.6.2 */
 export function isToken(text: string): boolean {
   return /^[!#$%&'*+\-.^_`|~\da-z]+$/i.test(text);
 }

@@ -4,20 +4,20 @@ import { GrowingBody } from "../wire/growing-body.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { brokenOff, brokenRule } from "./upstream-failure.ts";
 
-/** Reads one answer from the bytes of a connection, however they are cut. */
+/** Reads one answer from the bytes of a connection, in any chunking. */
 export class AnswerReader {
   readonly #limits: HttpLimits;
   #head: AnswerHead | null = null;
   #isHeadTaken = false;
-  /** What has come of a head that is not whole. */
+  /** Bytes of an incomplete head. */
   #kept = new GrowingBody(0);
-  /** What came of provisional heads before it. */
+  /** Bytes of provisional (1xx) heads. */
   #skippedBytes = 0;
   #left = 0;
-  /** What has come of the body just now. */
+  /** Body bytes of the current push. */
   #body = noBytes;
   #chunks: ChunkDecoder | null = null;
-  /** What came of the body that is none of its data. */
+  /** Bytes of chunk framing. */
   #framingBytes = 0;
   #isComplete = false;
   #hasSurplus = false;
@@ -31,24 +31,24 @@ export class AnswerReader {
     return this.#isComplete;
   }
 
-  /** Why it cannot become complete any more. */
+  /** Why the answer can no longer be completed. */
   get problem(): Error | null {
     return this.#problem;
   }
 
-  /** How long the connection may lie idle after it; 0 where it must not be used again. */
+  /** How long the connection may stay idle afterwards. 0 forbids reuse. */
   get keepAliveMs(): number {
     return this.#hasSurplus ? 0 : (this.#head?.keepAliveMs ?? 0);
   }
 
-  /** The head, once: when it has come. */
+  /** Returns the head once, after it has arrived. */
   takeHead(): AnswerHead | null {
     if (this.#isHeadTaken || this.#head === null) return null;
     this.#isHeadTaken = true;
     return this.#head;
   }
 
-  /** Returns what belongs to the body, as a copy; may be empty. */
+  /** Returns a copy of the body's bytes. May be empty. */
   push(bytes: Buffer): Buffer {
     this.#body = noBytes;
     try {
@@ -59,7 +59,6 @@ export class AnswerReader {
     return this.#body;
   }
 
-  /** The connection has ended. */
   end(): void {
     if (this.#head?.end === "close") this.#isComplete = true;
     else this.#problem = brokenOff();
@@ -80,12 +79,12 @@ export class AnswerReader {
   }
 
   /**
-   * Returns where the body begins, if the head is whole.
-   * @param from where the bytes begin that have just arrived
+   * Returns where the body starts, if the head is complete.
+   * @param from start of the new bytes
    */
   #readHeads(bytes: Buffer, from: number): number {
     let at = 0;
-    // The empty line may have begun in the bytes before.
+    // The empty line may have started in earlier bytes.
     let searchedFrom = Math.max(from - emptyLine.length + 1, 0);
     for (;;) {
       const end = bytes.indexOf(emptyLine, searchedFrom);
@@ -101,10 +100,11 @@ export class AnswerReader {
 
   #keep(bytes: Buffer, at: number, from: number): number {
     const rest = bytes.subarray(at);
-    // The last three bytes may be the beginning of its end.
+    // The last three bytes may be the start of the head's end.
     const bytesMax = this.#limits.upstreamHeadBytesMax + emptyLine.length - 1;
     if (this.#skippedBytes + rest.length > bytesMax) throw tooLong();
-    if (!canBecomeHead(rest, Math.max(from - at, 0))) throw brokenRule("it does not begin like an answer");
+    if (!canBecomeHead(rest, Math.max(from - at, 0)))
+      throw brokenRule("it does not start with a status line");
     if (this.#kept.length !== rest.length) {
       this.#kept = new GrowingBody(bytesMax);
       this.#kept.append(Buffer.from(rest));
@@ -139,9 +139,9 @@ export class AnswerReader {
         throw brokenRule("its chunks are too small");
       return at;
     } finally {
-      // What came before a chunk that is none is told as well.
+      // Data before a malformed chunk is still delivered.
       const body = target.subarray(0, chunks.length);
-      // A small piece would keep all of the target in memory.
+      // A small slice would keep the whole target in memory.
       this.#body = body.length < target.length / 2 ? Buffer.from(body) : body;
     }
   }

@@ -2,28 +2,27 @@ import { isToken } from "./answer-head.ts";
 import { brokenRule } from "./upstream-failure.ts";
 
 /**
- * Takes the data out of a chunked body, however its bytes are cut. Extensions and trailers are skipped.
+ * Decodes a chunked body, in any chunking of its bytes. Skips extensions and trailers.
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-7.1
  */
 export class ChunkDecoder {
   #place: Place = "size";
-  /** The size that is being read, then how much of the chunk has still to come. */
+  /** The size being read, then the remaining bytes of the chunk. */
   #left = 0;
   #digits = 0;
   #skipped = 0;
   #length = 0;
 
-  /** Whether the body has come to its end. */
   get isDone(): boolean {
     return this.#place === "done";
   }
 
-  /** How much data there was in what was decoded last. */
+  /** Data bytes of the last `decode`. */
   get length(): number {
     return this.#length;
   }
 
-  /** Copies the data to `target`, and returns where it stopped: at the end of the body or of the bytes. */
+  /** Copies the data to `target`. Returns where it stopped: at the end of the body or of the bytes. */
   decode(bytes: Buffer, from: number, target: Buffer): number {
     let at = from;
     this.#length = 0;
@@ -82,23 +81,23 @@ export class ChunkDecoder {
     }
     if (this.#digits > 0 && byte === cr) return "size LF";
     if (this.#digits > 0 && byte === semicolon) return "extension";
-    throw brokenRule("the size of a chunk is none");
+    throw brokenRule("a chunk size is invalid");
   }
 
   #skipName(byte: number): Place {
-    if (!isToken(String.fromCharCode(byte))) throw brokenRule("a trailer is no field");
+    if (!isToken(String.fromCharCode(byte))) throw brokenRule("a trailer is malformed");
     return this.#skip("trailer name", byte);
   }
 
   #skip(place: Place, byte: number): Place {
     const isControl = (byte < 0x20 && byte !== tab) || byte === 0x7f;
     if (isControl || ++this.#skipped > skippedBytesMax)
-      throw brokenRule("what surrounds a chunk is too much");
+      throw brokenRule("its chunk extensions or trailers are too long");
     return place;
   }
 }
 
-/** What is expected next. */
+/** The element expected next. */
 type Place =
   | "size"
   | "extension"
@@ -114,7 +113,7 @@ type Place =
   | "done";
 
 function expect(byte: number, expected: number): void {
-  if (byte !== expected) throw brokenRule("a chunk does not end where it should");
+  if (byte !== expected) throw brokenRule("a chunk has no valid end");
 }
 
 function hexDigit(byte: number): number {
@@ -128,7 +127,7 @@ const lf = 0x0a;
 const cr = 0x0d;
 const colon = 0x3a;
 const semicolon = 0x3b;
-/** Sizes below 2^48, which a number holds exactly. */
+/** Keeps sizes below 2^48, which a number holds exactly. */
 const sizeDigitsMax = 12;
-/** Of one chunk's extensions, or of all trailers. */
+/** Bounds the extensions of one chunk, and all trailers together. */
 const skippedBytesMax = 16 * 1024;

@@ -9,13 +9,12 @@ export type CollectedAnswer = { status: number; headers: UpstreamHeaders; body: 
 type CollectOptions = {
   timeouts: UpstreamTimeouts;
   bytesMax: number;
-  /** For a POST request; without it, it is a GET request. */
+  /** Makes it a POST request. The default is GET. */
   body?: Buffer;
-  /** Ends the call when nobody wants the answer any more. */
   signal?: AbortSignal;
 };
 
-/** Fetches an upstream's whole answer, for what is not on the way of a completion. Throws a `GatewayError`. */
+/** Fetches a whole answer, for calls other than completions. Throws a `GatewayError`. */
 export function collectAnswer(
   upstreams: Upstreams,
   endpoint: Endpoint,
@@ -34,14 +33,16 @@ export function collectAnswer(
         answer.append(chunk);
         if (answer.length <= bytesMax) return;
         call.abort();
-        reject(new GatewayError("upstream_error", `The provider's answer is longer than ${bytesMax} bytes.`));
+        reject(
+          new GatewayError("upstream_error", `The provider's response is longer than ${bytesMax} bytes.`),
+        );
       },
       onEnd: () => resolve({ status, headers, body: answer.bytes }),
       onError: reject,
     });
     signal?.addEventListener("abort", () => {
       call.abort();
-      reject(new GatewayError("upstream_error", "Nobody waits for the answer any more."));
+      reject(new GatewayError("upstream_error", "The request was cancelled."));
     });
   });
 }

@@ -6,19 +6,19 @@ import { IdleConnections } from "./idle-connections.ts";
 import type { CallHolder, NetworkCall } from "./network-call.ts";
 
 /**
- * The connections to one origin, and the calls that wait for one: first come, first served. A connection carries the calls
- * of one credential only.
+ * The connections to one origin and the calls waiting for one, first in, first out. A connection serves one credential
+ * only.
  */
 export class ConnectionPool implements CallHolder, ConnectionOwner {
   readonly #dialler: Dialler;
   readonly #limits: HttpLimits;
   readonly #connections = new Set<Connection>();
   /**
-   * In an array, because a Map that is filled and emptied with every call leaves one old table after the other, each of
-   * which holds the next and its calls until V8's next full collection: that cost a tenth of all CPU time.
+   * An array: a Map that is filled and emptied on every call retains old tables until V8's next full collection. That
+   * cost a tenth of all CPU time.
    */
   #waiting: WaitingCall[] = [];
-  /** How many of them are over, and only not taken out yet. */
+  /** Calls that are over but still in the array. */
   #dropped = 0;
   readonly #idle = new IdleConnections(() => this.#serveSoon());
   #isServing = false;
@@ -28,7 +28,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     this.#limits = limits;
   }
 
-  /** Throws a `GatewayError` where too many wait already. */
+  /** Throws a `GatewayError` if the queue is full. */
   begin(call: NetworkCall, credential: string, request: UpstreamRequest): void {
     if (this.#waitingCount >= this.#limits.upstreamQueuedCallsMax) throw queueFull();
     call.holder = this;
@@ -56,19 +56,18 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     if (this.#waitingCount > 0) this.#serveSoon();
   }
 
-  /** Whether it holds neither a connection nor a call. */
   get isEmpty(): boolean {
     return this.#connections.size === 0 && this.#waitingCount === 0;
   }
 
-  /** Closes the connections of every other credential, once their calls have ended. */
+  /** Closes the connections of every other credential after their calls. */
   keepOnly(credentials: ReadonlySet<string>): void {
     for (const connection of this.#connections) {
       if (!credentials.has(connection.credential)) connection.retire();
     }
   }
 
-  /** Ends every connection, and with it every call. */
+  /** Ends every connection and its call. */
   close(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -88,8 +87,8 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
   }
 
   /**
-   * At the end of this turn of the event loop, when everything has been read that has arrived by now. So an upstream that
-   * has closed an idle connection, or has sent what nobody asked for, is found out before the connection is used again.
+   * Runs at the end of this event-loop turn, after pending reads. This detects closed connections and surplus data
+   * before reuse.
    */
   #serveSoon(): void {
     if (this.#isServing) return;
@@ -114,7 +113,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     if (this.#dropped > this.#waitingCount) this.#tidy();
   }
 
-  /** Null where there are enough. */
+  /** Null if the pool is at its maximum. */
   #open(credential: string): Connection | null {
     const isFull = this.#connections.size >= this.#limits.upstreamConnectionsMax;
     if (isFull && !this.#idle.closeOther(credential)) return null;
@@ -134,10 +133,10 @@ type WaitingCall = { call: NetworkCall; credential: string; request: UpstreamReq
 function queueFull(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "Too many requests wait for a connection to the model's provider. Try again later.",
+    "Too many requests are waiting for a connection to the provider. Retry later.",
   );
 }
 
 function unwanted(): Error {
-  return new Error("The connection is not wanted any more.");
+  return new Error("The connection is no longer needed.");
 }

@@ -7,11 +7,10 @@ import { brokenOff, withCode } from "./upstream-failure.ts";
 import type { Endpoint } from "../providers/provider.ts";
 import { isToken } from "./answer-head.ts";
 
-/** Who hands out connections. */
 export type ConnectionOwner = {
-  /** The answer is complete, and the connection may be used again. */
+  /** The answer is complete and the connection can be reused. */
   onFree(connection: Connection): void;
-  /** It has been closed, whatever it was doing. Told once. */
+  /** The connection has closed. Called once. */
   onGone(connection: Connection): void;
 };
 
@@ -22,9 +21,9 @@ type ConnectionOptions = {
   credential: string;
 };
 
-/** One connection to an upstream, for one call after the other. */
+/** One connection to an upstream. It serves one call at a time. */
 export class Connection implements CallHolder {
-  /** Identifies the credential of its calls without being one. */
+  /** Identifies the credential without revealing it. */
   readonly credential: string;
   readonly #owner: ConnectionOwner;
   readonly #limits: HttpLimits;
@@ -36,7 +35,7 @@ export class Connection implements CallHolder {
   #idleUntil = 0;
   #call: NetworkCall | null = null;
   #answer: AnswerReader | null = null;
-  /** What is sent as soon as the connection is open. */
+  /** Sent when the connection opens. */
   #request: UpstreamRequest | null = null;
 
   constructor({ dialler, owner, limits, credential }: ConnectionOptions) {
@@ -48,7 +47,7 @@ export class Connection implements CallHolder {
         () => this.#open(),
         (bytes) => {
           this.#take(bytes);
-          // Node begins to read after the socket is open, even if it was paused by then.
+          // Node starts reading when the socket opens, even if it was paused before.
           return !this.#isPaused;
         },
       )
@@ -57,12 +56,12 @@ export class Connection implements CallHolder {
       .on("close", () => this.close(brokenOff()));
   }
 
-  /** Whether it has not been idle for too long. */
+  /** Whether its idle time is within the limit. */
   isFresh(now: number): boolean {
     return now < this.#idleUntil;
   }
 
-  /** Only while it has no other call. */
+  /** Must not be called during another call. */
   send(call: NetworkCall, request: UpstreamRequest): void {
     this.#call = call;
     this.#answer = new AnswerReader(this.#limits);
@@ -86,13 +85,13 @@ export class Connection implements CallHolder {
     this.close(brokenOff());
   }
 
-  /** Closes it as soon as it has no call. */
+  /** Closes the connection after its current call. */
   retire(): void {
     this.#isRetired = true;
     if (this.#call === null) this.close(brokenOff());
   }
 
-  /** @param reason what its call is told, if it has one */
+  /** @param reason reported to its call, if it has one */
   close(reason: Error): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -120,7 +119,7 @@ export class Connection implements CallHolder {
     this.#socket.write(bytes);
   }
 
-  /** In one system call, and without a copy of the body. */
+  /** One system call, without a copy of the body. */
   #writePieces(head: string, body: Buffer | null): void {
     this.#socket.cork();
     this.#socket.write(head, "latin1");
@@ -130,7 +129,7 @@ export class Connection implements CallHolder {
 
   #take(bytes: Buffer): void {
     const call = this.#call;
-    // Nobody has asked for anything: it would be taken for the answer to the next request.
+    // Surplus data would be taken for the answer to the next request.
     const answer = this.#answer;
     if (call === null || answer === null || !this.#isOpen) return this.close(brokenOff());
     const body = answer.push(bytes);
@@ -149,12 +148,12 @@ export class Connection implements CallHolder {
   }
 
   #settle(call: NetworkCall, { problem, isComplete, keepAliveMs }: AnswerReader): void {
-    // It may have been aborted by what it was told.
+    // An event handler may have aborted the call.
     if (this.#call !== call) return;
     if (problem) return this.close(problem);
     if (!isComplete) return;
     this.#call = null;
-    // An upstream that answers before it has been asked to the end does not read the rest.
+    // An upstream that answers early does not read the rest of the request.
     const isLast = keepAliveMs === 0 || this.#socket.writableLength > 0 || this.#isRetired;
     if (isLast) this.close(brokenOff());
     else this.#release(keepAliveMs);
@@ -162,26 +161,25 @@ export class Connection implements CallHolder {
   }
 
   #release(keepAliveMs: number): void {
-    // An idle connection is read from, so that its end is noticed.
+    // Idle connections are read, so that their end is noticed.
     if (this.#isPaused) this.resume();
     this.#idleUntil = performance.now() + keepAliveMs;
     this.#owner.onFree(this);
   }
 }
 
-/** Up to here a copy of the body costs less than writing two pieces. */
+/** Below this size, copying the body costs less than two writes. */
 const joinedBytesMax = 8 * 1024;
 
-/** What is sent to an upstream. */
 export type UpstreamRequest = {
-  /** With the empty line at its end; one character a byte. */
+  /** Ends with the empty line; one character a byte. */
   head: string;
   body: Buffer | null;
 };
 
 /**
- * The part of a head that is the same in every request to an endpoint: all but the method and what depends on the body.
- * Throws for what HTTP cannot carry.
+ * The constant part of a request head: without the method and the body's headers. Throws for characters that HTTP
+ * cannot carry.
  */
 export function formatSharedHead({ origin, path, headers }: Endpoint): string {
   if (!/^\/[\x21-\x7e]*$/.test(path)) throw unsendable("The path");
@@ -189,8 +187,8 @@ export function formatSharedHead({ origin, path, headers }: Endpoint): string {
 }
 
 /**
- * A POST request, or a GET request where there is no body.
- * @param moreHeaders names and values in turn
+ * Formats a POST request, or a GET request without a body.
+ * @param moreHeaders alternating names and values
  */
 export function formatRequest(
   sharedHead: string,
@@ -207,17 +205,17 @@ function formatFields(headers: string[]): string {
   let fields = "";
   for (let index = 0; index < headers.length; index += 2) {
     const [name = "", value = ""] = headers.slice(index, index + 2);
-    if (!isToken(name) || ours.test(name)) throw unsendable("The name of a header");
-    // A value may be a secret, so that it is not told.
+    if (!isToken(name) || ours.test(name)) throw unsendable("A header name");
+    // The value may be a secret, so the error omits it.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw unsendable(`The header ${name}`);
     fields += `${name}: ${value}\r\n`;
   }
   return fields;
 }
 
-/** What says where a request goes and where it ends is said once. */
+/** Only the gateway sets headers that define the target and the framing. */
 const ours = /^(?:host|connection|content-length|transfer-encoding)$/i;
 
 function unsendable(what: string): Error {
-  return withCode("EBADREQUEST", `${what} cannot be sent.`);
+  return withCode("EBADREQUEST", `${what} contains invalid characters.`);
 }

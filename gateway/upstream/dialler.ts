@@ -4,10 +4,10 @@ import { type AddressGuard, portOf, privateAddressError } from "./address-guard.
 import { withCode } from "./upstream-failure.ts";
 
 type DiallerOptions = {
-  /** Scheme, host and port. */
+  /** For example `https://api.openai.com:443`. */
   origin: string;
   guard: AddressGuard;
-  /** For the look-up of the name, the connection and TLS together. */
+  /** Covers DNS, TCP and TLS together. */
   connectTimeoutMs: number;
 };
 
@@ -17,9 +17,9 @@ export class Dialler {
   readonly #isSecure: boolean;
   readonly #isRefused: boolean;
   readonly #connectTimeoutMs: number;
-  /** What all connections are read into: what comes is handled before anything else is read. */
+  /** Shared by all connections: each read is processed before the next one. */
   readonly #readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
-  /** Saves the next connection a part of TLS's handshake. */
+  /** Shortens the TLS handshake of the next connection. */
   #session: Buffer | undefined;
 
   constructor({ origin, guard, connectTimeoutMs }: DiallerOptions) {
@@ -31,14 +31,14 @@ export class Dialler {
     this.#target = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
     if (!mayBePrivate) this.#target.lookup = guard.lookupPublic;
     this.#isSecure = protocol === "https:";
-    // `lookup` is not called for literals.
+    // Node calls `lookup` for names only.
     this.#isRefused = !mayBePrivate && guard.refusesLiteral(hostname);
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
   /**
-   * @param onOpen requests may be written from now on
-   * @param onBytes their memory is used again afterwards; returns whether more may come now
+   * @param onOpen requests may be written
+   * @param onBytes the buffer is reused afterwards; returns whether to continue reading
    */
   dial(onOpen: () => void, onBytes: (bytes: Buffer) => boolean): Socket {
     const onread = {
@@ -49,13 +49,13 @@ export class Dialler {
     const timer = setTimeout(() => socket.destroy(connectTimeout()), this.#connectTimeoutMs);
     return (
       socket
-        // What pretends to be a socket, as nock does, knows nothing of `onread`.
+        // Mock sockets, such as nock's, ignore `onread`.
         .on("data", onBytes)
         .setNoDelay(true)
         .setKeepAlive(true, 60_000)
         .once(this.#isSecure ? "secureConnect" : "connect", () => {
           clearTimeout(timer);
-          // What keeps the process alive is a call, not the connection that may have one.
+          // Calls keep the process alive, idle connections do not.
           socket.unref();
           onOpen();
         })
@@ -68,7 +68,7 @@ export class Dialler {
     try {
       return this.#isSecure ? this.#connectSecure(onread) : connect({ ...this.#target, onread });
     } catch (error) {
-      // Told like every other failure: a bad setting of TLS must not stop the process.
+      // Reported like any other failure: an invalid TLS setting must not stop the process.
       return new Socket().destroy(error as Error);
     }
   }
@@ -78,7 +78,7 @@ export class Dialler {
     const options = {
       ...this.#target,
       onread,
-      // Only names are sent.
+      // SNI allows names only.
       servername: isIP(host) === 0 ? host : "",
       ALPNProtocols: ["http/1.1"],
       session: this.#session,
@@ -88,5 +88,5 @@ export class Dialler {
 }
 
 function connectTimeout(): Error {
-  return withCode("ETIMEDOUT", "The connection was not open in time.");
+  return withCode("ETIMEDOUT", "The connection timed out.");
 }

@@ -1,7 +1,6 @@
 /**
- * An upstream's text without our credential: every piece of 8 characters or more is replaced, also where it is escaped,
- * in base64, in hexadecimals or in another case. A shorter secret is replaced as a whole, where it stands by itself.
- * Only the beginning of a long text is returned, because an upstream chooses how long it is.
+ * Removes our credential from an upstream's text. Replaces every piece of 8 characters or more, also escaped, encoded
+ * or in another case; a shorter secret only as a whole word. Returns a bounded part of a long text.
  */
 export function hideSecret(text: string, secret: string): string {
   const read = text.slice(0, lengthMax);
@@ -19,15 +18,15 @@ export function hideSecret(text: string, secret: string): string {
   return shown + read.slice(from);
 }
 
-/** Whether so many characters in a row of the secret are in the text, read in the same ways. */
+/** Whether the text holds that many consecutive characters of the secret, in any of these encodings. */
 export function holdsSecret(text: string, secret: string, length: number): boolean {
   return text.length > lengthMax || findSecret(readEscapes(text), secret, length).length > 0;
 }
 
-/** In the unescaped text. */
+/** Positions in the unescaped text. */
 type Range = { start: number; end: number };
 
-/** Where pieces of the secret stand, in order and without overlaps. */
+/** Pieces of the secret, in order and without overlaps. */
 function findSecret({ text, source, starts, ends }: UnescapedText, secret: string, length: number): Range[] {
   const whole = readEscapes(secret).text.toLowerCase();
   if (whole === "") return [];
@@ -39,13 +38,13 @@ function findSecret({ text, source, starts, ends }: UnescapedText, secret: strin
     ({ start, end }) =>
       whole.length >= length || standsAlone(source, starts[start] ?? 0, ends[end - 1] ?? source.length),
   );
-  // Two bytes come up in anything that is decoded.
+  // Two bytes occur in any decoded text by chance.
   const encoded = size < 3 ? [] : encodings.flatMap((encoding) => findEncoded(text, pieces, size, encoding));
   return merge([...plain, ...encoded]);
 }
 
 function findPieces(text: string, pieces: ReadonlySet<string>, size: number): Range[] {
-  // The only letter that becomes two in lower case, so that positions stay.
+  // The only letter that becomes two in lower case, which would shift positions.
   const lowerCase = text.replaceAll("İ", "i").toLowerCase();
   const found: Range[] = [];
   for (let at = 0; at + size <= lowerCase.length; at++) {
@@ -57,13 +56,13 @@ function findPieces(text: string, pieces: ReadonlySet<string>, size: number): Ra
 type Encoding = {
   name: "base64" | "hex";
   alphabet: RegExp;
-  /** Characters and bytes of one group. */
+  /** Size of one encoded group. */
   characters: number;
   bytes: number;
 };
 
 const encodings: Encoding[] = [
-  // Node reads both alphabets of base64.
+  // Node decodes both base64 alphabets.
   { name: "base64", alphabet: /[a-z0-9+/_-]+/gi, characters: 4, bytes: 3 },
   { name: "hex", alphabet: /[0-9a-f]+/gi, characters: 2, bytes: 1 },
 ];
@@ -77,7 +76,7 @@ function findEncoded(
   const found: Range[] = [];
   for (const { 0: run, index } of text.matchAll(alphabet)) {
     if (run.length * bytes < size * characters) continue;
-    // The secret may begin in the middle of what was encoded, and that in the middle of the run.
+    // Both the secret and its encoding may start at any offset.
     for (let skipped = 0; skipped < characters; skipped++) {
       const decoded = Buffer.from(run.slice(skipped), name).toString("latin1");
       for (const { start, end } of findPieces(decoded, pieces, size)) {
@@ -101,7 +100,7 @@ function merge(ranges: Range[]): Range[] {
   return merged;
 }
 
-/** Whether it is only a word in small letters between the secret's signs: `upstream` shows nothing of `upstream-Zk3…`. */
+/** Whether the piece is a plain lower-case word of the secret: `upstream` reveals nothing about `upstream-Zk3…`. */
 function isWord(
   { text, source, starts, ends }: UnescapedText,
   { start, end }: Range,
@@ -115,20 +114,20 @@ function isWord(
   return words.length > 1 && words.includes(word);
 }
 
-/** To replace `test` within `latest` would tell the secret. */
+/** Replacing `test` within `latest` would reveal the secret. */
 function standsAlone(text: string, start: number, end: number): boolean {
   return !letterOrDigit.test(text.charAt(start - 1)) && !letterOrDigit.test(text.charAt(end));
 }
 
 const letterOrDigit = /[\p{L}\p{N}]/u;
 const pieceLength = 8;
-/** Twice what is shown of a message. */
+/** Twice the length of a shown message. */
 const lengthMax = 8_192;
 
-/** A text without escapes and space, and where each of its characters stands in the source. */
+/** Text without escapes and whitespace, and the source position of each character. */
 type UnescapedText = { source: string; text: string; starts: number[]; ends: number[] };
 
-/** Reads escapes of JSON and of URLs and references of HTML, also of one another, in time that grows with the text only. */
+/** Decodes JSON, URL and HTML escapes, also nested ones, in linear time. */
 function readEscapes(source: string): UnescapedText {
   const places = Array.from({ length: source.length }, (_, index) => index);
   let read: UnescapedText = { source, text: source, starts: places, ends: places.map((place) => place + 1) };
@@ -164,7 +163,7 @@ function readOnce({ source, text, starts, ends }: UnescapedText): UnescapedText 
   return next;
 }
 
-/** Space, and a backslash by itself, is nothing: line breaks and spaces may stand within an encoded text. */
+/** Whitespace and lone backslashes are dropped, because encoded text may be wrapped. */
 function readEscape({ groups = {} }: RegExpExecArray): string {
   const { hex, digits, name } = groups;
   if (name !== undefined) return names[name.toLowerCase()] ?? "";
@@ -173,7 +172,7 @@ function readEscape({ groups = {} }: RegExpExecArray): string {
   return code <= 0x10ffff ? String.fromCodePoint(code) : "";
 }
 
-/** https://html.spec.whatwg.org/multipage/named-characters.html, as far as they can be in a key. */
+/** https://html.spec.whatwg.org/multipage/named-characters.html, for characters of keys. */
 const names: Record<string, string> = {
   amp: "&",
   lt: "<",
@@ -201,7 +200,7 @@ const names: Record<string, string> = {
   tilde: "~",
 };
 
-/** What is escaped several times is read at once, so that many backslashes or `%25` are no work for every level. */
+/** Repeated escapes are decoded in one pass, so that many backslashes or `%25` stay linear. */
 const escapeForm = new RegExp(
   [
     String.raw`\\+(?:u(?<hex>[0-9a-f]{4})|u\{0*(?<hex>[0-9a-f]{1,6})\}|x(?<hex>[0-9a-f]{2})|[nrt])?`,
@@ -212,5 +211,5 @@ const escapeForm = new RegExp(
   "gi",
 );
 
-/** Such as a reference of HTML in a URL in JSON. */
+/** For example an HTML entity in a URL in JSON. */
 const levelsMax = 4;

@@ -1,6 +1,6 @@
 import type { Settings } from "../config/limit-variables.ts";
 
-/** What bounds the connections to one upstream, and what is taken from it before a body. */
+/** Bounds connections to one upstream, and the bytes of a response head. */
 export type HttpLimits = Pick<
   Settings,
   | "upstreamConnectionsMax"

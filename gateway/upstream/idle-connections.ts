@@ -1,21 +1,21 @@
 import type { Connection } from "./connection.ts";
 
 /**
- * The connections of one pool that have no call, by credential. A connection rests before its next call, so an upstream
- * that closes it after an answer, or sends a second answer, is noticed in time.
+ * Idle connections of one pool, by credential. Each rests before reuse, so that a close or a surplus answer is noticed
+ * in time.
  */
 export class IdleConnections {
   readonly #onRested: () => void;
-  /** Free since the last tick of the timer. */
+  /** Idle since the last tick. */
   #resting: Connection[] = [];
-  /** Free for less than two ticks, so at least one of them passes before the next call. */
+  /** Idle for one to two ticks. */
   #restingLonger: Connection[] = [];
-  /** In arrays, because a Map that is filled and emptied with every call keeps V8's garbage collector busy. */
+  /** Arrays, because a Map that is filled and emptied on every call keeps V8's garbage collector busy. */
   readonly #rested = new Map<string, Connection[]>();
   #ticking: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;
 
-  /** @param onRested called when connections can be taken that could not before */
+  /** @param onRested called when more connections become available */
   constructor(onRested: () => void) {
     this.#onRested = onRested;
   }
@@ -27,8 +27,8 @@ export class IdleConnections {
   }
 
   /**
-   * The rested connection that was used last, so the ones that are not needed grow old. While many rest, the one that has
-   * rested longest: hundreds of connections in turn would cost every call a tenth more CPU.
+   * The most recently used connection, so that surplus ones age out. While many rest, the longest-rested one: rotating
+   * hundreds of connections would cost a tenth more CPU.
    */
   take(credential: string, now: number): Connection | null {
     const rested = this.#rested.get(credential);
@@ -77,7 +77,7 @@ export class IdleConnections {
     yield this.#resting;
   }
 
-  /** Connections are taken after the poll phase that follows, which reads what arrived while they rested. */
+  /** Connections become available after the next poll phase, which reads what arrived while they rested. */
   #tick(): void {
     const rested = this.#restingLonger;
     this.#restingLonger = this.#resting;
@@ -103,11 +103,8 @@ export class IdleConnections {
   }
 }
 
-/**
- * A surplus answer that arrives within this time after the answer closes its connection. Connections rest for one to two
- * times as long.
- */
+/** A surplus answer within this time closes the connection. Connections rest for one to two times as long. */
 const restMs = 25;
-/** So many rest at a time: up to some 1,000 calls a second, all of them rest as long as above. */
+/** Enough for about 1,000 calls a second. */
 const restingMax = 32;
 const sweepIntervalMs = 1_000;

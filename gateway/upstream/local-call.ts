@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type { ScriptedAnswer } from "../providers/provider.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
 
-/** Plays the answer of an upstream inside this process, as if it came over a connection. */
+/** Replays an answer within this process, as if it came over a connection. */
 export class LocalCall implements UpstreamCall {
   readonly wasSent = true;
   readonly #answer: ScriptedAnswer;
@@ -22,7 +22,7 @@ export class LocalCall implements UpstreamCall {
     this.#timeouts = timeouts;
     this.#events = events;
     this.#parts = answer.parts[Symbol.iterator]();
-    // Deferred: the caller needs the call before the first event.
+    // Deferred: the caller needs the call object before the first event.
     this.#timer = setTimeout(() => {
       this.#events.onHeaders(this.#answer.status, this.#answer.headers);
       this.#advance();
@@ -45,7 +45,7 @@ export class LocalCall implements UpstreamCall {
     clearImmediate(this.#turn);
   }
 
-  /** Gives control back after some pieces, so that a long answer does not hold up other requests. */
+  /** Yields after some pieces, so that a long answer does not block other requests. */
   #advance(): void {
     for (let pieces = 0; pieces < piecesPerTurn; pieces++) {
       if (this.#isOver || this.#isPaused) return;
@@ -72,7 +72,7 @@ export class LocalCall implements UpstreamCall {
     this.#turn = setImmediate(() => this.#advance());
   }
 
-  /** As long as it was told to, or as the provider's timeouts let it. */
+  /** As long as the answer or the provider's timeouts allow. */
   #wait(delayMs: number): void {
     const { idleTimeoutMs } = this.#timeouts;
     const leftMs = this.#endsAt - performance.now();
@@ -90,17 +90,17 @@ export class LocalCall implements UpstreamCall {
 
   #finish(): void {
     const { ending } = this.#answer;
-    // No delay is longer than this.
+    // A silent answer waits for the longest timeout.
     if (ending === "silent") return this.#wait(Infinity);
     this.#isOver = true;
     if (ending === "complete") return this.#events.onEnd();
-    const message = "The demo provider broke off, as it was told to.";
+    const message = "The demo provider closed the connection, as the prompt requested.";
     this.#events.onError(new GatewayError("upstream_error", message, { reason: "connection_lost" }), true);
   }
 
   #fail(reason: "idle_timeout" | "total_timeout"): void {
     this.abort();
-    const message = `The demo provider exceeded its ${reason === "idle_timeout" ? "idle" : "total"} timeout.`;
+    const message = `The demo provider exceeded its ${reason === "idle_timeout" ? "idle" : "total"} timeout. Retry the request.`;
     this.#events.onError(new GatewayError("upstream_timeout", message, { reason }), true);
   }
 

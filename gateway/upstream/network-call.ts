@@ -2,20 +2,20 @@ import { type FailureReason, GatewayError } from "../errors.ts";
 import { toUpstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamCall, UpstreamEvents, UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
 
-/** Who has a call in hand: the connection that it goes over, or the queue for one. */
+/** Owns a call: its connection or the queue. */
 export type CallHolder = {
   pause(): void;
   resume(): void;
-  /** Forgets the call, which is over. */
+  /** The call is over. */
   drop(call: NetworkCall): void;
 };
 
 /**
- * One HTTP call: what its connection tells, and what the relay holds of it. Its timeouts are kept by one timer, which looks
- * at the clock when it fires instead of being set anew for every chunk.
+ * One HTTP call between its connection and the relay. One timer covers all timeouts: it compares times when it fires,
+ * so it is not reset for every chunk.
  */
 export class NetworkCall implements UpstreamCall {
-  /** Null before it is in hand, and when it is over. */
+  /** Null before and after the call. */
   holder: CallHolder | null = null;
   readonly #events: UpstreamEvents;
   readonly #timeouts: UpstreamTimeouts;
@@ -30,7 +30,7 @@ export class NetworkCall implements UpstreamCall {
   constructor(events: UpstreamEvents, timeouts: UpstreamTimeouts) {
     this.#events = events;
     this.#timeouts = timeouts;
-    // Early enough for whichever limit comes first.
+    // Fires in time for the shortest timeout.
     const { firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = timeouts;
     const firstCheckMs = Math.min(firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs);
     this.#timer = setTimeout(() => this.#checkTimeouts(), firstCheckMs);
@@ -59,7 +59,7 @@ export class NetworkCall implements UpstreamCall {
     return this.#isOver;
   }
 
-  /** Ends the call before it was sent. */
+  /** Ends a call that was not sent. */
   fail(error: GatewayError): void {
     if (this.#isOver) return;
     this.#finish();
@@ -73,7 +73,7 @@ export class NetworkCall implements UpstreamCall {
     holder?.drop(this);
   }
 
-  /** The first byte of the request is being written. */
+  /** The first byte is about to be written. */
   onSent(): void {
     this.#wasSent = true;
   }
@@ -113,7 +113,7 @@ export class NetworkCall implements UpstreamCall {
     const { firstByteTimeoutMs, idleTimeoutMs, totalTimeoutMs } = this.#timeouts;
     const leftInTotalMs = this.#startedAt + totalTimeoutMs - now;
     const leftInStepMs = this.#hasHeaders
-      ? // While the client is slow to take what is there, the upstream is not the one that idles.
+      ? // While the client reads slowly, the upstream does not count as idle.
         (this.#isPaused ? now : this.#lastActivityAt) + idleTimeoutMs - now
       : this.#startedAt + firstByteTimeoutMs - now;
     const leftMs = Math.min(leftInTotalMs, leftInStepMs);
@@ -124,15 +124,19 @@ export class NetworkCall implements UpstreamCall {
     this.abort();
     const error =
       leftInTotalMs <= 0
-        ? tooSlow("total_timeout", `take no more than ${totalTimeoutMs} ms`)
+        ? tooSlow("total_timeout", `finish within ${totalTimeoutMs} ms`)
         : this.#hasHeaders
-          ? tooSlow("idle_timeout", `go on within ${idleTimeoutMs} ms`)
-          : tooSlow("first_byte_timeout", `answer within ${firstByteTimeoutMs} ms`);
+          ? tooSlow("idle_timeout", `send the next chunk within ${idleTimeoutMs} ms`)
+          : tooSlow("first_byte_timeout", `respond within ${firstByteTimeoutMs} ms`);
     this.#events.onError(error, this.#wasSent);
   }
 }
 
-/** @param what it did not do */
+/** @param what completes "did not" */
 function tooSlow(reason: FailureReason, what: string): GatewayError {
-  return new GatewayError("upstream_timeout", `The model's provider did not ${what}.`, { reason });
+  return new GatewayError(
+    "upstream_timeout",
+    `The provider did not ${what}. Retry the request, or raise the provider's timeouts.`,
+    { reason },
+  );
 }

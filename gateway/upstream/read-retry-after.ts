@@ -1,8 +1,8 @@
 import type { UpstreamHeaders } from "./upstream-call.ts";
 
 /**
- * How long an upstream asks to be left alone, in milliseconds; null where it does not say. `retry-after` in seconds, or
- * OpenAI's `retry-after-ms`. A date (RFC 9110, section 10.2.3) is left out: no upstream known here sends one.
+ * Milliseconds from `retry-after-ms` (OpenAI) or `retry-after` in seconds. Null if absent. Dates (RFC 9110, section
+ * 10.2.3) are ignored: no known upstream sends one.
  */
 export function readRetryAfterMs(headers: UpstreamHeaders): number | null {
   return (

@@ -17,7 +17,7 @@ type UpstreamsOptions = {
   now: () => number;
 };
 
-/** The connections to upstreams: one pool for each origin. Redirects are never followed, nothing is sent twice. */
+/** One connection pool per origin. Redirects are not followed, and nothing is sent twice. */
 export class Upstreams {
   readonly #guard: AddressGuard;
   readonly #limits: HttpLimits;
@@ -32,7 +32,7 @@ export class Upstreams {
     this.#now = now;
   }
 
-  /** Sends a POST request, or a GET request where there is no body, and tells `events` what comes back. */
+  /** Sends a POST request, or a GET request without a body. Events go to `events`. */
   call(
     endpoint: Endpoint,
     body: Buffer | null,
@@ -61,9 +61,13 @@ export class Upstreams {
       this.#send(endpoint, signature, body, timeouts, call);
     } catch (cause) {
       call.fail(
-        new GatewayError("internal_error", "The request to the model's provider could not be signed.", {
-          cause,
-        }),
+        new GatewayError(
+          "internal_error",
+          "The request to the provider could not be signed. An administrator must check its credential.",
+          {
+            cause,
+          },
+        ),
       );
     }
   }
@@ -77,17 +81,17 @@ export class Upstreams {
   ): void {
     if (call.isOver) return;
     try {
-      if (this.#isClosed) throw new Error("The gateway is stopping.");
+      if (this.#isClosed) throw new Error("The gateway is shutting down. Retry the request.");
       const { head, credential } = this.#sharedHeadOf(endpoint);
       const request = formatRequest(head, signature, body);
       this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).begin(call, credential, request);
     } catch (cause) {
-      // Not at once: whoever starts a call must hold it before the first event.
+      // Deferred: the caller needs the call object before the first event.
       queueMicrotask(() => call.onFailure(cause as Error));
     }
   }
 
-  /** Closes the connections to every other origin or with another credential, once their calls have ended. */
+  /** Closes connections to other origins and of other credentials, after their calls. */
   keepOnly(endpoints: Iterable<Endpoint>): void {
     const credentials = new Map<string, Set<string>>();
     for (const { origin, secret } of endpoints) {
@@ -101,7 +105,7 @@ export class Upstreams {
     }
   }
 
-  /** Ends every connection, and with it every call under way. */
+  /** Ends every connection and its call. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const pool of this.#pools.values()) pool.close();
@@ -131,14 +135,13 @@ function methodOf(body: Buffer | null): "GET" | "POST" {
   return body === null ? "GET" : "POST";
 }
 
-/** What all requests to an endpoint share. */
 type SharedHead = {
   head: string;
   /** Calls of different credentials never share a connection. */
   credential: string;
 };
 
-/** Stands for a secret where the secret itself must not be kept. */
+/** A hash, because the secret itself must not be kept. */
 function identify(secret: string | null): string {
   return secret === null ? "" : hash("sha256", secret);
 }

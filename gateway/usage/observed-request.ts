@@ -1,16 +1,18 @@
 import type { GatewayError } from "../errors.ts";
 import type { Endpoint } from "../providers/provider.ts";
 
-/** A request to `/v1`, as observers are told of it. Made only where there is one. Moments are those of `performance.now()`. */
+/**
+ * A request to `/v1` as observers see it. Created only where an observer exists. Moments are from `performance.now()`.
+ */
 export class ObservedRequest {
   readonly id: string;
   readonly method: string;
-  /** Such as `/v1/chat/completions`; null for what is no endpoint. */
+  /** Such as `/v1/chat/completions`. Null for an unknown path. */
   readonly route: string | null;
-  /** The header in which a client says what its request is part of, as it stands: it may be anything. */
+  /** The client's unvalidated trace header. */
   readonly traceparent: string | null;
   readonly startedAt = performance.now();
-  /** Every call of an upstream, oldest first. */
+  /** Every upstream call, oldest first. */
   readonly calls: ObservedCall[] = [];
 
   constructor({ id, method, route, traceparent }: ObservedRequestOptions) {
@@ -20,7 +22,7 @@ export class ObservedRequest {
     this.traceparent = traceparent;
   }
 
-  /** An upstream is called. */
+  /** An upstream call starts. */
   call(candidate: ObservedUpstream): void {
     this.calls.push({
       candidate,
@@ -31,13 +33,13 @@ export class ObservedRequest {
     });
   }
 
-  /** It begins to answer. */
+  /** The upstream starts to answer. */
   callAnswered(httpStatus: number): void {
     const call = this.calls.at(-1);
     if (call) call.httpStatus = httpStatus;
   }
 
-  /** It refused to look at the request, or could not be reached. */
+  /** The upstream refused the request or was unreachable. */
   callRefused(reason: string): void {
     const call = this.calls.at(-1);
     if (call) Object.assign(call, { endedAt: performance.now(), refusal: reason });
@@ -49,13 +51,13 @@ export type ObservedCall = {
   readonly startedAt: number;
   /** Null for a call that ended with the request. */
   endedAt: number | null;
-  /** Null where no answer began, or was not waited for. */
+  /** Null without an answer. */
   httpStatus: number | null;
-  /** Why another upstream could be called in its place: `http_<status>`, or a code of ours; else null. */
+  /** Why a fallback was possible: `http_<status>` or a gateway code. Otherwise null. */
   refusal: string | null;
 };
 
-/** Of a candidate, what observers report. */
+/** The members of a candidate that observers report. */
 export type ObservedUpstream = Readonly<{
   providerName: string;
   providerKind: string;

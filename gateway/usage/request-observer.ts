@@ -2,26 +2,28 @@ import type { ErrorCode } from "../errors.ts";
 import type { ObservedRequest } from "./observed-request.ts";
 import type { UsageRecord } from "./recording/segment.ts";
 
-/** Who counts or follows what happens, besides the usage history. Called on the request path: it must take next to no time. */
+/** Observes requests besides the usage history. Called on the request path, so it must be fast. */
 export type RequestObserver = {
-  /** A request is over. */
+  /** A request has ended. */
   ended(request: EndedRequest): void;
-  /** A request was refused before it was known whose it is, or is none for a model; null where it is none to `/v1`. */
+  /**
+   * A request was refused before its key was known, or is no model request. `request` is null for a path outside `/v1`.
+   */
   refused(request: ObservedRequest | null, code: ErrorCode, httpStatus: number): void;
-  /** A request that is none for a model was answered, or left alone by its client (499). */
+  /** A request other than a model request was answered, or its client left (499). */
   answered(request: ObservedRequest, httpStatus: number): void;
-  /** An upstream could not be reached or refused to look at a request, which another may have answered. */
+  /** An upstream was unreachable or refused a request. A fallback may have answered it. */
   upstreamRefused(provider: string, reason: string): void;
 };
 
 export type EndedRequest = {
-  /** Null where nobody looks at it. */
+  /** Null without an observer. */
   request: ObservedRequest | null;
   record: UsageRecord;
-  /** The model's slug, of the catalogue; null when what was asked for is not in it. */
+  /** The slug of the catalogue's model. Null for an unknown model. */
   model: string | null;
-  /** The gateway's own code, never the upstream's word. */
+  /** The gateway's own code, never the upstream's. */
   errorCode: ErrorCode | null;
-  /** By `performance.now()`; null where none came. */
+  /** From `performance.now()`. Null without any. */
   firstTokenAt: number | null;
 };

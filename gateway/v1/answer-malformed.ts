@@ -7,8 +7,8 @@ import type { Runtime } from "../runtime.ts";
 import { toErrorBody } from "./error-response.ts";
 
 /**
- * Answers what Node's HTTP parser gives up on, and clients that take too long to send their request, in the same form as
- * any other error. Then the connection is closed: nobody knows what comes next on it.
+ * Answers requests that Node's HTTP parser rejects or that arrive too slowly, in the usual error format. The connection
+ * closes, because its state is unknown.
  */
 export function answerMalformed(runtime: Runtime) {
   return (problem: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -33,15 +33,33 @@ export function answerMalformed(runtime: Runtime) {
 
 function toError({ code }: NodeJS.ErrnoException): [status: number, error: GatewayError] {
   if (code === "HPE_HEADER_OVERFLOW") {
-    return [431, new GatewayError("request_too_large", "The request's headers are too large.")];
+    return [
+      431,
+      new GatewayError(
+        "request_too_large",
+        "The request headers are too large. Send fewer or shorter headers.",
+      ),
+    ];
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return [408, new GatewayError("request_timeout", "The request took too long to arrive.")];
+    return [
+      408,
+      new GatewayError(
+        "request_timeout",
+        "The request took too long to arrive. Retry on a faster connection.",
+      ),
+    ];
   }
-  return [400, new GatewayError("invalid_body", "This is not an HTTP request that can be understood.")];
+  return [
+    400,
+    new GatewayError(
+      "invalid_body",
+      "This is not a valid HTTP request. Check the client and the URL scheme.",
+    ),
+  ];
 }
 
-/** Node keeps the response that is being sent on the socket, and looks there itself before it answers by default. */
+/** Node stores the current response on the socket, and checks it there as well. */
 function hasAnswerBegun(socket: Duplex): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: { headersSent: boolean } | null };
   return response?.headersSent === true;

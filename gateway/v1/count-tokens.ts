@@ -5,7 +5,7 @@ import { messages } from "../dialects/messages/messages.ts";
 import { keyOf, plainEndpoint } from "./endpoint.ts";
 import type { ModelEndpointOptions } from "./model-endpoint.ts";
 
-/** `POST /v1/messages/count_tokens`: outside of limits and usage history, as at Anthropic. */
+/** `POST /v1/messages/count_tokens`. As at Anthropic, it is not limited and not recorded. */
 export function countTokensEndpoint(options: ModelEndpointOptions): RequestHandler {
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
     const key = await keyOf(options, request);

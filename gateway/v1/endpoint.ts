@@ -27,11 +27,10 @@ export type EndpointContext = {
   response: ServerResponse;
   id: string;
   reply: HttpReply;
-  /** Null where nobody looks at it. */
   observed: ObservedRequest | null;
 };
 
-/** An endpoint of `/v1`: gives the request its id, and turns whatever is thrown into the error form. */
+/** Wraps an endpoint of `/v1`: creates the request's ID and formats anything thrown. */
 export function endpoint(
   { runtime, limits, observer }: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void> | void,
@@ -53,7 +52,7 @@ export function endpoint(
   };
 }
 
-/** An endpoint whose answer is given when `handle` is done, and that calls no model. */
+/** An endpoint that calls no model and answers within `handle`. */
 export function plainEndpoint(
   options: EndpointOptions,
   handle: (context: EndpointContext) => Promise<void>,
@@ -67,7 +66,7 @@ export function plainEndpoint(
   return endpoint(options, handleAndTell, dialectOf);
 }
 
-/** The key of a request that comes from where the key may be used. */
+/** The request's key, if it may be used from this address. */
 export async function keyOf(options: KeyOptions, request: IncomingMessage): Promise<KnownKey> {
   const key = await knownKeyOf(options, request);
   checkAddress(options, key, request);
@@ -76,7 +75,7 @@ export async function keyOf(options: KeyOptions, request: IncomingMessage): Prom
 
 export type KeyOptions = AuthenticateKeyOptions & { trustedProxies: TrustedProxies };
 
-/** Throws `address_not_allowed`, in the words for a key that does not count. */
+/** Throws `address_not_allowed`, worded like an invalid key. */
 export function checkAddress(
   { trustedProxies }: Pick<KeyOptions, "trustedProxies">,
   { limits }: KnownKey,
@@ -86,7 +85,7 @@ export function checkAddress(
   throw new GatewayError("address_not_allowed", invalidApiKey().message);
 }
 
-/** The key of a request, wherever it comes from; at once when it is known. */
+/** The request's key, regardless of address. Synchronous if the key is cached. */
 export function knownKeyOf(
   options: AuthenticateKeyOptions,
   request: IncomingMessage,
@@ -94,14 +93,14 @@ export function knownKeyOf(
   return authenticateKey(options, readKeyValue(request));
 }
 
-/** What went wrong on our side is for the log; the client gets the id it can be found by. */
+/** Details of internal errors go to the log. The client gets the request ID. */
 export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
   if (error.code === "internal_error")
-    log.error({ requestId, error }, "a request failed by a mistake of the gateway");
+    log.error({ requestId, error }, "a request failed with an internal error");
   if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");
 }
 
-/** What observers are told of a request; null for one that is none to `/v1`. Nothing of its path but the route is. */
+/** What observers may see of a request: its route, never its path. Null for requests outside `/v1`. */
 function observeRequest(
   request: IncomingMessage & Pick<Request, "route">,
   id: string,
@@ -123,15 +122,15 @@ function routeOf({ route }: Pick<Request, "route">): string | null {
 }
 
 /**
- * The key value a client sent, or null for none: as a bearer token (RFC 6750), or in `x-api-key` as Anthropic's clients do.
- * Tools may send both, one of them a stale key of somebody else's; then ours counts.
+ * Reads the key from a bearer token (RFC 6750) or `x-api-key` (Anthropic). Tools may send both, one of them a stale key
+ * of another vendor. Then the gateway's key counts.
  */
 function readKeyValue(request: IncomingMessage): string | null {
   if (hasSeveralAuthorizations(request.rawHeaders)) {
-    // Node takes the first, a proxy before it perhaps the last: whoever was checked there would not be whoever is here.
+    // Node uses the first header and a proxy perhaps the last, so they could check different keys.
     throw new GatewayError(
       "invalid_api_key",
-      "The request has more than one Authorization header. Send one.",
+      "The request has more than one Authorization header. Send only one.",
     );
   }
   const { authorization, "x-api-key": apiKey } = request.headers;
@@ -142,7 +141,7 @@ function readKeyValue(request: IncomingMessage): string | null {
   return bearer ?? other;
 }
 
-/** The token; null for another scheme such as Basic. */
+/** Null for other schemes such as Basic. */
 function readBearer(authorization: string): string | null {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
 }

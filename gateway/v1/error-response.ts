@@ -1,7 +1,7 @@
 import type { Dialect, ShownError, StreamWriter } from "../dialects/dialect.ts";
 import type { ErrorCode, GatewayError } from "../errors.ts";
 
-/** What becomes of each error on `/v1`; every code has a line, or this does not compile. */
+/** The response of each error on `/v1`. A missing code fails to compile. */
 const table: Record<ErrorCode, { status: number; type: string; code: string | null }> = {
   missing_api_key: { status: 401, type: "invalid_request_error", code: null },
   invalid_api_key: { status: 401, type: "invalid_request_error", code: "invalid_api_key" },
@@ -24,7 +24,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   token_limit_exceeded: { status: 429, type: "tokens", code: "rate_limit_exceeded" },
   concurrency_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
   insufficient_quota: { status: 402, type: "insufficient_quota", code: "insufficient_quota" },
-  // As any other key that does not count: where the key would, nobody is told.
+  // Identical to an invalid key, so that a thief learns nothing about the allowed addresses.
   address_not_allowed: { status: 401, type: "invalid_request_error", code: "invalid_api_key" },
   upstream_rejected: { status: 400, type: "invalid_request_error", code: null },
   upstream_auth_failed: { status: 502, type: "server_error", code: "upstream_auth_failed" },
@@ -39,24 +39,21 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   internal_error: { status: 500, type: "server_error", code: "internal_error" },
 };
 
-/** The upstream's own status where it refused the request, else the table's. */
+/** The upstream's status if it refused the request, otherwise the table's. */
 export function statusOf(error: GatewayError, dialect: Dialect): number {
   return error.upstream?.status ?? describeError(error.code, dialect).status;
 }
 
-/** What an error's code alone decides. */
 export function describeError(code: ErrorCode, dialect: Dialect): { status: number; code: string | null } {
-  // Codex asks for a model six times if it is told 404.
+  // Codex retries a 404 for a model six times.
   const isHidden = code === "model_not_found" && dialect.endpointName === "responses";
   return isHidden ? { ...table[code], status: 400 } : table[code];
 }
 
-/** The error as a whole answer, in the client's dialect. */
 export function toErrorBody(error: GatewayError, dialect: Dialect, requestId: string): object {
   return dialect.formatError(toShownError(error, dialect, requestId));
 }
 
-/** The error as the last event of a stream. */
 export function toErrorEvent(
   error: GatewayError,
   dialect: Dialect,
@@ -66,7 +63,7 @@ export function toErrorEvent(
   return dialect.formatErrorEvent(toShownError(error, dialect, requestId), writer);
 }
 
-/** Headers, names and values in turn, that go with the error besides the body's own. */
+/** Headers of an error, as alternating names and values. */
 export function errorHeaders(error: GatewayError): string[] {
   return error.retryAfterSeconds === null ? [] : ["retry-after", String(error.retryAfterSeconds)];
 }

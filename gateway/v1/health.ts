@@ -1,13 +1,16 @@
 import { Router } from "express";
 
-/** Whether this process takes requests: from when it has started until it begins to stop. */
+/** Whether this process accepts requests. False after SIGTERM. */
 export type Readiness = {
   isReady: boolean;
-  /** What keeps it from serving though it runs, in words without secrets; null = nothing. */
+  /** Why it cannot serve although it runs, without secrets. Null means it can. */
   trouble(): string | null;
 };
 
-/** `/healthz`: the process is up. `/readyz`: it can serve. Neither asks the database: known keys are served without it. */
+/**
+ * `/healthz`: the process is up. `/readyz`: it can serve. Neither queries the database, because cached keys work
+ * without it.
+ */
 export function health(readiness: Readiness): Router {
   const router = Router();
   router.get("/healthz", (_request, response) => {

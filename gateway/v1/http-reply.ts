@@ -4,7 +4,7 @@ import type { Dialect, StreamWriter } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
 import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "./error-response.ts";
 
-/** The way back to a client over HTTP. Heads are written in one go, without Express's help: its ETags and charsets cost. */
+/** Writes responses over HTTP. Heads bypass Express, whose ETags and charsets cost time. */
 export class HttpReply implements Reply {
   readonly #response: ServerResponse;
   readonly #requestId: string;
@@ -12,7 +12,7 @@ export class HttpReply implements Reply {
   readonly #dialect: Dialect;
   #streamWriter: StreamWriter | null = null;
 
-  /** @param stallTimeoutMs how long the client may leave the end of its answer unread. */
+  /** @param stallTimeoutMs how long the client may leave the last bytes unread */
   constructor(response: ServerResponse, requestId: string, stallTimeoutMs: number, dialect: Dialect) {
     this.#response = response;
     this.#requestId = requestId;
@@ -38,7 +38,7 @@ export class HttpReply implements Reply {
       "text/event-stream; charset=utf-8",
       "cache-control",
       "no-cache",
-      // Asks nginx and its like not to collect the stream.
+      // Disables response buffering in nginx and similar proxies.
       "x-accel-buffering",
       "no",
       ...this.#idHeaders(),
@@ -90,23 +90,23 @@ export class HttpReply implements Reply {
     this.#end(bytes);
   }
 
-  /** Anthropic's SDK looks for the id under Anthropic's name. */
+  /** Anthropic's SDK reads the ID under Anthropic's header name. */
   #idHeaders(): string[] {
     const own = ["x-request-id", this.#requestId];
     return this.#dialect.endpointName === "messages" ? [...own, "request-id", this.#requestId] : own;
   }
 
   #end(bytes: Buffer): void {
-    // What the system's buffers take at once needs no watching.
+    // The system's buffers accept this many bytes at once.
     if (bytes.length > systemBufferBytes || this.#response.writableNeedDrain) {
       this.#response.setTimeout(this.#stallTimeoutMs, () => this.abandon());
     }
-    // As text in which each character is a byte, Node joins it to the head instead of sending two pieces.
+    // Node joins a Latin-1 string with the head, which saves a write.
     if (bytes.length <= joinedBytesMax) this.#response.end(bytes.toString("latin1"), "latin1");
     else this.#response.end(bytes);
   }
 }
 
 const systemBufferBytes = 64 * 1024;
-/** Up to here a copy costs less than a second piece. */
+/** Below this size, a copy costs less than a second write. */
 const joinedBytesMax = 8 * 1024;

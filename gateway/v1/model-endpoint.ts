@@ -16,9 +16,7 @@ export type ModelEndpointOptions = KeyOptions &
     bodyBudget: BodyBudget;
   };
 
-/**
- * An endpoint that calls a model: checks the key, reads the body, and hands both to the domain as an exchange.
- */
+/** An endpoint that calls a model: checks the key, reads the body, and hands both over as an exchange. */
 export function modelEndpoint(
   options: ModelEndpointOptions,
   operation: Operation,
@@ -68,14 +66,13 @@ export function modelEndpoint(
 function usageCannotBeRecorded(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "The gateway cannot record usage at the moment. Try again in a moment.",
+    "The gateway cannot record usage at the moment. Retry in a moment.",
     { retryAfterSeconds: 5 },
   );
 }
 
 /**
- * Which coding tool makes a request, as far as its headers tell; null where they do not. A label for people to sort their
- * usage by, which anyone can put on anything.
+ * Detects the coding tool by its headers. A label for usage statistics, not a proof.
  * @param headers names in lower case
  */
 export function findClientTool(headers: ClientHeaders): ClientTool | null {
@@ -91,9 +88,8 @@ export type ClientTool = (typeof signs)[number][0];
 type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * The first that fits counts. Tools that are made of another, or of a library that others use too, come with its user agent
- * as well, so their other headers are looked at before and after. Most were seen in requests of November 2026; those marked
- * were read in the tools' own code, or in that of others who tell them apart.
+ * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers are
+ * checked as well. Seen in requests of November 2026; entries marked "read" come from source code.
  */
 const signs = [
   ["kilo-code", "x-title", /^Kilo Code$/],
@@ -101,7 +97,7 @@ const signs = [
   ["roo-code", "x-title", /^Roo Code$/], // read
 
   ["claude-code", "user-agent", /^claude-(cli|code)\//],
-  // `codex_exec`, `codex-tui`, and its older and other names, such as `codex_cli_rs` and `codex_vscode` (read).
+  // `codex_exec`, `codex-tui`, and other names such as `codex_cli_rs` and `codex_vscode` (read).
   ["codex", "user-agent", /^codex[_-][a-z_]+\//],
   ["opencode", "user-agent", /^opencode2?\//],
   ["kilo-code", "user-agent", /^(Kilo-Code|kilo)\//],
@@ -116,7 +112,7 @@ const signs = [
   ["zed", "user-agent", /^Zed\//], // read
 
   ["copilot", "x-initiator", /^(user|agent)$/],
-  // The library that it is made with, and the runtime, which few others use.
+  // Its library and runtime, a rare combination.
   ["cline", "user-agent", /^ai-sdk\/openai-compatible\/.* runtime\/bun\//],
 ] as const;
 

@@ -10,7 +10,7 @@ import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./e
 
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
 
-/** `GET /v1/models`: the models the key may use; in Anthropic's form, in pages, for clients that say they speak it. */
+/** `GET /v1/models`: the key's models. Paginated in Anthropic's format for clients of Anthropic. */
 export function modelList(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {
     const models = listModels(options.catalogue, await keyOf(options, request));

@@ -12,7 +12,7 @@ import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
 import { wantsPage } from "../http/browser-request.ts";
 
-/** The public API, in OpenAI's form. What is none of it goes on to whatever comes next. */
+/** The public API. Unmatched paths fall through to the next handler. */
 export function createV1Router(options: ModelEndpointOptions): Router {
   const router = Router({ caseSensitive: true });
   router.use(forgiveBaseUrl);
@@ -28,30 +28,32 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/responses", modelEndpoint(options, conversation(responses), responses), responses);
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
-  // Claude Code asks at each start whether anybody is there.
+  // Claude Code checks at each start whether the server responds.
   router.all("/api/hello", (_request, response) => void response.writeHead(200).end());
   router.use(errorHandler(options));
   return router;
 }
 
 /**
- * Base URLs are mistyped in two ways, with `/v1` twice or not at all. Both are forgiven, by putting the URL right before
- * it is routed.
+ * Clients often configure base URLs with `/v1` twice or not at all. Both work, because the URL is corrected before
+ * routing.
  */
 const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
-  // RFC 9112, section 3.2. Node would refuse it by itself, but not in the form of our errors.
+  // RFC 9112, section 3.2. Node would refuse it without our error format.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
-    return next(new GatewayError("invalid_body", "The request has no Host header."));
+    return next(new GatewayError("invalid_body", "The request has no Host header. Send one."));
   }
-  // Node keeps the first of several, and a proxy may have looked at another.
+  // Node keeps the first one. A proxy may have checked another.
   if (countHosts(request.rawHeaders) > 1) {
-    return next(new GatewayError("invalid_body", "The request has more than one Host header. Send one."));
+    return next(
+      new GatewayError("invalid_body", "The request has more than one Host header. Send only one."),
+    );
   }
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
   else if (
     /^\/(chat\/completions|embeddings|models|messages|responses)(?=[/?]|$)/.test(url) &&
-    // The console has pages of its own at such addresses.
+    // The console has pages at these addresses.
     !(request.method === "GET" && wantsPage(request.headers.accept))
   )
     request.url = `/v1${url}`;
@@ -67,27 +69,29 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** What no route has taken. */
+/** Answers unmatched paths. */
 export function unknownUrl(options: EndpointOptions): RequestHandler {
   return endpoint(options, ({ request }) => {
-    // The path is the client's own, but goes into terminals: only plain characters are repeated.
+    // The path goes to terminals, so only plain characters are quoted.
     const path = (request.url ?? "")
       .replace(/\?.*/s, "")
       .replaceAll(/[^\w./~%-]/g, "?")
       .slice(0, 200);
     throw new GatewayError(
       "unknown_url",
-      `There is nothing at ${request.method} ${path}. The API is at /v1, and described at /docs.`,
+      `${request.method} ${path} does not exist. The API is at /v1, and its documentation at /docs.`,
     );
   });
 }
 
-/** What Express itself refuses, such as a URL with a broken `%` sequence, and any mistake outside the endpoints. */
+/** Handles errors of Express, such as a URL with a broken `%` sequence, and exceptions outside the endpoints. */
 export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     const isClients =
       thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);
-    const error = isClients ? new GatewayError("invalid_value", "The URL is not valid.") : thrown;
+    const error = isClients
+      ? new GatewayError("invalid_value", "The request URL is invalid. Check its encoding.")
+      : thrown;
     void endpoint(options, () => {
       throw error;
     })(request, response, next);
@@ -103,7 +107,7 @@ function methodNotAllowed(
     options,
     ({ request, response }) => {
       response.setHeader("allow", allowed);
-      throw new GatewayError("method_not_allowed", `${request.method} is not allowed here; use ${allowed}.`);
+      throw new GatewayError("method_not_allowed", `${request.method} is not allowed here. Use ${allowed}.`);
     },
     dialect,
   );

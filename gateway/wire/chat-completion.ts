@@ -1,8 +1,7 @@
 import { isObject } from "./json.ts";
 
 /**
- * The form everything inside speaks: OpenAI's chat completions. Requests are the client's, so only what the gateway itself
- * reads is spelled out; answers are spelled out as far as translations make them.
+ * The internal format: OpenAI's chat completions. Requests declare only the members that the gateway reads.
  * https://platform.openai.com/docs/api-reference/chat
  */
 export type ChatRequestBody = {
@@ -38,7 +37,7 @@ export type AssistantMessage = {
   role: "assistant";
   content: string | null;
   refusal: string | null;
-  /** What the model thought, as DeepSeek named it and most clients read it. */
+  /** Reasoning under DeepSeek's name, which most clients read. */
   reasoning_content?: string;
   reasoning_details?: ReasoningDetail[];
   tool_calls?: ToolCall[];
@@ -49,16 +48,16 @@ export type ToolCall = { id: string; type: "function"; function: { name: string;
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /**
- * Thoughts as their upstream wants them back, signatures included, for a client that returns the assistant's message as it
- * was. The shape is OpenRouter's. https://openrouter.ai/docs/use-cases/reasoning-tokens
+ * Reasoning with its signatures, for clients that send the assistant's message back unchanged. The shape is
+ * OpenRouter's. https://openrouter.ai/docs/use-cases/reasoning-tokens
  */
 export type ReasoningDetail = {
   type: "reasoning.text" | "reasoning.encrypted" | "reasoning.summary";
-  /** Which upstream's form it is; no other gets it. */
+  /** The upstream format it belongs to. Other upstreams do not get it. */
   format: string;
-  /** The tool call it belongs to, where it belongs to one. */
+  /** The tool call it belongs to, if any. */
   id?: string | null;
-  /** Its place among the details of a message; in a stream, pieces of the same index belong together. */
+  /** Position among the message's details. In a stream, pieces with the same index belong together. */
   index?: number;
   text?: string | null;
   signature?: string | null;
@@ -83,7 +82,7 @@ export type ChunkDelta = {
   tool_calls?: ToolCallDelta[];
 };
 
-/** Id, type and name come in the first piece of a call only. */
+/** The first piece of a call carries its ID, type and name. */
 type ToolCallDelta = {
   index: number;
   id?: string;
@@ -91,7 +90,7 @@ type ToolCallDelta = {
   function: { name?: string; arguments: string };
 };
 
-/** `prompt_tokens` has the cached ones and those written to a cache in it, `completion_tokens` the reasoning. */
+/** `prompt_tokens` includes cached and cache-write tokens, `completion_tokens` includes reasoning. */
 export type ChatUsage = {
   prompt_tokens: number;
   completion_tokens: number;
@@ -103,14 +102,14 @@ export type ChatUsage = {
 /** https://platform.openai.com/docs/api-reference/embeddings/create */
 export type EmbeddingsRequestBody = {
   model: string;
-  /** Texts, or token numbers. */
+  /** Texts or token numbers. */
   input: string | string[] | number[] | number[][];
   encoding_format?: "float" | "base64" | null;
   dimensions?: number | null;
   [field: string]: unknown;
 };
 
-/** Token counts of one completion; null where nobody said. */
+/** Token counts of one completion. Null means not reported. */
 export type TokenUsage = {
   inputTokens: number | null;
   outputTokens: number | null;
@@ -119,7 +118,7 @@ export type TokenUsage = {
   reasoningTokens: number | null;
 };
 
-/** Reads a chat completion's `usage`. What is not a count is taken for not said: upstreams are lenient with this field. */
+/** Reads a chat completion's `usage`. Invalid counts are ignored, because upstreams are lenient with this member. */
 export function readTokenUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
   const input = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
@@ -127,14 +126,14 @@ export function readTokenUsage(usage: unknown): TokenUsage | null {
   return {
     inputTokens: toCount(usage["prompt_tokens"]),
     outputTokens: toCount(usage["completion_tokens"]),
-    // DeepSeek has a name of its own for it.
+    // DeepSeek's name for it.
     cachedInputTokens: toCount(input["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]),
     cacheWriteInputTokens: toCount(input["cache_write_tokens"]),
     reasoningTokens: toCount(output["reasoning_tokens"]),
   };
 }
 
-/** Embeddings have no output, so it is known to be none. */
+/** Embeddings have no output, so the count is 0. */
 export function embeddingsUsage(inputTokens: number | null): TokenUsage {
   return {
     inputTokens: toCount(inputTokens),
@@ -153,29 +152,26 @@ function toCount(value: unknown): number | null {
 
 /** How an upstream that speaks chat completions differs from OpenAI. */
 export type ChatQuirks = {
-  /** Its name for `max_completion_tokens`. */
   maxTokensName: "max_completion_tokens" | "max_tokens";
-  /** Its name for the role of a developer's message. */
   developerRole: "developer" | "system";
   /**
-   * What it accepts beyond OpenAI's form: reasoning on the assistant's messages (`reasoning_content`,
-   * `reasoning_details`), `cache_control` marks, `verbosity`.
+   * Extensions that it accepts: reasoning in assistant messages (`reasoning_content`, `reasoning_details`),
+   * `cache_control`, `verbosity`.
    */
   extensions: readonly ("thoughts" | "cache_control" | "verbosity")[];
 };
 
-/** Whether the quirks change more of the body than the name of one member. */
+/** Whether the quirks change more than one member's name. */
 export function changesBody(body: ChatRequestBody, { developerRole, maxTokensName }: ChatQuirks): boolean {
   return (
     (developerRole !== "developer" && body.messages.some(({ role }) => role === "developer")) ||
-    // A new name for one of the two limits must not make a second of the other.
+    // Renaming one limit must not duplicate the other.
     (maxTokensName === "max_tokens" &&
       body["max_tokens"] !== undefined &&
       body["max_completion_tokens"] !== undefined)
   );
 }
 
-/** The body with this upstream's names. */
 export function applyQuirks(
   body: ChatRequestBody,
   { developerRole, maxTokensName }: ChatQuirks,

@@ -1,15 +1,15 @@
-/** One event of an upstream's stream, whatever it is framed in. */
+/** One event of an upstream's stream, in any framing. */
 export type UpstreamEvent = {
-  /** Empty where the event has no name. */
+  /** Empty for an unnamed event. */
   name: string;
-  /** JSON as a rule. */
+  /** Usually JSON. */
   data: string;
 };
 
-/** Makes events of the bytes of one stream, however the network cuts them. */
+/** Decodes the events of one stream, in any chunking. */
 export type EventDecoder = {
-  /** The events that the bytes complete. May throw anything where they cannot be any. */
+  /** The events completed by these bytes. May throw anything for malformed bytes. */
   push(bytes: Buffer): UpstreamEvent[];
-  /** Whether the event that is waited for is longer than it may be; nothing more can be pushed then. */
+  /** Whether the incomplete event exceeds its limit. Nothing can be pushed afterwards. */
   readonly isTooLong: boolean;
 };

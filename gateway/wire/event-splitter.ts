@@ -1,25 +1,24 @@
 /**
- * Cuts a stream of server-sent events into pieces that end where an event ends, whatever the pieces are that the network
- * makes of it. What comes in is only looked at once, and a piece that ends right is passed on as it is.
+ * Cuts a stream at event boundaries. Each byte is scanned once, and a piece that ends at a boundary is not copied.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export class EventSplitter {
   readonly #bytesMax: number;
-  /** The beginning of an event whose end has not come yet; `#length` bytes of it are in use. */
+  /** Start of an incomplete event. `#length` bytes are in use. */
   #rest: Buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** @param bytesMax the longest event that is waited for. */
+  /** @param bytesMax limit of an incomplete event */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Whether the event that is waited for is longer than it may be; nothing more can be pushed then. */
+  /** Whether the incomplete event exceeds its limit. Nothing can be pushed afterwards. */
   get isTooLong(): boolean {
     return this.#length > this.#bytesMax;
   }
 
-  /** Whole events, or null while one is not complete. */
+  /** Complete events, or null. */
   push(bytes: Buffer): Buffer | null {
     const end = this.#endOfLastEvent(bytes);
     if (end === 0) {
@@ -36,8 +35,8 @@ export class EventSplitter {
   }
 
   /**
-   * How many of the bytes belong to complete events. An event ends with an empty line; lines end with \n or \r\n. The
-   * empty line may have begun in the bytes before.
+   * How many bytes belong to complete events. An event ends with an empty line, which may have started in earlier
+   * bytes. Lines end with \n or \r\n.
    */
   #endOfLastEvent(bytes: Buffer): number {
     for (
@@ -63,7 +62,7 @@ export class EventSplitter {
   #keep(bytes: Buffer): void {
     const length = this.#length + bytes.length;
     if (length > this.#rest.length) {
-      // Twice as long as needed, so that an event in one-byte pieces is not copied anew for each of them.
+      // Doubles the buffer, so that one-byte chunks stay linear.
       const larger = Buffer.allocUnsafe(length * 2);
       this.#rest.copy(larger, 0, 0, this.#length);
       this.#rest = larger;

@@ -1,7 +1,7 @@
 import { isObject } from "./json.ts";
 import { invalidType } from "./parameter-errors.ts";
 
-/** Each of these gives a part of the request back as what it must be, or throws `invalid_type`. */
+/** Returns a part of the request as the expected type, or throws `invalid_type`. */
 type ExpectType<T> = (value: unknown, param: string) => T;
 
 export const expectString: ExpectType<string> = (value, param) => {
@@ -29,7 +29,7 @@ export const expectArray: ExpectType<unknown[]> = (value, param) => {
   return value;
 };
 
-/** `null` is as good as nothing at all, as in OpenAI's API. */
+/** `null` counts as absent, as in OpenAI's API. */
 export function ifGiven<T>(value: unknown, param: string, expectType: ExpectType<T>): T | undefined {
   return value === undefined || value === null ? undefined : expectType(value, param);
 }

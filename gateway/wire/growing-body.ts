@@ -1,10 +1,10 @@
-/** Joins chunks in one buffer: kept apart, a body of one-byte chunks would take a hundred times its size. */
+/** Joins chunks in one buffer: separate one-byte chunks would take a hundred times their size. */
 export class GrowingBody {
   readonly #lengthMax: number;
   #buffer = noBytes;
   #length = 0;
 
-  /** @param lengthMax as the sender declares it, or as it is limited; it is not allocated before the bytes arrive */
+  /** @param lengthMax declared or permitted length; allocated only as bytes arrive */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }
@@ -19,7 +19,7 @@ export class GrowingBody {
 
   append(chunk: Buffer): void {
     const length = this.#length + chunk.length;
-    // A body of one chunk, as most are, is not copied.
+    // A single chunk, the usual case, is not copied.
     if (this.#length === 0) this.#buffer = chunk;
     else {
       if (length > this.#buffer.length) this.#grow(length);

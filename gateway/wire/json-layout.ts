@@ -1,7 +1,6 @@
 /**
- * Finds where the members of a JSON object (RFC 8259) stand in its bytes, without building anything, so that single values
- * can be replaced and everything else goes on as it was written. It skips over values, it does not check them: text that
- * `JSON.parse` accepts is read rightly, other text may give any answer.
+ * Finds the members of a JSON object (RFC 8259) in its bytes without building anything, so that single values can be
+ * replaced. It does not validate: results are right for text that `JSON.parse` accepts.
  */
 export function scanMembers(
   bytes: Uint8Array,
@@ -33,7 +32,7 @@ export function scanMembers(
   return at < end && skipSpace(bytes, at + 1, end) === end ? "complete" : "not an object";
 }
 
-/** Gets the positions of a key (between its quotes) and of its value. Returning false ends the scan. */
+/** Gets the positions of a key (between its quotes) and its value. Returning false ends the scan. */
 export type VisitMember = (
   keyStart: number,
   keyEnd: number,
@@ -44,8 +43,8 @@ export type VisitMember = (
 export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" | "too many values";
 
 /**
- * Counts the values of one text, or of several. Names, strings, objects and arrays count as one each, as all of them cost
- * about the same time. Of numbers, `true`, `false` and `null` ten count as one.
+ * Counts values, as their number decides the parsing time. Names, strings, objects and arrays count as one; ten numbers
+ * or literals count as one.
  */
 export type ValueCount = { tenths: number; readonly tenthsMax: number };
 
@@ -53,7 +52,7 @@ export function countValues(valuesMax: number): ValueCount {
   return { tenths: 0, tenthsMax: valuesMax * 10 };
 }
 
-/** Whether the key at these positions is `name`, also when it is written with escapes. */
+/** Whether the key is `name`, also with escapes. */
 export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: string): boolean {
   if (keyEnd - keyStart === name.length) {
     for (let index = 0; index < name.length; index++) {
@@ -82,7 +81,7 @@ function unescapeKey(bytes: Buffer, keyStart: number, keyEnd: number): string | 
   }
 }
 
-/** Returns the position after the value, or `tooDeep`; where the count ends, that position. */
+/** Returns the position after the value, or `tooDeep`. When the count ends, returns that position. */
 function skipValue(
   bytes: Uint8Array,
   start: number,
@@ -105,10 +104,10 @@ function skipValue(
     if (byte === openBrace || byte === openBracket) {
       tenths += 10;
       depth++;
-      // The object whose member this is counts too.
+      // The enclosing object counts too.
       if (depth >= depthMax) return tooDeep;
     } else if (byte === closeBrace || byte === closeBracket) {
-      // At depth 0 this closes the object around a number or a word.
+      // At depth 0, this closes the object around a number or literal.
       if (depth === 0) break;
       depth--;
       if (depth === 0) {
@@ -127,10 +126,7 @@ function skipValue(
   return at;
 }
 
-/**
- * Returns the position after the closing quote. Long strings are left to `indexOf`, which compares many bytes at once. Its
- * calls would cost more than they save where quotes are near each other, so there the bytes are walked.
- */
+/** Returns the position after the closing quote. `indexOf` is faster for long strings, and a loop for short ones. */
 function skipString(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   let near = Math.min(end, start + nearBytes);
@@ -154,8 +150,8 @@ function skipString(bytes: Uint8Array, start: number, end: number): number {
 const nearBytes = 32;
 
 /**
- * The size of a JSON text in bytes, as far as it costs time: without long strings of base64 or data URLs of it, which cost
- * next to nothing, and with four for an escape, which costs in every step. Beyond `sizeMax` it is not exact.
+ * The size of a JSON text in bytes, weighted by processing time: long base64 strings count nothing, an escape counts
+ * four. Inexact beyond `sizeMax`.
  */
 export function measureText(bytes: Buffer, sizeMax: number): number {
   let size = 0;
@@ -171,7 +167,7 @@ export function measureText(bytes: Buffer, sizeMax: number): number {
   return size + bytes.length - end;
 }
 
-/** How many times the bytes of a text its size can be. */
+/** The most that the weighted size can exceed the bytes. */
 export const textSizeRatioMax = 2.5;
 
 function countEscapes(bytes: Uint8Array, start: number, end: number): number {
@@ -194,7 +190,7 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   base64[character.charCodeAt(0)] = 1;
 }
 const mediaBytesMin = 4_096;
-/** Room for what a data URL begins with. */
+/** Room for the start of a data URL. */
 const dataUrlHeadBytes = 256;
 
 function skipSpace(bytes: Uint8Array, start: number, end: number): number {
@@ -207,9 +203,9 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** How much longer a key is with one character written as `\\u0061`. */
+/** The extra length of a key with one character written as `\\u0061`. */
 const shortestEscape = 5;
-/** The bytes of one such character. */
+/** Bytes of one escaped character. */
 const longestCharacter = 6;
 const tooDeep = -1;
 const quote = 0x22;

@@ -16,10 +16,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Puts `text` in the place of the bytes from `start` to `end`. */
+/** Replaces the bytes from `start` to `end` with `text`. */
 export type Edit = { start: number; end: number; text: string };
 
-/** The bytes with all edits made. They must not overlap and stand in their order. */
+/** Edits must be in order and must not overlap. */
 export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
   if (edits.length === 0) return bytes;
   const parts: Buffer[] = [];
@@ -32,7 +32,7 @@ export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** A client's own bytes with another model name; re-serialised where `modelRange` is null, because a member occurs twice. */
+/** The client's bytes with another model name. Re-serialized if `modelRange` is null, because a member occurs twice. */
 export function spliceModel(
   {
     body,

@@ -1,8 +1,8 @@
 import { isObject } from "./json.ts";
 
-/** Null where no report has the count. */
+/** Null for a count that no report has. */
 export type MessagesUsage = {
-  /** Without what is read from a cache or written to it. */
+  /** Excludes tokens read from or written to a cache. */
   input: number | null;
   cached: number | null;
   cacheWrite: number | null;
@@ -11,8 +11,8 @@ export type MessagesUsage = {
 };
 
 /**
- * The usage of one of Anthropic's answers, by all of its reports: the first event of a stream has one, the last another. The
- * counts are running totals, so the largest is the latest. Null if nothing was reported.
+ * Usage of an Anthropic answer from all its reports: the first and the last event of a stream have one each. Counts are
+ * running totals, so the largest is the latest. Null without any report.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {

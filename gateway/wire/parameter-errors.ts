@@ -1,6 +1,5 @@
 import { GatewayError } from "../errors.ts";
 
-/** What is said of a parameter that has to be there. */
 export function missing(param: string): GatewayError {
   return new GatewayError("missing_required_parameter", `Missing required parameter: '${param}'.`, { param });
 }
@@ -23,7 +22,7 @@ export function invalidType(param: string, expected: string, value: unknown): Ga
 }
 
 /**
- * What is said of a parameter whose type is right, but whose value cannot be.
+ * The type is right, the value is not.
  * @param rule such as `must be at least 1`
  */
 export function invalidValue(param: string, rule: string): GatewayError {

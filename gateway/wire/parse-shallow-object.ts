@@ -3,8 +3,8 @@ import { isObject } from "./json.ts";
 import { countValues, scanMembers, type ValueCount } from "./json-layout.ts";
 
 /**
- * A JSON object that a message carries as text, such as the arguments of a call. Null for invalid JSON, and for an object of
- * more than `depthMax` levels: without a limit, it could be parsed and then not be written again.
+ * Parses a JSON object that a message carries as text, such as a call's arguments. Null for invalid JSON and beyond
+ * `depthMax` levels, which could not be written again.
  * @param count of all texts of the request; throws `request_too_large` beyond it
  */
 export function parseShallowObject(
@@ -18,7 +18,7 @@ export function parseShallowObject(
   return isObject(value) ? value : null;
 }
 
-/** The same for any JSON. Undefined also beyond the count. */
+/** The same for any JSON. Also undefined beyond the count. */
 export function parseShallowJson(text: string, count: ValueCount, depthMax = jsonTextDepthMax): unknown {
   const bytes = Buffer.from(`{"":${text}}`);
   if (scanMembers(bytes, 0, bytes.length, depthMax + 1, () => {}, count) !== "complete") return undefined;
@@ -36,13 +36,13 @@ export function countJsonTexts(): ValueCount {
 function tooManyValues(): GatewayError {
   return new GatewayError(
     "request_too_large",
-    "The arguments of the tool calls in the request are too large in total. Send fewer calls.",
+    "The tool call arguments in the request are too large in total. Send fewer calls.",
   );
 }
 
 export const jsonTextDepthMax = 128;
 
-/** Together with the values of a body, what is translated without keeping others waiting. */
+/** Together with the values of a body, translated without blocking other requests for long. */
 const jsonTextsValuesMax = 40_000;
-/** So long texts count too: in all, they have at most 12.8 MB. */
+/** Counts long texts too: 12.8 MB at most in total. */
 const charactersPerTenth = 32;

@@ -2,8 +2,8 @@ import type { ReasoningDetail } from "./chat-completion.ts";
 import { isObject, listOf } from "./json.ts";
 
 /**
- * The valid reasoning details of a list. Upstreams and clients may put anything there, nested as deeply as they like.
- * @param unknownFormat the format of a detail that names none; without it, such a detail is left out
+ * The valid reasoning details of a list. Upstreams and clients may send any JSON.
+ * @param unknownFormat format of details without one; if absent, they are dropped
  */
 export function readReasoningDetails(details: unknown, unknownFormat?: string): ReasoningDetail[] {
   return listOf(details).flatMap((value) => {

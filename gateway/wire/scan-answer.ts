@@ -2,17 +2,17 @@ import { type Edit, parseJson } from "./json.ts";
 import { isKey, scanMembers } from "./json-layout.ts";
 
 type ScannedAnswer = {
-  /** Put the slug in the place of the model's name, or add it where there is none. */
+  /** Set the slug as the model name. */
   edits: Edit[];
-  /** As it was parsed; null where there is none, and where it cannot be: an answer is worth more than its counts. */
+  /** Parsed usage. Null if absent or unreadable: an answer is worth more than its counts. */
   usage: unknown;
-  /** Whether the member that makes it an answer is there, and an array. */
+  /** Whether the member that identifies the answer is present and an array. */
   hasList: boolean;
 };
 
 /**
- * Reads what matters of an answer that goes on in the upstream's own bytes. The rest, which may be large, is walked over,
- * not built: that it is all there is known from HTTP, and from the brackets that close. Null for what is no object.
+ * Reads the relevant members of a native answer. The rest is scanned, not built; HTTP framing and closing brackets
+ * prove that it is complete. Null unless it is an object.
  */
 export function scanAnswer(
   bytes: Buffer,

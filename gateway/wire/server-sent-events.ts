@@ -1,11 +1,10 @@
 import type { EventDecoder, UpstreamEvent } from "./event-decoder.ts";
 import { EventSplitter } from "./event-splitter.ts";
 
-/** Decodes server-sent events. */
 export class ServerSentEventDecoder implements EventDecoder {
   readonly #splitter: EventSplitter;
 
-  /** @param eventBytesMax the longest event that is waited for. */
+  /** @param eventBytesMax limit of an incomplete event */
   constructor(eventBytesMax: number) {
     this.#splitter = new EventSplitter(eventBytesMax);
   }
@@ -21,7 +20,7 @@ export class ServerSentEventDecoder implements EventDecoder {
 }
 
 /**
- * The events in a text that ends where an event ends. Those without data (comments, mostly) are left out.
+ * Parses complete events. Events without data, mostly comments, are dropped.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
 function parseEvents(text: string): UpstreamEvent[] {

@@ -107,10 +107,7 @@ for (const [title, path, body, names] of ways) {
         ]) {
           const { status, message, error } = await send(path, text);
           t.is(status, 400);
-          t.is(
-            message,
-            `The parameter '${shown}' is another spelling of '${name}'. Write it exactly as '${name}'.`,
-          );
+          t.is(message, `The parameter '${shown}' is another spelling of '${name}'. Use '${name}'.`);
           if (!path.startsWith("messages")) t.like(error, { code: "invalid_value", param: shown });
         }
       });
@@ -142,7 +139,7 @@ for (const [title, path, body, names] of ways) {
       for (const value of [["dear"], "dear", { order: ["dear"] }]) {
         const { status, message } = await send(path, { ...body, [name]: value });
         t.is(status, 400, name);
-        t.true(message.startsWith(`The parameter '${name}' can run a model or a host`), message);
+        t.true(message.startsWith(`The parameter '${name}' can select a model or host`), message);
       }
       t.regex((await send(path, { ...body, [name.toUpperCase()]: ["dear"] })).message, /another spelling/);
       const whole = JSON.stringify(body).replace("{", `{"${name}":["dear"],`);
@@ -209,7 +206,7 @@ for (const [title, more, param] of nested) {
     const [, path = "", body] = ways.find(([name]) => name === title) ?? [];
     const { status, message } = await send(path, { ...body, ...more });
     t.is(status, 400);
-    t.true(message.startsWith(`The parameter '${param}' can run a model or a host`), message);
+    t.true(message.startsWith(`The parameter '${param}' can select a model or host`), message);
   });
 }
 

@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
     const { exitCode, said, complained } = await run(t, environment, administrator.email.toUpperCase());
     t.is(exitCode, 0, complained);
     const [link = ""] = /https:\/\/gateway\.example\.com\/join#token=\S+/.exec(said) ?? [];
-    t.regex(said, /^By this link Ada \(ada@example\.com\) chooses a new password, once, until 20\d\d-/);
+    t.regex(said, /^Password reset link for Ada \(ada@example\.com\), valid once, until 20\d\d-/);
     t.is(await before.whatIsSaid(), "OK", "until the link is used, nothing is lost");
 
     t.is((await join(gateway, link)).status, 200);
@@ -69,10 +69,7 @@ test("an address that is nobody's is said to be, with those of the administrator
   const { exitCode, said, complained } = await run(t, configOf(gateway), "adda@example.com");
   t.is(exitCode, 1);
   t.is(said, "");
-  t.is(
-    complained,
-    "There is nobody with the address adda@example.com. The administrators are: ada@example.com.\n",
-  );
+  t.is(complained, "No user has the address adda@example.com. Administrators: ada@example.com.\n");
 });
 
 test("without an address, or with two, it says how it is called", async (t) => {
@@ -80,12 +77,12 @@ test("without an address, or with two, it says how it is called", async (t) => {
   for (const parameters of [[], ["ada@example.com", "eve@example.com"]]) {
     const { exitCode, complained } = await run(t, { DATA_DIR }, ...parameters);
     t.is(exitCode, 1);
-    t.is(complained, "One address is needed: npm run people:reset -- ada@example.com\n");
+    t.is(complained, "An email address is missing. Example: npm run people:reset -- ada@example.com\n");
   }
 });
 
 test("a database that nothing is in yet is not filled", async (t) => {
   const { exitCode, complained } = await run(t, { DATA_DIR: await createTestFolder(t) }, "ada@example.com");
   t.is(exitCode, 1);
-  t.is(complained, "The database schema is old. Run: npm run migrate\n");
+  t.is(complained, "The database schema is outdated. Run: npm run migrate\n");
 });

@@ -19,7 +19,7 @@ test("a locked address may try again after 15 minutes, and not before", async (t
   const { clock, limiter, guess } = create();
   await guess(10);
   clock.now += 15 * minutes - 1;
-  await t.throwsAsync(limiter.attempt(account, stranger, right), { message: /Try again in 1 minute\./ });
+  await t.throwsAsync(limiter.attempt(account, stranger, right), { message: /Retry in 1 minute\./ });
   clock.now += 1;
   await t.notThrowsAsync(limiter.attempt(account, stranger, right));
 });

@@ -96,7 +96,7 @@ test.serial("an unknown account and a wrong password get the same answer", async
   ];
   t.deepEqual(
     answers.map(({ status, code, error }) => [status, code, error?.message]),
-    Array.from({ length: 2 }, () => [401, "UNAUTHORIZED", "The e-mail address or the password is wrong."]),
+    Array.from({ length: 2 }, () => [401, "UNAUTHORIZED", "The email address or the password is wrong."]),
   );
 });
 

@@ -111,7 +111,7 @@ browserTest("a key's end is changed on its page, and taken away", async (t) => {
   const expiresAt = async () => (await gateway.admin.keys.get.query({ id })).expiresAt;
   await page.getByLabel("Works until the end of").fill("2020-01-31");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("The expiry is in the past.").waitFor();
+  await page.getByText("The expiry is in the past. Choose a later time.").waitFor();
   await page.getByLabel("Works until the end of").fill("2099-01-31");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("The limits are saved.").waitFor();

@@ -148,7 +148,7 @@ browserTest("what is wrong is said beside its field, and nothing that was filled
   await page.getByRole("checkbox", { name: "All of first" }).check();
   await gateway.admin.models.delete.mutate({ slug: gone });
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText(`There is no model ${gone}`).waitFor();
+  await page.getByText(`These models do not exist: ${gone}`).waitFor();
   await page.getByText("1 of 2 chosen").waitFor();
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("heading", { name: "Good is ready" }).waitFor();
@@ -165,7 +165,7 @@ browserTest("what is said of an expiry goes away when another is chosen", async 
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "In 7 days" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const said = page.getByText("The expiry is in the past.");
+  const said = page.getByText("The expiry is in the past. Choose a later time.");
   await said.waitFor();
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "Never" }).click();

@@ -106,7 +106,7 @@ browserTest("of two tabs the later one sees what the other changed, and decides"
   await page.getByLabel("Input", { exact: true }).fill("4");
   await gateway.admin.models.delete.mutate({ slug: "house/main" });
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("There is no such model.").waitFor();
+  await page.getByRole("alert").getByText("The model does not exist.").waitFor();
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
 });
 
@@ -133,11 +133,11 @@ browserTest("what is said of a choice goes away when another is made", async (t)
   await page.getByLabel("Name at the provider").fill("small");
   await gateway.admin.providers.delete.mutate({ id });
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("There is no provider with this id.").waitFor();
+  await page.getByText("No provider has this ID.").waitFor();
   const provider = page.getByRole("combobox", { name: "Provider", exact: true });
   t.is(await provider.getAttribute("aria-invalid"), "true");
   await choose("Provider", "house");
-  await page.getByText("There is no provider with this id.").waitFor({ state: "detached" });
+  await page.getByText("No provider has this ID.").waitFor({ state: "detached" });
   t.is(await provider.getAttribute("aria-invalid"), null);
 });
 
@@ -194,18 +194,18 @@ browserTest("a model is added by hand, with what is known of it filled in", asyn
   await page.getByLabel("Name at the provider").fill("something else");
   await page.getByLabel("Name for clients").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("There is a model house/mini already.").waitFor();
+  await page.getByText("The model house/mini already exists.").waitFor();
   const name = page.getByLabel("Name for clients");
   t.is(await name.getAttribute("aria-invalid"), "true");
   await name.fill("");
   await page.getByText("Clients will call it house/something-else.").waitFor();
   t.is(await name.getAttribute("aria-invalid"), null, "it is about another name");
-  t.is(await page.getByText("There is a model house/mini already.").count(), 0);
+  t.is(await page.getByText("The model house/mini already exists.").count(), 0);
   await page.getByLabel("Name at the provider").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("There is a model house/mini already.").waitFor();
+  await page.getByText("The model house/mini already exists.").waitFor();
   await page.getByLabel("Name at the provider").fill("BigOne");
-  await page.getByText("There is a model house/mini already.").waitFor({ state: "detached" });
+  await page.getByText("The model house/mini already exists.").waitFor({ state: "detached" });
 
   // What is wrong with it before it is sent is said in the same place.
   await name.fill("big one");

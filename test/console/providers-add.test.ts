@@ -36,7 +36,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Save and test" }).click();
 
-  await page.getByText(/It works\. Answered in \d+ ms, 4 models\./).waitFor();
+  await page.getByText(/It works\. Responded in \d+ ms, 4 models\./).waitFor();
   const [provider] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "openai");
   t.is(new URL(page.url()).search, `?provider=${provider?.id}`);
   const list = page.getByRole("list", { name: "Models of openai" });
@@ -90,7 +90,7 @@ browserTest("what is wrong with a connection is said, and mended where it is sai
   await page.getByLabel("API key").fill(badKey);
   await page.getByLabel("Name").fill("demo");
   await page.getByRole("button", { name: "Save and test" }).click();
-  await page.getByText("There is a provider demo already.").waitFor();
+  await page.getByText("The provider demo already exists.").waitFor();
   t.is(await page.getByLabel("Name").getAttribute("aria-invalid"), "true");
   t.is(await page.getByLabel("API key").inputValue(), badKey, "nothing typed is lost");
   await page.getByLabel("Name").fill("house");
@@ -100,7 +100,7 @@ browserTest("what is wrong with a connection is said, and mended where it is sai
   await assertAccessible(t, page);
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
   await page.getByRole("button", { name: "Save and test again" }).click();
-  await page.getByText("It does not work. The key was refused (HTTP status 401).").waitFor();
+  await page.getByText("It does not work. The key was rejected (HTTP status 401). Check it.").waitFor();
   await page.getByLabel("Another API key").fill(goodKey);
   await page.getByRole("button", { name: "Save and test again" }).click();
   await page.getByText(/It works\./).waitFor();
@@ -133,7 +133,7 @@ browserTest("keys in the environment become providers with one click", async (t)
   await gateway.admin.providers.create.mutate({ name: "mistral", kind: "demo" });
   await page.goto("/providers");
   await page.getByRole("button", { name: "Import all" }).click();
-  await page.getByText("There is a provider mistral already.").waitFor();
+  await page.getByText("The provider mistral already exists.").waitFor();
   await page.getByRole("button", { name: "Import OPENAI_API_KEY" }).click();
   await page.getByRole("heading", { name: "openai" }).waitFor();
   const providers = await gateway.admin.providers.list.query();

@@ -17,7 +17,7 @@ browserTest("anybody can read what the API can do, without signing in", async (t
   const chat = page.getByRole("region", { name: "Chat completions", exact: true });
   t.regex(await chat.innerText(), /max_completion_tokens\s*integer or null, 1 or more/);
   for (const summary of await chat.locator("summary").all()) await summary.click();
-  await chat.getByText("A budget is spent: the key's own, its owner's or the gateway's.").waitFor();
+  await chat.getByText("A budget of the key, its owner or the gateway is exceeded.").waitFor();
   await assertAccessible(t, page);
 
   await page.getByRole("navigation").getByRole("link", { name: "Count tokens" }).click();

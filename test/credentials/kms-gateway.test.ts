@@ -106,7 +106,7 @@ test.serial("started without KMS it is up, not ready, says why, and recovers by 
   t.is((await fetch(url)).status, 200);
   t.deepEqual(await readiness(gateway), {
     status: 503,
-    body: { status: "waiting", reason: "KMS cannot be reached (ECONNREFUSED)" },
+    body: { status: "waiting", reason: "KMS is unreachable (ECONNREFUSED)" },
   });
   assertError(t, await postChat(gateway, value, chatBody(model)), serverError(503, "service_unavailable"));
   const adding = gateway.admin.providers.create.mutate({
@@ -115,7 +115,7 @@ test.serial("started without KMS it is up, not ready, says why, and recovers by 
     baseUrl: `${upstream.url}/v1`,
     apiKey: upstreamSecret,
   });
-  await t.throwsAsync(adding, { message: /key that seals.*\/readyz/ });
+  await t.throwsAsync(adding, { message: /encryption key is not loaded.*\/readyz/ });
 
   // It answers again, but not as one would like.
   kms.behave = () => "AccessDeniedException";
@@ -128,7 +128,7 @@ test.serial("started without KMS it is up, not ready, says why, and recovers by 
   const answer = await postChat(gateway, value, chatBody(model));
   t.is(answer.status, 200);
   t.is(upstream.requests.at(-1)?.headers.authorization, `Bearer ${upstreamSecret}`);
-  t.true(gateway.log.some((line) => line.includes("the data keys are here")));
+  t.true(gateway.log.some((line) => line.includes("loaded the data keys")));
 });
 
 test.serial("a first start without KMS makes the data key once KMS is there", async (t) => {
@@ -150,7 +150,7 @@ test.serial("a KMS that hangs does not keep the process from starting", async (t
   const gateway = await startTestGateway(t, { environment: { ...kmsEnvironment, KMS_TIMEOUT_MS: "200" } });
   t.deepEqual(await readiness(gateway), {
     status: 503,
-    body: { status: "waiting", reason: "KMS does not answer within 200 ms" },
+    body: { status: "waiting", reason: "KMS did not respond within 200 ms" },
   });
 });
 

@@ -1,7 +1,7 @@
 import { chunked, hello, type HttpAnswer } from "./good-answers.ts";
 
-const bad: Pick<HttpAnswer, "result"> = { result: { error: "its answer breaks the rules of HTTP" } };
-const cut: Pick<HttpAnswer, "result"> = { result: { error: "the connection broke off" } };
+const bad: Pick<HttpAnswer, "result"> = { result: { error: "its response violates HTTP" } };
+const cut: Pick<HttpAnswer, "result"> = { result: { error: "the connection was closed" } };
 
 /** Answers that break the rules of HTTP. */
 const malformed: HttpAnswer[] = [

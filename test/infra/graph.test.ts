@@ -79,7 +79,7 @@ for (const key of recorded.keys()) {
   });
 }
 
-const saidByMigration = /^(The migration runs as arn:|Ran 0001\.$)/;
+const saidByMigration = /^(The migration is running as arn:|Ran 0001\.$)/;
 
 test("an update gives the secrets values and migrates before it makes the service", async (t) => {
   const { resources } = await graphOf("prod update");

@@ -23,7 +23,7 @@ test("a migration that fails leaves the service as it is, and the update fails",
   t.is(run.failures.length, 1);
   t.regex(
     run.failures[0] ?? "",
-    /Service::service: The migration failed: the container migrate ended with 1/,
+    /Service::service: The migration failed: the container migrate exited with code 1/,
   );
   t.false(run.graph.resources.some(({ type }) => type === serviceType));
 });

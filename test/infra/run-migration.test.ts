@@ -80,7 +80,7 @@ test("a migration that fails is an error with its exit code and last lines", asy
     GetLogEvents: () => ({ events: [{ message: "The database refuses: Duplicate column" }] }),
   });
   const { message } = await t.throwsAsync(run);
-  t.regex(message, /migrate ended with 1/);
+  t.regex(message, /migrate exited with code 1/);
   t.regex(message, /Duplicate column/);
   t.regex(message, /not updated/);
 });
@@ -89,7 +89,7 @@ test("so is one whose users cannot be made", async (t) => {
   const { run, aws } = await setUp(t, {
     DescribeTasks: () => ({ tasks: [stoppedTask({ exitCode: 1 }, {})] }),
   });
-  await t.throwsAsync(run, { message: /database-users ended with 1/ });
+  await t.throwsAsync(run, { message: /database-users exited with code 1/ });
   t.is(aws.requests.at(-1)?.input["logStreamName"], "task/database-users/abc");
 });
 

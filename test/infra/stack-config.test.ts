@@ -25,31 +25,31 @@ const refused: [string, Changes, RegExp][] = [
   [
     "two certificates",
     { certificateArn: "arn:aws:acm:x" },
-    /gateway:certificateArn and hostedZoneId exclude/,
+    /gateway:certificateArn and hostedZoneId are mutually exclusive/,
   ],
-  ["a misspelt key", { tasksMinimum: "2" }, /gateway:tasksMinimum is not a key that is known/],
-  ["a public database", { databasePublic: "true" }, /gateway:databasePublic is not a key that is known/],
+  ["a misspelt key", { tasksMinimum: "2" }, /gateway:tasksMinimum is an unknown key/],
+  ["a public database", { databasePublic: "true" }, /gateway:databasePublic is an unknown key/],
   ["one task", { tasksMin: "1" }, /gateway:tasksMin must be at least 2/],
   ["a database in one zone", { databaseMultiAz: "false" }, /gateway:databaseMultiAz must be true/],
   ["six days of backups", { backupDays: "6" }, /gateway:backupDays must be at least 7/],
   [
     "memory that Fargate has not",
     { memory: "8192" },
-    /gateway:memory does not go with cpu; there are 256: 1024-2048/,
+    /gateway:memory does not match cpu: the combinations are 256: 1024-2048/,
   ],
   ["more ways out than zones", { natGateways: "3" }, /gateway:natGateways must not be more than zones/],
   ["fewer at most than at least", { tasksMax: "1" }, /gateway:tasksMax must not be less/],
   [
     "connections that the database has not",
     { tasksMax: "20" },
-    /gateway:databaseConnectionsMax is too large: 400/,
+    /gateway:databaseConnectionsMax is too large: up to 400/,
   ],
   ["no room to grow", { databaseStorageGib: "200" }, /gateway:databaseStorageGibMax must be/],
   ["a number in words", { tasksMin: "two" }, /gateway:tasksMin must be a whole number from 1 to 1000/],
   ["a flag that is none", { privateEndpoints: "yes" }, /gateway:privateEndpoints must be true or false/],
   ["days that CloudWatch does not know", { logDays: "31" }, /gateway:logDays must be one of/],
   ["public addresses", { cidr: "8.8.0.0/16" }, /gateway:cidr must be private/],
-  ["an e-mail address that is none", { adminEmail: "me" }, /gateway:adminEmail must be an e-mail address/],
+  ["an e-mail address that is none", { adminEmail: "me" }, /gateway:adminEmail must be an email address/],
 ];
 
 for (const [title, changes, message] of refused) {
@@ -66,7 +66,7 @@ test("says everything that is wrong at once, and how to set it", (t) => {
 
 test("refuses a stack whose name cannot be part of names", (t) => {
   t.throws(() => readStackConfig(exampleConfig("prod"), "gateway", "Prod_1"), {
-    message: /stack's name "Prod_1"/,
+    message: /stack name "Prod_1"/,
   });
 });
 

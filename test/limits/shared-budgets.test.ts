@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     const refused = await spendCent(gateway, other.value);
     t.regex(
       assertError(t, refused, quotaError),
-      /^The budget of all API keys of this key's owner is spent: \$0\.03 per month\. It begins anew on \d{4}-\d\d-01 at 00:00 UTC\./,
+      /^The budget for all API keys of this key's owner is exceeded: \$0\.03 per month\. It resets on \d{4}-\d\d-01 at 00:00 UTC\./,
     );
     assertError(t, await spendCent(gateway, one.value), quotaError);
     const [record, first] = await usageOf(gateway, other.id);
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
     for (const { value } of [own, members]) {
       t.regex(
         assertError(t, await spendCent(gateway, value), quotaError),
-        /^The budget of the whole gateway is spent: \$0\.03 per day\. It begins anew on \d{4}-\d\d-\d\d at 00:00 UTC\./,
+        /^The budget for the whole gateway is exceeded: \$0\.03 per day\. It resets on \d{4}-\d\d-\d\d at 00:00 UTC\./,
       );
     }
     t.like((await usageOf(gateway, members.id))[0], { httpStatus: 402, errorCode: "insufficient_quota" });
@@ -105,10 +105,13 @@ for (const kind of databaseKinds) {
     await eventually(() => held.length === 4);
     for (const answer of held.slice(1)) answer();
     for (const answer of await Promise.all([...underWay, another])) t.is(answer.status, 200);
-    t.regex(assertError(t, await send(value), quotaError), /of this key's owner is spent: \$0\.02 per day/);
+    t.regex(
+      assertError(t, await send(value), quotaError),
+      /of this key's owner is exceeded: \$0\.02 per day/,
+    );
     t.regex(
       assertError(t, await send(own.value), quotaError),
-      /the whole gateway is spent: \$0\.03 per month/,
+      /the whole gateway is exceeded: \$0\.03 per month/,
     );
     await gateway.services.budgets.refresh();
     assertError(t, await send(value), quotaError);
@@ -143,14 +146,14 @@ test("shared budgets are there again when their day or month begins in UTC", asy
   t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
     assertError(t, await spendCent(gateway, value), quotaError),
-    /owner is spent.* anew on 2027-01-31 at/,
+    /owner is exceeded.* resets on 2027-01-31 at/,
   );
   now = Date.UTC(2027, 0, 31);
   t.is((await spendCent(gateway, value)).status, 200);
   now = Date.UTC(2027, 0, 31, 23, 59, 59);
   t.regex(
     assertError(t, await spendCent(gateway, members.value), quotaError),
-    /gateway is spent.* anew on 2027-02-01 at/,
+    /gateway is exceeded.* resets on 2027-02-01 at/,
   );
   now = Date.UTC(2027, 1, 1);
   t.is((await spendCent(gateway, value)).status, 200);
@@ -174,12 +177,12 @@ test("a key's own budget and shared ones all count: whichever is spent first", a
   t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
     assertError(t, await spendCent(gateway, value), quotaError),
-    /^The budget of this API key is spent: \$0\.01 .* Ask whoever gave you the key for more\.$/,
+    /^The budget for this API key is exceeded: \$0\.01 .* Ask the administrator for a higher budget\.$/,
   );
   await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { week: 1 } } });
   t.is((await spendCent(gateway, value)).status, 200);
   t.regex(
     assertError(t, await spendCent(gateway, value), quotaError),
-    /^The budget of all API keys of this key's owner/,
+    /^The budget for all API keys of this key's owner/,
   );
 });

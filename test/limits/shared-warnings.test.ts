@@ -88,7 +88,9 @@ for (const kind of databaseKinds) {
     // One that starts when all is spent gives them all again, and they are known.
     const late = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
     t.is((await spendCent(late, linuses)).status, 402);
-    await eventually(() => late.log.some((line) => line.includes("of the whole gateway is spent")));
+    await eventually(() =>
+      late.log.some((line) => line.includes("the gateway has spent part of its budget")),
+    );
     await Promise.all([late.close(), other.close()]);
     t.deepEqual((await warningsOf(one)).toSorted(), expected.toSorted());
     await one.close();

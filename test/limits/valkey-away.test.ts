@@ -35,14 +35,14 @@ if (valkeyProgram) {
     await valkey.stop();
     t.is((await ask(gateway, value)).status, 200);
     t.is((await ask(gateway, value)).status, 200);
-    t.is(linesWith(gateway, "Valkey is away").length, 1);
+    t.is(linesWith(gateway, "Valkey is unavailable").length, 1);
 
     await valkey.start();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     t.is((await ask(gateway, value)).status, 200);
     t.is((await ask(gateway, value)).status, 200);
     t.regex(assertError(t, await ask(gateway, value), limited), /6 requests per minute/);
-    t.is(linesWith(gateway, "Valkey is away").length, 1);
+    t.is(linesWith(gateway, "Valkey is unavailable").length, 1);
     t.false(gateway.log.some((line) => line.includes(password)));
   });
 
@@ -58,7 +58,7 @@ if (valkeyProgram) {
       ({ status }) => status,
     );
     t.deepEqual(statuses.toSorted(), [200, 200, 429, 429]);
-    t.regex(linesWith(gateway, "Valkey is away").join(), /no answer in 250 ms|closed/);
+    t.regex(linesWith(gateway, "Valkey is unavailable").join(), /no answer within 250 ms|closed/);
     t.true(performance.now() - startedAt < 5_000);
     const again = performance.now();
     t.is((await ask(gateway, value)).status, 429);
@@ -66,7 +66,7 @@ if (valkeyProgram) {
       `with Valkey frozen: ${(again - startedAt).toFixed(0)} ms, then ${(performance.now() - again).toFixed(0)} ms`,
     );
     valkey.wake();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     t.is((await ask(gateway, value)).status, 429, "what was let through meanwhile counts");
   });
 
@@ -87,7 +87,7 @@ if (valkeyProgram) {
     await eventually(() => held.length === 2);
     await valkey.stop();
     await valkey.start();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     assertError(t, await hold(), limited);
     held[0]?.();
     await holding[0];
@@ -118,7 +118,7 @@ if (valkeyProgram) {
     const first = hold();
     await eventually(() => held.length === 1);
     await valkey.start();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     assertError(t, await hold(), limited);
     const client = new Redis(valkey.url);
     t.teardown(() => client.disconnect());
@@ -165,7 +165,7 @@ test("a gateway starts and serves without the Valkey it was told of", async (t) 
   const value = await keyWith(gateway, { requestsPerMinute: 1 });
   t.is((await ask(gateway, value)).status, 200);
   assertError(t, await ask(gateway, value), limited);
-  t.is(linesWith(gateway, "Valkey is away").length, 1);
+  t.is(linesWith(gateway, "Valkey is unavailable").length, 1);
   t.false(gateway.log.some((line) => line.includes(password)));
 });
 

@@ -35,7 +35,7 @@ if (valkeyProgram) {
     const environment = { VALKEY_URL: `rediss://127.0.0.1:${port}` };
     const stranger = await startTestGateway(t, { environment });
     t.is(await remaining(stranger, await limitedKey(stranger)), "5");
-    t.regex(stranger.log.join(""), /certificate.*Valkey is away/);
+    t.regex(stranger.log.join(""), /certificate.*Valkey is unavailable/);
     t.notRegex(stranger.log.join(""), /"level":"error"/, "to wait for Valkey disturbs nobody");
 
     setDefaultCACertificates([...getCACertificates(), authority.certificate]);
@@ -46,7 +46,7 @@ if (valkeyProgram) {
     t.is(await remaining(one, value), "5");
     t.is(await remaining(other, value), "4");
     t.is(await remaining(one, value), "3");
-    t.notRegex([...one.log, ...other.log].join(""), /Valkey is away/);
+    t.notRegex([...one.log, ...other.log].join(""), /Valkey is unavailable/);
   });
 }
 

@@ -85,7 +85,9 @@ test("limits that are set and taken away again leave none", (t) => {
 test("a webhook needs an address and a secret that is long enough", (t) => {
   const LIMIT_WEBHOOK_URL = "https://hooks.example.com/limits";
   const LIMIT_WEBHOOK_SECRET = "0123456789abcdef0123456789abcdef";
-  t.throws(() => readConfig({ LIMIT_WEBHOOK_URL }), { message: /LIMIT_WEBHOOK_SECRET go together/ });
+  t.throws(() => readConfig({ LIMIT_WEBHOOK_URL }), {
+    message: /LIMIT_WEBHOOK_SECRET are required together/,
+  });
   t.throws(() => readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET: "short" }), { message: /32 bytes/ });
   const { limitWebhook } = readConfig({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET });
   t.deepEqual(limitWebhook, { url: LIMIT_WEBHOOK_URL, secret: LIMIT_WEBHOOK_SECRET });

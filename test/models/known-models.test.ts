@@ -133,10 +133,10 @@ test("a price is that of the day, and what it does not say is said beside it", a
   t.is(await priceOf("o3", "2025-06-09"), 10);
   t.is(await priceOf("o3", "2025-06-10"), 2);
 
-  t.regex((await find("openai", "gpt-5.4"))?.priceNote ?? "", /^Prompts beyond 272,000 tokens cost more\.$/);
+  t.regex((await find("openai", "gpt-5.4"))?.priceNote ?? "", /^Prompts above 272,000 tokens cost more\.$/);
   const deepseek = await find("deepseek", "deepseek-chat");
   t.is(deepseek?.prices.input, 0.27, "the dearest hour, so that nobody is surprised");
-  t.regex(deepseek?.priceNote ?? "", /cheaper at some hours/);
+  t.regex(deepseek?.priceNote ?? "", /Some hours are cheaper/);
 });
 
 for (const [seller, baseUrl] of Object.entries(sellers)) {

@@ -42,21 +42,21 @@ export const endingSteps: Step[] = [
   {
     title: "a model that the vendor does not have",
     request: { messages: [user("Is anybody there?")] },
-    answers: [new VendorRefusal("not found", "There is no such model.")],
-    outcome: { failure: { status: 404, message: "There is no such model." } },
+    answers: [new VendorRefusal("not found", "The model does not exist.")],
+    outcome: { failure: { status: 404, message: "The model does not exist." } },
   },
   {
     title: "a vendor that is overloaded",
     request: { messages: [user("Me too!")] },
     answers: [new VendorRefusal("overloaded", "Everybody is here.")],
-    outcome: { failure: { status: 502, message: "The model's provider" } },
+    outcome: { failure: { status: 502, message: "The provider returned HTTP status" } },
   },
   {
     title: "a credential that the vendor does not know",
     request: { messages: [user("Who goes there?")] },
     answers: [new VendorRefusal("unauthenticated", "We do not know you.")],
     outcome: {
-      failure: { status: 502, message: "The model's provider refused the gateway's own credential." },
+      failure: { status: 502, message: "The provider rejected the gateway's credential." },
     },
   },
   {
@@ -70,7 +70,13 @@ export const endingSteps: Step[] = [
     title: "a connection that breaks in the middle of the stream",
     request: { messages: [user("A ballad, please.")] },
     answers: [{ text: ["There was ", "a king"], ending: "break" }],
-    outcome: { failure: { status: null, message: "The model's provider", text: ["There was ", "a king"] } },
+    outcome: {
+      failure: {
+        status: null,
+        message: "The connection to the provider failed",
+        text: ["There was ", "a king"],
+      },
+    },
     onlyStreamed: true,
   },
   {

@@ -114,7 +114,7 @@ for (const [title, { collect, reason }] of Object.entries(troubles)) {
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(gateway, value)));
     t.true(answers.every(({ status }) => status === 200));
     await gateway.close();
-    const lines = gateway.log.filter((line) => line.includes("traces do not get to their collector"));
+    const lines = gateway.log.filter((line) => line.includes("traces do not reach their collector"));
     t.is(lines.length, 1, lines.join(""));
     const said = JSON.parse(lines[0] ?? "{}") as { level: string; lostSpans: number; reason: string };
     t.is(said.level, "warn");

@@ -29,7 +29,7 @@ test("while the database is away every procedure says so, and when to try again"
     t.like(answer.error?.data, { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 }, path);
     t.regex(answer.error?.data.requestId ?? "", /^req_[0-9a-z]{26}$/, path);
     t.is(answer.error?.data.requestId, answer.headers["x-request-id"] as string, path);
-    t.is(answer.error?.message, "The gateway cannot reach its database. Try again in a moment.");
+    t.is(answer.error?.message, "The gateway cannot reach its database. Retry in a moment.");
   }
   t.true((await gateway.admin.keys.list.query()).items.length > 0, "after it");
 });

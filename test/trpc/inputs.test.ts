@@ -68,7 +68,7 @@ test("an unknown field deeper inside is refused too", async (t) => {
 test("an input error says which field, and what it should be", async (t) => {
   const answer = await call("providers.create", { name: "Not Lower Case", kind: "demo" });
   t.is(answer.error?.data.param, "name");
-  t.regex(answer.error?.message ?? "", /must be lower case letters, digits and -, at most 63/);
+  t.regex(answer.error?.message ?? "", /must have at most 63 lower-case letters, digits and hyphens/);
 });
 
 test("names are kept within their bounds", async (t) => {

@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
       gateway: [{ ...month, spentUsd: 0.03, spentPercent: 100 }],
       isGatewaySpent: true,
     });
-    await t.throwsAsync(seenBy(linus.console, first), { message: /no API key with this id/ });
+    await t.throwsAsync(seenBy(linus.console, first), { message: /No API key has this ID/ });
   });
 }
 

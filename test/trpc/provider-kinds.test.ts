@@ -23,7 +23,7 @@ test("a status that means another one is told as what it means", async (t) => {
     baseUrl: upstream.url,
     apiKey: "a-key-0123456789",
   });
-  t.is((await providers.test.mutate({ id })).message, "The key was refused (HTTP status 401).");
+  t.is((await providers.test.mutate({ id })).message, "The key was rejected (HTTP status 401). Check it.");
 });
 
 test("an upstream that wants its requests signed gets a signature", async (t) => {
@@ -64,5 +64,8 @@ test("a provider that answers by itself needs no network", async (t) => {
   const { providers } = shared().admin;
   const [demo] = (await providers.list.query()).filter(({ kind }) => kind === "demo");
   const { ok, message, credentials } = await providers.test.mutate({ id: demo?.id ?? "" });
-  t.deepEqual({ ok, message, credentials }, { ok: true, message: "It answers by itself.", credentials: [] });
+  t.deepEqual(
+    { ok, message, credentials },
+    { ok: true, message: "Built in: no connection needed.", credentials: [] },
+  );
 });

@@ -183,7 +183,7 @@ for (const kind of databaseKinds) {
       const again = admin.providers.importFromEnvironment.mutate({ variables: ["GROQ_API_KEY"] });
       const error = await t.throwsAsync(again);
       t.like(error, { data: { code: "CONFLICT", param: "variables.0" } });
-      t.regex(error?.message ?? "", /There is a provider groq already/);
+      t.regex(error?.message ?? "", /The provider groq already exists/);
 
       const seen = JSON.stringify([offered, imported, now, error]) + log.join("");
       t.deepEqual(findLeaks(seen + (await dumpDatabase(own["DATABASE_URL"] ?? "")), { groqKey }), []);

@@ -19,7 +19,7 @@ test("no more requests wait for a connection than may, and those that may not ar
   await eventually(() => answers.length === 1);
   served.push(callUpstream(upstreams, url), callUpstream(upstreams, url));
   const refused = await callUpstream(upstreams, url).outcome;
-  t.regex(refused.error ?? "", /^service_unavailable: Too many requests wait/);
+  t.regex(refused.error ?? "", /^service_unavailable: Too many requests are waiting/);
   t.false(refused.wasSent);
 
   for (let index = 0; index < 3; index++) {

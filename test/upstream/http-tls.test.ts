@@ -153,7 +153,7 @@ for (const scheme of ["http", "https"] as const) {
     const upstreams = createUpstreams(t, { guard: new TestGuard(["127.0.0.2", "127.0.0.3"]) });
     const { port } = await createRawUpstream(t, () => {});
     const { error, wasSent } = await callUpstream(upstreams, `${scheme}://api.example.com:${port}/`).outcome;
-    t.regex(error ?? "", /^upstream_error: .* the connection was refused\.$/);
+    t.regex(error ?? "", /^upstream_error: .* the connection was refused\. Retry/);
     t.false(wasSent);
   });
 
@@ -171,7 +171,7 @@ for (const scheme of ["http", "https"] as const) {
     ).outcome;
     t.is(
       error,
-      "upstream_timeout: The model's provider could not be reached or broke off: it took too long to connect.",
+      "upstream_timeout: The connection to the provider failed: connecting timed out. Retry the request.",
     );
     t.false(wasSent);
 

@@ -66,7 +66,7 @@ function warningsOf({ log }: TestGateway): [string, string][] {
   const warnings = lines.filter(({ msg }) => String(msg).includes("UPSTREAM_PRIVATE_HOSTS="));
   for (const { level, msg, address } of warnings) {
     if (level !== "warn") throw new Error(`It is no warning: ${String(level)}`);
-    if (!String(msg).includes(`UPSTREAM_PRIVATE_HOSTS=${String(address)} `)) throw new Error(String(msg));
+    if (!String(msg).includes(`UPSTREAM_PRIVATE_HOSTS=${String(address)},`)) throw new Error(String(msg));
   }
   const places = warnings.map(({ provider, address }): [string, string] => [
     String(provider),

@@ -186,7 +186,7 @@ test("the command says what changed", async (t) => {
 
   t.is(await done.exited, 0, done.stderr());
   const of = records.filter((record) => meant(record, ["model-0"])).length;
-  const said = `^provider-0/model-0: \\d+ of ${of} requests cost something else now\\. \\$\\d+\\.\\d{9} before \\(\\d+ unknown\\), \\$`;
+  const said = `^provider-0/model-0: the cost of \\d+ of ${of} requests changed\\. \\$\\d+\\.\\d{9} before \\(\\d+ unpriced\\), \\$`;
   t.regex(done.stdout(), new RegExp(said));
   await assertRollUpsMatch(url);
 });
@@ -198,7 +198,10 @@ const wrong: [parameters: string[], words: RegExp][] = [
   [["--from", "2026-02-30T12:00Z", "--to", "2026-11-01"], /--from is neither .*: 2026-02-30T12:00Z/],
   [["--from", "2024-02-29", "--to", "2024-02-28T23:59:59.999Z"], /--from must be before --to/],
   [["--from", "2026-11-02", "--to", "2026-11-01"], /--from must be before --to/],
-  [["--from", "2026-11-01", "--to", "2026-11-02", "--model", "none/such"], /There is no model none\/such/],
+  [
+    ["--from", "2026-11-01", "--to", "2026-11-02", "--model", "none/such"],
+    /The model none\/such does not exist/,
+  ],
   [["--what"], /--what/],
 ];
 for (const [parameters, words] of wrong) {

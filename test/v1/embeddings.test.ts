@@ -129,7 +129,7 @@ test("fewer embeddings than texts are no answer", async (t) => {
   }));
   const failure = client.embeddings.create({ model: slug, input: ["one", "two"] });
   const error = await t.throwsAsync(failure, { instanceOf: OpenAI.InternalServerError });
-  t.regex(error?.message ?? "", /not one embedding for each input/);
+  t.regex(error?.message ?? "", /missing an embedding for some inputs/);
 });
 
 const post = async (keyValue: string, body: unknown) => {

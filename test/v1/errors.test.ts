@@ -72,7 +72,7 @@ test("unknown, malformed, deleted, disabled and expired keys get one and the sam
     t.notRegex(answer.text, new RegExp(value.slice(11)), "the value is not repeated");
   }
   t.is(messages.size, 1);
-  for (const cause of ["mistyped", "deactivated", "expired", "deleted", "ask whoever gave it to you"]) {
+  for (const cause of ["mistyped", "deactivated", "expired", "deleted", "ask the administrator"]) {
     t.true(
       [...messages][0]?.includes(cause),
       `whose key was right is not sent to look for a typing error: ${cause}`,

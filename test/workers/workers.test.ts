@@ -41,7 +41,7 @@ function workersOf(stage: Stage): ServingWorker[] {
 function workersIn(gateway: GatewayProcess): ServingWorker[] {
   const lines = gateway.stderr().split("\n").slice(0, -1);
   return lines
-    .filter((line) => line.includes('"a worker serves"'))
+    .filter((line) => line.includes('"a worker started"'))
     .map((line) => JSON.parse(line) as ServingWorker);
 }
 
@@ -148,7 +148,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
       t.deepEqual(await Promise.all(streams.map(({ ended }) => ended)), [true, true, true, true]);
       for (const { text } of streams) t.true(text().endsWith("data: [DONE]\n\n"), text().slice(-200));
       t.is(await exited, 0, stderr());
-      t.false(stderr().includes("takes its place"), stderr());
+      t.false(stderr().includes("is being replaced"), stderr());
     },
   );
 }
@@ -174,7 +174,7 @@ mysqlTest("SIGTERM while other workers still start lets the streams of the first
   await before.exited;
 
   const { child, exited, stderr } = startGatewayProcess(t, { ...environment, WORKERS: "2" });
-  await eventually(() => stderr().includes("a worker serves"), 40_000);
+  await eventually(() => stderr().includes("a worker started"), 40_000);
   const stream = await openStream({ url }, value, "/slow 100 one two three four");
   child.kill("SIGTERM");
   t.true(await stream.ended);
@@ -200,7 +200,7 @@ mysqlTest("a worker that cannot be started again leaves the others in peace", as
   const [first] = workersIn(gateway);
   await rename(node, `${node}.old`);
   kill(first, "SIGKILL");
-  await eventually(() => gateway.stderr().includes("a worker cannot be started"));
+  await eventually(() => gateway.stderr().includes("cannot start or reach a worker"));
   t.is((await fetch(`${url}/readyz`)).status, 200);
 
   await rename(`${node}.old`, node);

@@ -6,9 +6,12 @@ export class ChatStreamWriter implements StreamWriter {
   readonly #includeUsage: boolean;
   /** A chunk up to its choices. */
   readonly #head: string;
-  /** A chunk after its only choice. OpenAI says `null` to those who asked for usage until it comes. */
+  /**
+   * The chunk after its only choice. For clients that request usage, OpenAI writes `"usage": null` here until the usage
+   * arrives.
+   */
   readonly #tail: string;
-  /** The choices that have begun, which is said with their role. */
+  /** The choices that have begun: a role starts each one. */
   readonly #begun = new Set<number>();
 
   constructor({ id, createdSeconds, slug }: AnswerEnvelope, includeUsage: boolean) {

@@ -22,7 +22,7 @@ export const chat: Dialect<ChatRequest> = {
   formatErrorEvent: (error) => `data: ${JSON.stringify(formatError(error))}\n\n`,
 };
 
-/** OpenAI's form with all four members. */
+/** OpenAI's error format, with all four members. */
 function formatError({ message, type, param, code }: ShownError): object {
   return { error: { message, type, param, code } };
 }

@@ -3,37 +3,36 @@ import { isObject } from "../../wire/json.ts";
 import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import type { OutputMeter } from "../dialect.ts";
 
-/** What a piece of an upstream's stream comes to. */
+/** The result of rewriting a piece of an upstream's stream. */
 export type RewrittenChunks = {
-  /** What the client gets, up to whatever ended the stream; may be empty. */
+  /** The bytes for the client, up to the end of the stream. May be empty. */
   bytes: Buffer;
   usage: TokenUsage | null;
-  /** Whether this piece ended the stream: by `[DONE]`, by reporting an error (its data), or by being no chunk at all. */
+  /** Whether this piece ended the stream: with `[DONE]`, an error (its data) or an invalid chunk. */
   ending: { kind: "done" } | { kind: "error"; payload: Buffer } | { kind: "garbage" } | null;
 };
 
 type ChunkRewriterOptions = {
   slug: string;
-  /** Whether the client asked for the chunk with the usage; else it is for the gateway only. */
+  /** Whether the client requested the usage chunk. Otherwise only the gateway reads it. */
   includeUsage: boolean;
   meter: OutputMeter;
 };
 
 /**
- * Rewrites the chat completion chunks of one stream where they stand: the slug for the upstream's name of the model,
- * nothing for the usage that the client did not ask for. All else, comments included, stays as it came. No chunk is parsed
- * but the one with the usage. Most are not even walked: the bytes up to the model are the same in every chunk of a stream,
- * so they are compared with those of the chunk before.
+ * Rewrites chat completion chunks in place: the slug replaces the upstream's model name, and an unrequested usage chunk
+ * is removed. Only the usage chunk is parsed. For the others, the bytes before the model are compared with the previous
+ * chunk's, because they are the same throughout a stream.
  */
 export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
   readonly #meter: OutputMeter;
-  /** A chunk's line up to its `model`, and from there to the end of the model. */
+  /** A chunk's line up to its `model`, and from there to the model's end. */
   #head = "";
   #model = "";
 
-  /** The last chunk that had both choices and usage, while no other has come with the usage alone. */
+  /** The last chunk with both choices and usage, until a chunk with usage alone arrives. */
   #mixedChunk: Buffer | null = null;
 
   constructor({ slug, includeUsage, meter }: ChunkRewriterOptions) {
@@ -42,12 +41,12 @@ export class ChunkRewriter {
     this.#meter = meter;
   }
 
-  /** The chunk with the usage that the client asked for, in JSON, where the upstream has sent none; else null. */
+  /** The usage chunk in JSON, when the client requested one and the upstream sent none. Otherwise null. */
   missingUsageChunk(): string | null {
     if (!this.#includeUsage || this.#mixedChunk === null) return null;
     const chunk = this.#mixedChunk;
     const members = [`"model":${this.#modelJson}`, '"choices":[]'];
-    // As they were written: the rest of the chunk may be no JSON at all, such as a probability of -Infinity.
+    // Copied as written, because the rest of the chunk may be invalid JSON, such as a probability of -Infinity.
     scanMembers(chunk, 0, chunk.length, Infinity, (keyStart, keyEnd, start, end) => {
       const name = repeatedNames.find((each) => isKey(chunk, keyStart, keyEnd, each));
       if (name !== undefined) members.push(`"${name}":${chunk.toString("utf8", start, end)}`);
@@ -55,14 +54,17 @@ export class ChunkRewriter {
     return `{${members.join(",")}}`;
   }
 
-  /** @param events complete server-sent events; each event's data is one line, as OpenAI and its imitators write it. */
+  /**
+   * @param events complete server-sent events. Each event has one line of data, as OpenAI-compatible upstreams write
+   * it.
+   */
   rewrite(events: Buffer): RewrittenChunks {
-    // One character a byte: positions in the text are positions in the bytes, and all of this is faster on text.
+    // Latin-1: each character is one byte, so positions match. Searching text is faster than searching bytes.
     const text = events.toString("latin1");
     let moreAt = findUsageOrError(text, 0);
     let output = "";
     let copied = 0;
-    /** Where what belongs to the data line begins: the event, or what follows its data line before. */
+    /** Where the data line's surroundings begin: at the event, or after its previous data line. */
     let eventStart = 0;
     let usage: TokenUsage | null = null;
     const copyTo = (end: number, continueAt: number) => {
@@ -88,7 +90,7 @@ export class ChunkRewriter {
       }
       const chunk = readChunk(events, start, next, mayHoldMore);
       if (chunk.kind !== "chunk") {
-        // The whole event goes, with its name and id, or the next one would take them.
+        // Removes the whole event, otherwise the next one would inherit its name and ID.
         copyTo(eventStart, text.length);
         const ending =
           chunk.kind === "error"
@@ -128,9 +130,9 @@ export class ChunkRewriter {
     );
   }
 
-  /** Read from the bytes anew: a slice of the text would keep all of it alive. */
+  /** Copied from the bytes, because a slice of the text would keep the whole text in memory. */
   #remember(events: Buffer, line: number, { modelStart, modelEnd }: Chunk): void {
-    // Only text has an end of its own: 1 is also how 12 begins.
+    // Only a string has a visible end: a 1 may be the start of 12.
     if (events[modelStart] !== quote) return;
     this.#head = events.toString("latin1", line, modelStart);
     this.#model = events.toString("latin1", modelStart, modelEnd);
@@ -143,7 +145,7 @@ type Chunk = {
   modelEnd: number;
   hasMembers: boolean;
   usage: TokenUsage | null;
-  /** Whether it has no choices. */
+  /** Whether the chunk has no choices. */
   isEmpty: boolean;
 };
 
@@ -181,14 +183,14 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
     }
     return true;
   });
-  // The walk may end early, so what is torn is told by its end.
+  // The scan may stop early, so a truncated chunk is detected by its end.
   if (result === "not an object" || !endsObject(text, text.length)) chunk.kind = "garbage";
   return chunk;
 }
 
 /**
- * Where the next usage or error may stand, beyond the end when there is none. `"usage": null`, which OpenAI puts into
- * every chunk, does not count; keys may be written with escapes, hence the second part.
+ * The position of the next usage or error, or a position beyond the end. Skips `"usage": null`, which OpenAI writes in
+ * every chunk. Also finds keys with escapes.
  */
 function findUsageOrError(text: string, from: number): number {
   const pattern = /"(?:usage|error)"\s*:\s*(?!null\b|\s)|\\u00[67]/g;
@@ -196,7 +198,7 @@ function findUsageOrError(text: string, from: number): number {
   return pattern.exec(text)?.index ?? Infinity;
 }
 
-/** Where the data of this line begins, or -1 when the line is no data or has none. */
+/** Where the line's data begins, or -1 when the line has no data. */
 function dataStart(text: string, line: number): number {
   if (!text.startsWith("data:", line)) return -1;
   let at = line + "data:".length;
@@ -208,14 +210,14 @@ function isEmptyLine(text: string, line: number): boolean {
   return text.startsWith("\n", line) || text.startsWith("\r\n", line);
 }
 
-/** Whether the line that ends before `next` has a closing brace as its last character that is no space. */
+/** Whether a closing brace is the last non-space character of the line that ends before `next`. */
 function endsObject(text: string, next: number): boolean {
   let at = next - 1;
   while (at >= 0 && text.charCodeAt(at) <= 0x20) at--;
   return text[at] === "}";
 }
 
-/** Null for `"usage": null`, which some upstreams put into every chunk. */
+/** Null for `"usage": null`, which some upstreams write in every chunk. */
 function parseUsage(events: Buffer, start: number, end: number): TokenUsage | null {
   try {
     const usage: unknown = JSON.parse(events.toString("utf8", start, end));
@@ -225,7 +227,7 @@ function parseUsage(events: Buffer, start: number, end: number): TokenUsage | nu
   }
 }
 
-/** What the chunk with the usage has in common with all others, and the usage. */
+/** The members that the usage chunk shares with every other chunk, and the usage. */
 const repeatedNames = ["id", "object", "created", "usage"];
 
 const quote = 0x22;

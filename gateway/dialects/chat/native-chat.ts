@@ -8,7 +8,7 @@ import { ChunkRewriter } from "./chunk-rewriter.ts";
 import type { ChatRequest } from "./read-chat-request.ts";
 import type { UpstreamModel } from "../../providers/provider.ts";
 
-/** Upstreams that speak chat completions, which most do. */
+/** Upstreams that speak chat completions, as most do. */
 export const nativeChat: NativeDialect<ChatRequest> = {
   headerNames: [],
   buildRequest(request, model, quirks) {
@@ -17,10 +17,10 @@ export const nativeChat: NativeDialect<ChatRequest> = {
   },
   readAnswer(bytes, slug) {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
-    if (!answer?.hasList) throw badForm("not in OpenAI's form");
+    if (!answer?.hasList) throw badForm("not in OpenAI's format");
     return { bytes: applyEdits(bytes, answer.edits), usage: readTokenUsage(answer.usage) };
   },
-  // Imitators of OpenAI have several names for reasoning.
+  // OpenAI-compatible upstreams use several names for reasoning.
   outputNames: () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g,
   createReader({ includeUsage }, slug, meter) {
     return new ChunkReader(new ChunkRewriter({ slug, includeUsage, meter }), includeUsage);
@@ -45,7 +45,10 @@ class ChunkReader implements NativeReader {
     return { bytes, usage, ending: error };
   }
 
-  /** Some upstreams put the usage into their last chunk with choices: a client that asked for a usage chunk still gets one. */
+  /**
+   * Some upstreams send the usage in their last chunk with choices. A client that requested a usage chunk still gets
+   * one.
+   */
   #withLastEvents(bytes: Buffer): Buffer {
     const chunk = this.#includeUsage ? this.#rewriter.missingUsageChunk() : null;
     const last = chunk === null ? [doneEvent] : [Buffer.from(`data: ${chunk}\n\n`), doneEvent];
@@ -54,27 +57,26 @@ class ChunkReader implements NativeReader {
 }
 
 function reportedError(payload: Buffer): GatewayError {
-  const message =
-    readErrorMessage(payload) ?? "The model's provider reported an error in the middle of its answer.";
+  const message = readErrorMessage(payload) ?? "The provider reported an error mid-stream.";
   return new GatewayError("upstream_error", message, { reason: "reported_error" });
 }
 
-/** @param what completes "The answer of the model's provider was" */
+/** @param what completes "The provider's answer was" */
 function badForm(what: string): GatewayError {
-  const message = `The answer of the model's provider was ${what}.`;
+  const message = `The provider's response was ${what}. Retry the request, and check the provider if the error persists.`;
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 
 const doneEvent = Buffer.from("data: [DONE]\n\n");
 
 /**
- * The body for an upstream that speaks chat completions: the client's own bytes, in which `model` is replaced and, for a
- * stream, the usage chunk is requested. Big integers, floats, key order and unknown fields arrive as they were written.
+ * The body for an upstream that speaks chat completions: the client's bytes with another `model` and, for a stream, a
+ * request for the usage chunk. Large integers, key order and unknown fields stay as written.
  */
 export function spliceRequest(request: ChatRequest, { name }: UpstreamModel, quirks: ChatQuirks): Buffer {
   const { bytes, layout } = request;
   const addsUsage = request.stream && !request.includeUsage;
-  // A member that occurs twice can mean one thing here and another upstream: what was checked is what is sent.
+  // Two parsers may disagree about a duplicate member, so the checked value is sent instead.
   if (layout === null || changesBody(request.body, quirks)) {
     const body = { ...applyQuirks(request.body, quirks), model: name };
     return Buffer.from(JSON.stringify(addsUsage ? { ...body, stream_options: withUsage(request) } : body));

@@ -18,12 +18,12 @@ import type { DialectRequest } from "../dialect.ts";
 import { type BodyLimits, parseBody } from "../parse-body.ts";
 import { requestSchema } from "../request-schema.ts";
 
-/** A chat completion request: what it says, and the bytes that said it, which are what a like-minded upstream gets. */
+/** A parsed chat completion request and its bytes, which upstreams of the same dialect receive. */
 export type ChatRequest = DialectRequest & {
   body: ChatRequestBody;
-  /** Where in the bytes the members stand that may have to change; null when one that was read occurs twice. */
+  /** Positions of the members that may change. Null when a known member occurs twice. */
   layout: ChatRequestLayout | null;
-  /** Whether the client asked for the chunk with the usage. */
+  /** Whether the client requested the usage chunk. */
   includeUsage: boolean;
 };
 
@@ -36,8 +36,8 @@ type ChatRequestLayout = {
 };
 
 /**
- * Reads and checks a client's chat completion request. Strict about what the gateway reads, silent about the rest.
- * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
+ * Parses and validates a client's chat completion request. Checks only the members that the gateway reads. Throws
+ * `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
  */
 export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest {
   const layout: ChatRequestLayout = {
@@ -60,7 +60,7 @@ export function readChatRequest(bytes: Buffer, limits: BodyLimits): ChatRequest 
   refuseOtherModels(body);
   const request = body as ChatRequestBody;
   const { stream_options: options } = request;
-  // Another spelling would win over the request for usage, and costs would be estimates.
+  // Another spelling could override the request for usage, and costs would be estimates.
   if (options) streamOptions.checkKeys(options, Object.keys(options));
   const stream = request.stream === true;
   return {
@@ -84,7 +84,7 @@ const someMessages = parameterCheck(
   { type: "array", minItems: 1, items: messageSchema },
   (messages, name) => {
     if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
-    if (messages.length === 0) throw invalidValue(name, "must have at least one message");
+    if (messages.length === 0) throw invalidValue(name, "must contain at least one message");
     for (let index = 0; index < messages.length; index++) checkMessage(messages[index], index);
   },
 );

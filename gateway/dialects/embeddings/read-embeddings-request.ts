@@ -5,21 +5,21 @@ import { type BodyLimits, parseModelBody } from "../parse-body.ts";
 import { requestMembers } from "../request-members.ts";
 import { requestSchema } from "../request-schema.ts";
 
-/** An embeddings request: what it says, and the bytes that said it. */
+/** A parsed embeddings request and its bytes. */
 export type EmbeddingsRequest = {
   body: EmbeddingsRequestBody;
   bytes: Buffer;
   /** The requested slug. */
   model: string;
-  /** The slug's position in the bytes; null when a member that the gateway reads occurs twice. */
+  /** The slug's position in the bytes. Null when a known member occurs twice. */
   modelRange: { start: number; end: number } | null;
   stream: false;
 };
 
 /**
- * Reads and checks a client's embeddings request. Strict about what the gateway reads, silent about the rest.
+ * Parses and validates a client's embeddings request. Checks only the members that the gateway reads. Throws
+ * `invalid_body`, `missing_required_parameter`, `invalid_type` or `invalid_value`.
  * https://platform.openai.com/docs/api-reference/embeddings/create
- * Throws `invalid_body`, `missing_required_parameter`, `invalid_type`, `invalid_value`.
  */
 export function readEmbeddingsRequest(bytes: Buffer, limits: BodyLimits): EmbeddingsRequest {
   const { body, modelRange } = parseModelBody(bytes, limits, embeddingsMembers);
@@ -48,7 +48,7 @@ const textsOrTokens = parameterCheck(inputSchema, (input, name) => {
   const areTokens = input.every(isToken);
   const areTokenLists = input.every((item) => Array.isArray(item) && item.every(isToken));
   if (!areTexts && !areTokens && !areTokenLists)
-    throw invalidType(name, "texts, or lists of token numbers", input);
+    throw invalidType(name, "strings, or lists of token IDs", input);
 });
 
 function isToken(item: unknown): boolean {

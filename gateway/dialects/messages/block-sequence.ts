@@ -1,19 +1,18 @@
 import { GatewayError } from "../../errors.ts";
 
-/** A content block that is being written. */
+/** A content block of a stream. */
 export type StreamedBlock = {
-  /** How the event that begins it shows it. */
+  /** The block as its start event shows it. */
   start: object;
-  /** Whether it may end when another one is to begin. */
+  /** Whether it may end when another block is ready to begin. */
   canEnd(): boolean;
-  /** What is still to be said when it ends. */
+  /** The delta that precedes its end, if any. */
   lastDelta(): object | null;
 };
 
 /**
- * Writes content blocks, which come one after the other: the next begins when the last has ended. Upstreams that make
- * several calls at once may mix their pieces, so what comes for a block out of turn waits until it is its turn.
- * https://platform.claude.com/docs/en/build-with-claude/streaming#event-types
+ * Writes content blocks one after the other. Upstreams may interleave parallel calls, so deltas for a later block wait
+ * until the current one ends. https://platform.claude.com/docs/en/build-with-claude/streaming#event-types
  */
 export class BlockSequence {
   #index = -1;
@@ -22,9 +21,9 @@ export class BlockSequence {
   #waitingCount = 0;
   readonly #ended = new WeakSet<StreamedBlock>();
 
-  /** @param delta null where the block has only begun. */
+  /** @param delta null to begin the block only */
   write(block: StreamedBlock, delta: object | null): string {
-    if (this.#ended.has(block)) throw mixed("went on with a tool call after its end");
+    if (this.#ended.has(block)) throw mixed("continued a tool call after its end");
     if (block === this.#open) return this.#toEvent(delta) + this.#proceed();
     if (this.#waiting.size === 0 && (this.#open?.canEnd() ?? true)) {
       return this.#endOpen() + this.#begin(block) + this.#toEvent(delta);
@@ -33,7 +32,7 @@ export class BlockSequence {
     return this.#proceed();
   }
 
-  /** The end of all blocks. */
+  /** Ends all blocks. */
   end(): string {
     let text = this.#endOpen();
     for (const [block, deltas] of this.#waiting) text += this.#writeWhole(block, deltas) + this.#endOpen();
@@ -45,11 +44,11 @@ export class BlockSequence {
     const deltas = this.#waiting.get(block) ?? [];
     this.#waiting.set(block, deltas);
     if (delta === null) return;
-    if (++this.#waitingCount > waitingMax) throw mixed("mixed too much of several tool calls");
+    if (++this.#waitingCount > waitingMax) throw mixed("interleaved too many tool calls");
     deltas.push(delta);
   }
 
-  /** The next ones in the row, as long as the one before has all that it needs. */
+  /** Writes the next blocks while each previous one is complete. */
   #proceed(): string {
     let text = "";
     for (const [block, deltas] of this.#waiting) {
@@ -85,15 +84,15 @@ export class BlockSequence {
   }
 }
 
-/** An event as Anthropic writes it. */
+/** Formats an event of Anthropic's API. */
 export function toEvent(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
 function mixed(what: string): GatewayError {
-  const message = `The model's provider ${what}, which cannot be told here.`;
+  const message = `The provider ${what}, which this format cannot express.`;
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 
-/** Pieces, each of which is no longer than an event of the upstream's may be. */
+/** Pieces. Each is at most as long as an upstream event may be. */
 const waitingMax = 10_000;

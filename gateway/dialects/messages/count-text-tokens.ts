@@ -1,15 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 
 /**
- * The tokens of texts, by OpenAI's newest encoding. The tokenizer takes 70 MB of memory and a fifth of a second to load, so
- * it is loaded when it is first asked for.
- *
- * It takes the time of a text's length squared where nothing divides the text, so it gets slices, and others get their turn
- * after every few of them. Of a long text it gets evenly spread samples.
+ * Counts the tokens of texts with OpenAI's newest encoding. The tokenizer needs 70 MB and 200 ms to load, so the first
+ * use loads it. It takes quadratic time for text without separators. So it receives slices, and yields to other
+ * requests between them. Long texts are sampled evenly.
  */
 export async function countTextTokens(texts: readonly string[]): Promise<number> {
   const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
-  // It would remember what it has seen: pieces of other people's texts.
+  // Its cache would keep pieces of users' texts.
   setMergeCacheSize(0);
   let length = 0;
   for (const text of texts) length += text.length;
@@ -20,14 +18,14 @@ export async function countTextTokens(texts: readonly string[]): Promise<number>
   for (const slice of slicesOf(texts)) {
     if (place++ % step !== 0) continue;
     counted += slice.length;
-    // Text that looks like a control token is text.
+    // Counts text that looks like a control token as text.
     tokens += countTokens(slice, { disallowedSpecial: new Set() });
     if (place % (step * slicesPerTurn) === 1) await setImmediate();
   }
   return counted === 0 ? 0 : Math.round((tokens / counted) * length);
 }
 
-/** The texts in pieces that end where a word ends, if one ends near there. */
+/** Splits texts into slices, at the end of a word where one is near. */
 function* slicesOf(texts: readonly string[]): Generator<string> {
   for (const text of texts) {
     for (let start = 0; start < text.length;) {
@@ -40,7 +38,7 @@ function* slicesOf(texts: readonly string[]): Generator<string> {
   }
 }
 
-/** Some 20 ms of ordinary text; of the worst text, half a second, in turns of some ms. */
+/** Takes about 20 ms for ordinary text and half a second for the worst, in turns of a few ms. */
 const charactersMax = 131_072;
 const sliceLength = 256;
 const slicesPerTurn = 8;

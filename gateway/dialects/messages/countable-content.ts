@@ -2,8 +2,8 @@ import { isObject, listOf } from "../../wire/json.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**
- * What of a request has to be counted: texts, and tokens for all that is none. Nothing is checked: what cannot be read does
- * not count.
+ * Collects a request's countable content: texts, and tokens for everything else. Validates nothing: unreadable content
+ * does not count.
  */
 export function collectCountable(body: Record<string, unknown>): Countable {
   const countable: Countable = { texts: [], tokens: 0 };
@@ -39,7 +39,7 @@ function addBlock(countable: Countable, block: Record<string, unknown>): void {
       addText(countable, block["name"]);
       addJson(countable, block["input"]);
       break;
-    // Thoughts of earlier turns are not shown to the model again.
+    // The model does not see the reasoning of earlier turns again.
     case "thinking":
     case "redacted_thinking":
       break;
@@ -60,7 +60,7 @@ function addSource(countable: Countable, source: unknown): void {
   }
 }
 
-/** A tool's schema is shown to the model, in one form or another. */
+/** The model sees a tool's schema in some form. */
 function addTool(countable: Countable, tool: unknown): void {
   if (!isObject(tool)) return;
   addText(countable, tool["name"]);
@@ -79,18 +79,17 @@ function addText(countable: Countable, text: unknown): void {
 /** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
 const messageTokens = 3;
 
-/** The most that a Claude before 4.7 takes for one. https://platform.claude.com/docs/en/build-with-claude/vision */
+/** The most that a Claude before 4.7 uses for an image. https://platform.claude.com/docs/en/build-with-claude/vision */
 const imageTokens = 1_600;
 
 /**
- * A page has 1,500 to 3,000 tokens; how many bytes it has nobody knows.
+ * A page has 1,500 to 3,000 tokens, whatever its bytes.
  * https://platform.claude.com/docs/en/build-with-claude/pdf-support#estimate-your-costs
  */
 const pageTokens = 2_250;
 const pageBytes = 50_000;
 
 /**
- * Anthropic puts some 350 to 530 tokens before the tools. Claude Code takes 500 off again wherever it has tools counted one
- * by one (2.1.329, tried), and would show nothing for most of them.
+ * Anthropic adds 350 to 530 tokens before the tools. Claude Code 2.1.329 subtracts 500 when it counts tools one by one.
  */
 const toolPreambleTokens = 500;

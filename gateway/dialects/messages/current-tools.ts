@@ -1,13 +1,12 @@
 import { isObject, listOf } from "../../wire/json.ts";
 
 /**
- * The tools as they are at the end of the conversation: those of the request, but for what its system messages have added
- * and withdrawn since. Nothing is checked yet.
- * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
+ * The tools at the end of the conversation: those of the request, with additions and removals by its system messages.
+ * Not yet validated. https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
  */
 export function currentTools(body: Record<string, unknown>): CurrentTool[] {
   const tools = listOf(body["tools"]).map((tool, index): CurrentTool => ({ tool, param: `tools[${index}]` }));
-  /** Where a name is defined last: it replaces the tools of that name before it. */
+  /** The last definition of a name replaces the earlier ones. */
   const definedAt = new Map<unknown, number>();
   const withdrawn = new Set<unknown>();
   for (const { type, tool, param } of findChanges(body["messages"])) {

@@ -2,14 +2,14 @@ import { isObject, listOf } from "../../wire/json.ts";
 import type { Block } from "./to-blocks.ts";
 
 /**
- * A block that only Anthropic knows, in words: what was found and what was run, for a model that goes on with it. Empty
- * where there is nothing to say; null for a type that is not known.
+ * Describes a block that only Anthropic knows in words, such as search results, for the next model. Empty for nothing
+ * to describe, null for an unknown type.
  */
 export function describeBlock({ type, fields }: Block): string | null {
   const { content } = fields;
   switch (type) {
     case "tool_reference":
-      return `The tool ${textOf(fields["tool_name"])} is available now.`;
+      return `The tool ${textOf(fields["tool_name"])} is now available.`;
     case "search_result":
       return inTags(type, `${textOf(fields["title"])} (${textOf(fields["source"])})\n${textsIn(content)}`);
     case "web_search_tool_result":

@@ -11,18 +11,18 @@ import { anthropicFormat } from "./to-reasoning-detail.ts";
 import { toStopReason } from "./to-stop-reason.ts";
 import { toToolUseId } from "./tool-use-id.ts";
 
-/** An answer as a whole: thoughts, what was said, calls. */
+/** Formats a whole answer: reasoning, text and tool calls. */
 export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { body }: DialectRequest): object {
   const choices: unknown[] = answer.choices;
   const choice = choices.find((each) => isObject(each) && each["index"] === 0) ?? choices[0];
   if (!isObject(choice)) {
-    const message = "The answer of the model's provider had no choice in it.";
+    const message = "The provider's response contained no choice. Retry the request.";
     throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
   }
   const said = readAssistantMessage(choice["message"]);
   const calls = formatCalls(said, envelope, body);
   const texts = [said.text, said.refusal].filter((text) => text !== "");
-  // As in a stream: no seal stands after the last text.
+  // As in a stream, no seal follows the last text.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(said) : [];
   const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, said) : shown;
@@ -35,8 +35,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 }
 
 /**
- * Anthropic's thoughts say where they were; all others come first. Where details say the same as the text, they say whose
- * it is besides.
+ * Anthropic's reasoning keeps its position. Any other comes first. Where details repeat the text, they add its origin.
  */
 function withThoughts(content: object[], { reasoning, details }: SaidPiece): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
@@ -67,7 +66,7 @@ function withThoughts(content: object[], { reasoning, details }: SaidPiece): obj
   return [...blocks, ...shown.slice(blocks.length - own.length)];
 }
 
-/** What another upstream than Anthropic has encrypted is no thought to the client: it stands by the calls, as signatures do. */
+/** Content that another upstream encrypted is no reasoning to the client. It precedes the calls, as signatures do. */
 function formatSealed({ details }: SaidPiece): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)
@@ -89,7 +88,7 @@ function formatCalls(
 }
 
 /**
- * Arguments that are no JSON object come from a model that was cut off; they are wrapped as Anthropic advises.
+ * Truncated output may leave invalid arguments. They are wrapped as Anthropic recommends.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 function parseArguments(text: string): unknown {

@@ -21,14 +21,14 @@ export function formatMessage(
   };
 }
 
-/** The request's id without its prefix, for ids made of it. */
+/** The request's ID without its prefix, to derive other IDs from. */
 export function toBareId({ id }: AnswerEnvelope): string {
   return id.replace(/^req_/, "");
 }
 
 /**
- * Whether the client can do with thoughts. One that has not spoken of them can, as newer Claudes think unless they are told
- * not to; who has told them so may look for the text in the first block.
+ * Whether the client can handle thinking blocks. Newer Claudes think by default. A client that disabled thinking may
+ * expect text in the first block.
  */
 export function showsThoughts({ thinking }: Record<string, unknown>): boolean {
   return !isObject(thinking) || thinking["type"] !== "disabled";

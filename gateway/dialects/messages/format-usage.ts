@@ -1,9 +1,8 @@
 import { readTokenUsage } from "../../wire/chat-completion.ts";
 
 /**
- * The counts as Anthropic has them: `input_tokens` are those neither read from a cache nor written to it. Where nobody
- * counted it is 0, as clients count on numbers.
- * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
+ * Anthropic's counts: `input_tokens` excludes cache reads and writes. A missing count becomes 0, because clients expect
+ * numbers. https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function formatUsage(usage: unknown): MessageUsage {
   const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens, reasoningTokens } =

@@ -3,8 +3,8 @@ import { isObject } from "../../wire/json.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**
- * A tool's name as other upstreams take it: Anthropic allows 128 characters, most others 64, and names of MCP tools are
- * long. What is cut off is told apart by a hash. https://platform.openai.com/docs/api-reference/chat/create
+ * Shortens a tool's name. Anthropic allows 128 characters, most others 64, and MCP tools have long names. A hash keeps
+ * shortened names distinct. https://platform.openai.com/docs/api-reference/chat/create
  */
 export function toFunctionName(name: string): string {
   if (name.length <= lengthMax) return name;
@@ -12,7 +12,7 @@ export function toFunctionName(name: string): string {
   return `${name.slice(0, lengthMax - hashLength - 1)}_${hash}`;
 }
 
-/** The client's names of those tools whose names had to be shortened. */
+/** The client's names of the tools with shortened names. */
 export function shortenedNames(body: Record<string, unknown>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { tool } of currentTools(body)) {

@@ -11,21 +11,21 @@ import { anthropicFormat } from "./to-reasoning-detail.ts";
 import { toStopDetails, toStopReason } from "./to-stop-reason.ts";
 import { toToolUseId } from "./tool-use-id.ts";
 
-/** Writes an answer as Anthropic streams it. https://platform.claude.com/docs/en/build-with-claude/streaming */
+/** Writes an answer as Anthropic's stream events. https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamWriter implements StreamWriter {
   readonly #envelope: AnswerEnvelope;
   readonly #names: ReadonlyMap<string, string>;
   readonly #showsThoughts: boolean;
   readonly #blocks = new BlockSequence();
-  /** The block that was written to last. */
+  /** The block written last. */
   #last: StreamedBlock | null = null;
   #refusal: TextBlock | null = null;
-  /** The tool calls, by the index that the upstream gives them. */
+  /** The tool calls by the upstream's index. */
   readonly #calls = new Map<number, { id: string; block: CallBlock }>();
   #callCount = 0;
-  /** Seals that came after the text, for whatever comes next. */
+  /** Seals that arrived after the text. The next block writes them. */
   #lateSeals: RedactedBlock[] = [];
-  /** Whether the thoughts' text is in the details; null while there was none. */
+  /** Whether the details hold the reasoning text. Null before any arrives. */
   #thinksInDetails: boolean | null = null;
   #hasBegun = false;
   #finishReason: unknown = null;
@@ -37,7 +37,7 @@ export class MessageStreamWriter implements StreamWriter {
   }
 
   write({ index, delta, finish_reason: finishReason }: ChunkChoice, usage: ChatUsage | null): string {
-    // Anthropic gives one answer at a time.
+    // Anthropic's format has one answer.
     if ((index ?? 0) !== 0) return "";
     this.#finishReason = finishReason ?? this.#finishReason;
     const { text, refusal, reasoning, details, calls } = readAssistantMessage(delta);
@@ -72,7 +72,7 @@ export class MessageStreamWriter implements StreamWriter {
     return toEvent("message_start", { message });
   }
 
-  /** Where both are given, the details say the same as the text, and whose it is besides. */
+  /** Where both exist, the details repeat the text and add its origin. */
   #think(reasoning: string, details: ReasoningDetail[]): string {
     if (!this.#showsThoughts) return "";
     const thoughts = details.filter(({ type }) => type !== "reasoning.encrypted");
@@ -101,8 +101,8 @@ export class MessageStreamWriter implements StreamWriter {
   }
 
   /**
-   * Gemini signs its text at the end. Claude Code shows only the last block of an answer, so that a seal has no place after
-   * the text, and it is only wanted back where a tool was called.
+   * Gemini signs its text at the end. Claude Code shows only the last block, so no seal may follow the text. The
+   * signature matters only after tool calls.
    */
   #seal(block: RedactedBlock): string {
     if (!(this.#last instanceof TextBlock)) return this.#add(block);
@@ -115,7 +115,7 @@ export class MessageStreamWriter implements StreamWriter {
     return this.#blocks.write(block, delta);
   }
 
-  /** Some upstreams give all calls the same index; a new id with a name is a new call. */
+  /** Some upstreams give all calls the same index. A new ID with a name starts a new call. */
   #call({ index, id, name, arguments: args }: CalledPiece): string {
     const place = index ?? (id === "" ? this.#calls.size - 1 : this.#calls.size);
     const known = this.#calls.get(place);
@@ -124,14 +124,14 @@ export class MessageStreamWriter implements StreamWriter {
     const seals = this.#lateSeals.map((seal) => this.#add(seal)).join("");
     this.#lateSeals = [];
     if (isNext) this.#calls.set(place, { id, block });
-    // After its end, space says nothing.
+    // Whitespace after its end adds nothing.
     else if (args === "" || (block.canEnd() && args.trim() === "")) return seals;
     return seals + this.#add(block, args === "" ? null : block.addArguments(args));
   }
 
   #createCall(id: string, name: string): CallBlock {
     if (name === "") {
-      const message = "The model's provider called a tool without its name.";
+      const message = "The provider called a tool without a name. Retry the request.";
       throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
     }
     const fallback = `toolu_${toBareId(this.#envelope)}_${this.#callCount++}`;

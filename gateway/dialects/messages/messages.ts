@@ -5,7 +5,7 @@ import { nativeMessages } from "./native-messages.ts";
 import { readMessagesRequest } from "./read-messages-request.ts";
 import { toChatRequest } from "./to-chat-request.ts";
 
-/** Anthropic's Messages API, above all for Claude Code. https://platform.claude.com/docs/en/api/messages/create */
+/** Anthropic's Messages API, mainly for Claude Code. https://platform.claude.com/docs/en/api/messages/create */
 export const messages: Dialect = {
   endpointName: "messages",
   readRequest: readMessagesRequest,
@@ -28,7 +28,7 @@ function formatErrorEvent(error: ShownError): string {
   return `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`;
 }
 
-/** Those that clients can act on: by them, SDKs choose whether to try again. */
+/** SDKs decide by these types whether to retry. */
 const types = new Map([
   [401, "authentication_error"],
   [402, "billing_error"],

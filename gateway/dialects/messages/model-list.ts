@@ -1,16 +1,16 @@
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 
 /**
- * One page of the models, in Anthropic's form. Throws `invalid_type` or `invalid_value` for a query that cannot be.
- * @param models all of them, in their order
- * @param query as it came with the address
+ * Formats one page of models in Anthropic's format. Throws `invalid_type` or `invalid_value` for an invalid query.
+ * @param models all models, in order
+ * @param query the query string's values
  */
 export function formatModelList(models: readonly ListedModel[], query: ModelListQuery): ModelList {
   const limit = readLimit(query["limit"]);
   const before = findPlace(models, query["before_id"], "before_id");
   const after = findPlace(models, query["after_id"], "after_id");
   if (before !== null && after !== null) {
-    throw invalidValue("before_id", "cannot be given together with 'after_id'");
+    throw invalidValue("before_id", "cannot be combined with 'after_id'");
   }
   const end = before ?? Math.min(models.length, (after ?? -1) + 1 + limit);
   const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
@@ -30,7 +30,7 @@ export function formatModel({ slug, createdAt }: ListedModel): ModelInfo {
 
 export type ListedModel = { slug: string; createdAt: Date };
 
-/** `limit`, `before_id`, `after_id`; others are ignored. */
+/** `limit`, `before_id` and `after_id`. Others are ignored. */
 export type ModelListQuery = Readonly<Record<string, unknown>>;
 
 /** https://platform.claude.com/docs/en/api/models/list */
@@ -55,7 +55,7 @@ function findPlace(models: readonly ListedModel[], id: unknown, param: string): 
   if (id === undefined) return null;
   if (typeof id !== "string") throw invalidType(param, "a string", id);
   const place = models.findIndex(({ slug }) => slug === id);
-  if (place === -1) throw invalidValue(param, "must be the id of a model in the list");
+  if (place === -1) throw invalidValue(param, "must be the ID of a model in the list");
   return place;
 }
 

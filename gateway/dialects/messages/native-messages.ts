@@ -9,7 +9,7 @@ import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
 
-/** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
+/** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeMessages: NativeDialect = {
   headerNames: ["anthropic-version", "anthropic-beta"],
   buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
@@ -25,7 +25,7 @@ export const nativeMessages: NativeDialect = {
 /** https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageEvents implements EventForm {
   readonly eventNames = new Set(["message_start", "message_delta", "message_stop", "error"]);
-  /** Asked for with every piece of a stream, so it is at hand. */
+  /** Read for every piece of a stream, so it is a plain field. */
   usage: TokenUsage | null = null;
   readonly #slug: string;
   #usageAtStart: unknown = null;
@@ -89,17 +89,17 @@ function readError(error: unknown): GatewayError {
   return new GatewayError("upstream_error", text, { reason: "reported_error" });
 }
 
-const unexplained = "The model's provider reported an error in the middle of its answer.";
+const unexplained = "The provider reported an error mid-stream.";
 
 function badForm(): GatewayError {
   return new GatewayError(
     "upstream_error",
-    "The answer of the model's provider was not in Anthropic's form.",
+    "The provider's response was not in Anthropic's format. Retry the request, and check the provider if the error persists.",
     { reason: "unreadable_answer" },
   );
 }
 
-/** By all the reports of one answer. */
+/** Merges all reports of one answer. */
 function readNativeUsage(...reports: unknown[]): TokenUsage | null {
   const usage = readMessagesUsage(...reports);
   if (usage === null) return null;

@@ -1,11 +1,11 @@
 import type { ContentPart } from "../../wire/chat-completion.ts";
 
-/** A text where it is nothing more: not everyone who takes chat completions takes parts everywhere. */
+/** Returns a string where the content is only text, because some upstreams accept parts only in some messages. */
 export function plainContent(parts: ContentPart[]): string | ContentPart[] {
   return parts.length < 2 && parts.every(isPlain) ? joinTexts(parts) : parts;
 }
 
-/** The same for messages that are text only, whose parts can be one text. */
+/** The same for text-only messages, whose parts can be joined. */
 export function plainText(parts: ContentPart[]): string | ContentPart[] {
   return parts.every(isPlain) ? joinTexts(parts) : parts;
 }

@@ -2,10 +2,7 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { isObject, listOf } from "../../wire/json.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
-/**
- * A chat completion's message, or a piece of one, as far as it is what it should be: many upstreams only imitate the form,
- * and what they send comes here as it is.
- */
+/** Reads the valid members of a chat completion's message or delta. OpenAI-compatible upstreams may send anything. */
 export function readAssistantMessage(message: unknown): SaidPiece {
   const {
     content,
@@ -32,9 +29,9 @@ export type SaidPiece = {
 };
 
 export type CalledPiece = {
-  /** Null where nobody said. */
+  /** Null when the upstream sent none. */
   index: number | null;
-  /** Empty in all pieces of a call but the first. */
+  /** Empty in all pieces of a call except the first. */
   id: string;
   name: string;
   arguments: string;

@@ -19,18 +19,18 @@ import { requestSchema } from "../request-schema.ts";
 import { currentTools } from "./current-tools.ts";
 
 /**
- * Reads and checks a request for a message. Strict about what the gateway reads, silent about the rest, of which there is
- * always something new. Throws as `readChatRequest` does.
+ * Parses and validates a messages request. Checks only the members that the gateway reads, because Anthropic keeps
+ * adding new ones. Throws the same errors as `readChatRequest`.
  */
 export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const request = readRequest(bytes, limits);
   const { max_tokens: given } = request.body;
-  // Anthropic demands it as well; 0 asks it to fill its cache.
+  // Anthropic requires it too. 0 asks Anthropic to fill its cache.
   if (given === undefined || given === null) throw missing("max_tokens");
   return request;
 }
 
-/** The same for `count_tokens`, which answers nothing and so needs no limit. */
+/** The same for `count_tokens`, which needs no `max_tokens`. */
 export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   return { ...readRequest(bytes, limits), stream: false };
 }
@@ -64,7 +64,7 @@ const someMessages = parameterCheck(
   { type: "array", minItems: 1, items: messageSchema },
   (messages, name) => {
     if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
-    if (messages.length === 0) throw invalidValue(name, "must have at least one message");
+    if (messages.length === 0) throw invalidValue(name, "must contain at least one message");
     for (const [index, message] of messages.entries()) checkMessage(message, `${name}[${index}]`);
   },
 );
@@ -76,7 +76,7 @@ function checkMessage(message: unknown, param: string): void {
   if (typeof role !== "string") throw invalidType(`${param}.role`, "a string", role);
   if (!roles.includes(role)) throw invalidValue(`${param}.role`, `must be one of ${roles.join(", ")}`);
   if (content !== undefined) textOrBlocks(content, `${param}.content`);
-  // A system message may be there for its other fields only.
+  // A system message may exist for its other fields only.
   else if (role !== "system") throw missing(`${param}.content`);
 }
 

@@ -15,7 +15,7 @@ export class TextBlock implements StreamedBlock {
   }
 }
 
-/** A thought that its upstream has encrypted, and which comes at once. */
+/** Reasoning that its upstream encrypted. It arrives in one piece. */
 export class RedactedBlock implements StreamedBlock {
   readonly start: object;
 
@@ -32,10 +32,10 @@ export class RedactedBlock implements StreamedBlock {
   }
 }
 
-/** A thought, whose signature comes last. */
+/** Reasoning, whose signature arrives last. */
 export class ThoughtBlock implements StreamedBlock {
   readonly start = { type: "thinking", thinking: "", signature: "" };
-  /** Whose it is, and its place among the thoughts; null where nobody said. */
+  /** The origin and index of the reasoning. Null when the upstream sent none. */
   readonly #detail: ReasoningDetail | null;
   #signature = "";
 
@@ -43,7 +43,7 @@ export class ThoughtBlock implements StreamedBlock {
     this.#detail = detail;
   }
 
-  /** Whether the piece goes on with this thought. */
+  /** Whether the piece continues this block. */
   isOf(detail: ReasoningDetail | null): boolean {
     return detail?.format === this.#detail?.format && detail?.index === this.#detail?.index;
   }
@@ -61,13 +61,13 @@ export class ThoughtBlock implements StreamedBlock {
   }
 }
 
-/** Anthropic's own as it is, all others sealed. */
+/** Anthropic's signature unchanged, any other sealed. */
 export function toSignature(detail: ReasoningDetail | null, signature: string): string {
   if (detail?.format === anthropicFormat && signature !== "") return signature;
   return sealDetail(detail === null ? {} : { ...detail, ...(signature !== "" && { signature }) });
 }
 
-/** The data of a block for a thought that its upstream has encrypted. */
+/** The block data for reasoning that its upstream encrypted. */
 export function toRedactedData(detail: ReasoningDetail): string {
   return detail.format === anthropicFormat ? (detail.data ?? "") : sealDetail(detail);
 }
@@ -94,7 +94,7 @@ export class CallBlock implements StreamedBlock {
   }
 }
 
-/** Tells when a JSON object that comes in pieces has come to its end. Text that is none has no end. */
+/** Detects the end of a JSON object that arrives in pieces. Other text never ends. */
 class JsonEnd {
   #depth = 0;
   #isInString = false;

@@ -8,7 +8,7 @@ import { toReasoningDetail } from "./to-reasoning-detail.ts";
 import { toTextPart, withMarker } from "./to-content-parts.ts";
 import { fromToolUseId } from "./tool-use-id.ts";
 
-/** A turn of the model's. Its thoughts keep their places among what it said and called, for an upstream that wants them. */
+/** Converts an assistant turn. Reasoning keeps its position among text and calls, for upstreams that need it. */
 export function toAssistantMessage(blocks: Block[]): ChatMessage {
   const said: ContentPart[] = [];
   const calls: ToolCall[] = [];
@@ -31,7 +31,7 @@ export function toAssistantMessage(blocks: Block[]): ChatMessage {
         break;
       }
       default: {
-        // What Anthropic's servers did for it is past, so that nothing unknown stands in the way.
+        // Results of Anthropic's server tools are past, so an unknown type must not fail the request.
         const text = describeBlock(block);
         if (text) said.push({ type: "text", text });
       }
@@ -76,7 +76,7 @@ function readThought(
   return { text, detail: toReasoningDetail({ type: "thinking", text, signature }, place) };
 }
 
-/** One text, which everyone takes, unless a cache marker or the place of a thought would be lost. */
+/** One string, which every upstream accepts, unless that loses a cache marker or the position of reasoning. */
 function toContent(said: ContentPart[], hasCalls: boolean, hasPlaces: boolean): ChatMessage["content"] {
   if (said.length === 0) return hasCalls ? null : "";
   return hasPlaces ? plainContent(said) : plainText(said);

@@ -1,9 +1,9 @@
 import { expectObject, expectString } from "../../wire/expect-type.ts";
 
-/** A content block, and where it stands in the request. */
+/** A content block and its position in the request. */
 export type Block = { type: string; fields: Record<string, unknown>; param: string };
 
-/** @param content a text, which is short for one block, or blocks */
+/** @param content a string (short for one text block) or blocks */
 export function toBlocks(content: unknown, param: string): Block[] {
   if (typeof content === "string") return [{ type: "text", fields: { text: content }, param }];
   return (Array.isArray(content) ? (content as unknown[]) : []).map((value, index) => {

@@ -8,12 +8,11 @@ import { expectString } from "../../wire/expect-type.ts";
 import { fromToolUseId } from "./tool-use-id.ts";
 
 /**
- * The conversation. Turns of the same role that follow one another are one, as they are to Anthropic.
- *
- * What the system says in the middle of it is said by the user, in the tags that coding models know such notes by: most
- * upstreams take a system message at the beginning only (https://github.com/ollama/ollama/issues/17774), and moved there it
- * would change what comes before all else, which then is in no cache (https://github.com/BerriAI/litellm/issues/36559).
- * @param unavailable tools that were all that the client had, and which nobody here can run
+ * Converts the conversation. Consecutive turns of one role become one, as Anthropic defines them. System messages in
+ * the middle become user text in `<system-reminder>` tags. Most upstreams accept a system message only at the start
+ * (https://github.com/ollama/ollama/issues/17774), and moving it there would invalidate the prompt cache
+ * (https://github.com/BerriAI/litellm/issues/36559).
+ * @param unavailable the client's only tools, which no upstream here can run
  */
 export function toChatMessages(body: Record<string, unknown>, unavailable: readonly string[]): ChatMessage[] {
   const system = toSystemParts(toBlocks(body["system"] ?? [], "system"));
@@ -24,7 +23,7 @@ export function toChatMessages(body: Record<string, unknown>, unavailable: reado
     const { role, content = [], clear_at: clearAt } = message;
     const blocks = toBlocks(content, `messages[${index}].content`);
     if (role !== "system") addTurn(turns, role === "assistant" ? "assistant" : "user", blocks);
-    // It is for the turn that it follows only.
+    // It applies only to the turn that it follows.
     else if (clearAt === "next_user_message" && index < lastOfUser) continue;
     else if (turns.length === 0) for (const part of toSystemParts(blocks)) system.push(part);
     else addTurn(turns, "user", blocks.flatMap(toNote));
@@ -47,8 +46,8 @@ function addTurn(turns: Turn[], role: Turn["role"], blocks: Block[]): void {
 }
 
 /**
- * Claude Code begins with a block for Anthropic's accounting, which is different in every conversation: everything after it
- * would be in no cache.
+ * Claude Code starts with a block for Anthropic's accounting. It differs in every conversation, so nothing after it
+ * could be cached.
  */
 function toSystemParts(blocks: Block[]): ContentPart[] {
   return blocks
@@ -69,12 +68,12 @@ function toNote(block: Block): Block[] {
   });
 }
 
-/** Or the model would make up what they would have found: Claude Code asks it for a web search and nothing else. */
+/** Otherwise the model would invent results: Claude Code sends requests whose only tool is web search. */
 function sayUnavailable(names: readonly string[]): string {
-  return `You cannot use ${names.join(", ")}: it is not available with this model. Where the task needs it, say that you could not do it; do not make up results.`;
+  return `These tools are not available with this model: ${names.join(", ")}. If the task needs one, say that you could not do it. Do not invent results.`;
 }
 
-/** A turn of the user's: what its tools gave back, which has to follow the calls at once, and then what it says. */
+/** Converts a user turn: tool results, which must directly follow the calls, then the user's content. */
 function toUserMessages(blocks: Block[]): ChatMessage[] {
   const results = blocks.filter(({ type }) => type === "tool_result");
   const parts = blocks.filter(({ type }) => type !== "tool_result").flatMap(toContentParts);
@@ -82,7 +81,7 @@ function toUserMessages(blocks: Block[]): ChatMessage[] {
   return [...results.map(toToolMessage), ...said];
 }
 
-/** What a tool gave back. https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls */
+/** Converts a tool result. https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls */
 function toToolMessage(block: Block): ChatMessage {
   const { fields, param } = block;
   const { tool_use_id: id, content, is_error: isError } = fields;
@@ -95,7 +94,7 @@ function toToolMessage(block: Block): ChatMessage {
   return withMarker(message, block);
 }
 
-/** Chat completions have no field for it. */
+/** Chat completions have no field for an error. */
 function markError(parts: ContentPart[]): ContentPart[] {
   const [first, ...rest] = parts;
   if (first?.type !== "text") return [{ type: "text", text: "The tool failed." }, ...parts];

@@ -8,12 +8,15 @@ import { toChatTools } from "./to-chat-tools.ts";
 import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
 
 /**
- * A request for a message as one for a chat completion. Dropped without a word is what is between the client and Anthropic:
- * `service_tier`, `context_management`, `container`, `mcp_servers`, `safeguards` and whatever is new.
+ * Converts a messages request to a chat completion. Ignores parameters between the client and Anthropic:
+ * `service_tier`, `context_management`, `container`, `mcp_servers`, `safeguards` and unknown ones.
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   if (body["max_tokens"] === 0) {
-    throw unsupported("max_tokens", "Only Anthropic's own cache can be filled without an answer.");
+    throw unsupported(
+      "max_tokens",
+      "Only Anthropic's cache can be filled without a response. Use a value of at least 1.",
+    );
   }
   const { unavailable, ...tools } = toChatTools(body);
   const request = {
@@ -45,17 +48,16 @@ function toStop(value: unknown): string[] | undefined {
   return sequences.map((sequence, index) => expectString(sequence, `stop_sequences[${index}]`));
 }
 
-/** Claude Code sends a whole JSON object there, which is longer than upstreams take and none of their business. */
+/** Claude Code sends a JSON object here. It exceeds upstreams' limits and does not concern them. */
 function toUser(metadata: unknown): string | undefined {
   const id = ifGiven(metadata, "metadata", expectObject)?.["user_id"];
   return typeof id === "string" && /^[\w.:@-]{1,64}$/.test(id) ? id : undefined;
 }
 
 /**
- * How much the model shall think, in OpenAI's names, which are Anthropic's too: as `output_config.effort` says, or else as
- * the budget does. For Anthropic, no effort is the same as `high`, so that is what adaptive thinking without one asks for.
- * A model that may not think is not told so: most upstreams refuse `none`, and those that cannot think need not hear it.
- * https://platform.claude.com/docs/en/build-with-claude/effort
+ * The reasoning effort: `output_config.effort`, or else derived from the budget. Anthropic treats a missing effort as
+ * `high`, so adaptive thinking without one gets `high`. Disabled thinking sends nothing, because most upstreams reject
+ * `none`. https://platform.claude.com/docs/en/build-with-claude/effort
  */
 function toReasoningEffort(body: Record<string, unknown>): string | undefined {
   const thinking = ifGiven(body["thinking"], "thinking", expectObject) ?? {};
@@ -79,8 +81,8 @@ function toReasoningEffort(body: Record<string, unknown>): string | undefined {
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 /**
- * Between the budgets that Claude Code has had for a little, more and much thinking (4,000, 10,000 and 31,999), and those
- * that Google counts out for OpenAI's names (1,024, 8,192 and 24,576).
+ * Boundaries between the budgets of Claude Code (4,000, 10,000 and 31,999) and those that Google derives from OpenAI's
+ * efforts (1,024, 8,192 and 24,576).
  */
 function toEffort(budget: unknown): string | undefined {
   if (budget === undefined || budget === null) return undefined;
@@ -89,7 +91,7 @@ function toEffort(budget: unknown): string | undefined {
 }
 
 /**
- * The schema of the answer. `output_format` is what it was called in beta.
+ * The schema of the answer. `output_format` was its name in beta.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 function toResponseFormat(body: Record<string, unknown>): object | undefined {
@@ -99,15 +101,15 @@ function toResponseFormat(body: Record<string, unknown>): object | undefined {
   const format = ifGiven(isOld ? body["output_format"] : given, param, expectObject);
   if (format === undefined) return undefined;
   if (expectString(format["type"], `${param}.type`) !== "json_schema") {
-    throw unsupported(`${param}.type`, "Only json_schema is known.");
+    throw unsupported(`${param}.type`, "Only json_schema is supported.");
   }
   const schema = expectObject(format["schema"], `${param}.schema`);
   return { type: "json_schema", json_schema: { name: "answer", schema, strict: isStrict(schema) } };
 }
 
 /**
- * Whether OpenAI would take the schema as a strict one: it refuses those with optional or further properties, which
- * Anthropic takes. https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+ * Whether OpenAI accepts the schema as strict. Unlike Anthropic, it rejects optional and additional properties.
+ * https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
 function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);

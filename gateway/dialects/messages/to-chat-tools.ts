@@ -6,8 +6,8 @@ import { type CurrentTool, currentTools } from "./current-tools.ts";
 import { toFunctionName } from "./function-name.ts";
 
 /**
- * Tools as functions. Left out are those that Anthropic runs itself (search, code, MCP servers) and those whose form only
- * Claude knows (computer, browser): the model then has no such tool.
+ * Converts tools to functions. Omits tools that Anthropic runs itself (search, code, MCP servers) and those that only
+ * Claude knows (computer, browser).
  */
 export function toChatTools(body: Record<string, unknown>): ChatTools {
   const given = currentTools(body).filter(({ tool }) => !isPlaceholder(tool));
@@ -20,18 +20,18 @@ export type ChatTools = {
   tools?: ChatFunction[];
   tool_choice?: string | object | undefined;
   parallel_tool_calls?: false;
-  /** The tools of a request that has no other than those that had to be left out. */
+  /** The tools of a request whose tools were all omitted. */
   unavailable: string[];
 };
 
 type ChatFunction = { type: "function"; function: { name: string; [field: string]: unknown } };
 
-/** With tools that are to be found later Claude Code sends this one, so that there is one from the beginning. */
+/** Claude Code sends this placeholder beside tools that load later, so that the list is never empty. */
 function isPlaceholder(tool: unknown): boolean {
   return isObject(tool) && tool["name"] === "DeferredToolPlaceholder" && tool["defer_loading"] === true;
 }
 
-/** A tool that is to be found later is there at once: nobody else could find it. */
+/** Offers deferred tools at once, because no upstream here can search for them. */
 function toFunction({ tool: value, param }: CurrentTool): ChatFunction[] {
   const tool = expectObject(value, param);
   const type = ifGiven(tool["type"], `${param}.type`, expectString) ?? "custom";
@@ -74,7 +74,7 @@ function toToolChoice(value: unknown, tools: ChatFunction[]): Omit<ChatTools, "t
       return { tool_choice: "none" };
     case "tool": {
       const name = toFunctionName(expectString(choice["name"], "tool_choice.name"));
-      // The tool may be one of those that were left out.
+      // The tool may have been omitted.
       const isThere = tools.some((tool) => tool.function.name === name);
       return { ...(isThere && { tool_choice: { type: "function", function: { name } } }), ...parallel };
     }

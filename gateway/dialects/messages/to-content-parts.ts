@@ -5,7 +5,7 @@ import { describeBlock } from "./describe-block.ts";
 import type { Block } from "./to-blocks.ts";
 import { toDocumentParts, toImagePart } from "./to-media-part.ts";
 
-/** What a user or a tool shows to the model. */
+/** Converts the content of a user or a tool result. */
 export function toContentParts(block: Block): ContentPart[] {
   const { type, param } = block;
   switch (type) {
@@ -22,13 +22,13 @@ export function toContentParts(block: Block): ContentPart[] {
       if (text !== null) return text === "" ? [] : [withMarker({ type: "text", text }, block)];
       throw unsupported(
         param,
-        `Blocks of the type ${type.slice(0, 64)} are for Anthropic's own models only.`,
+        `Content blocks of type ${type.slice(0, 64)} work only with Anthropic's models.`,
       );
     }
   }
 }
 
-/** Nothing for a blank text, which says nothing and which many refuse. */
+/** Omits blank text, because many upstreams reject it. */
 export function toTextPart(block: Block): ContentPart[] {
   const text = expectString(block.fields["text"], `${block.param}.text`);
   return text.trim() === "" ? [] : [withMarker({ type: "text", text }, block)];

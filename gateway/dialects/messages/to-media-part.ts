@@ -18,7 +18,7 @@ export function toImagePart({ fields, param }: Block): ContentPart {
 }
 
 /**
- * A PDF is a file, all else is text: that is what chat completions take.
+ * A PDF becomes a file, any other document text: chat completions accept only these.
  * https://platform.claude.com/docs/en/build-with-claude/pdf-support
  */
 export function toDocumentParts({ fields, param }: Block): ContentPart[] {
@@ -68,6 +68,6 @@ function readSource(value: unknown, param: string): Source {
 
 function sourceError({ type }: Source, param: string): Error {
   if (type === "file")
-    return unsupported(param, "Files kept by Anthropic are there only; send the file itself.");
-  return invalidValue(`${param}.type`, "must be one of base64, url or, for documents, text and content");
+    return unsupported(param, "Files stored by Anthropic are available only there. Send the file itself.");
+  return invalidValue(`${param}.type`, "must be base64, url or, for documents, text or content");
 }

@@ -2,8 +2,9 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { openDetail } from "./sealed-detail.ts";
 
 /**
- * A thought that a client sends back, as its upstream wants it: null where it wants nothing but the text, if that.
- * @param index the place of the block in its turn, which Anthropic's thoughts go back to
+ * Converts a thinking block that a client returns to its upstream's form. Null where the upstream needs only the text,
+ * or nothing.
+ * @param index the block's position in its turn, which Anthropic's reasoning requires
  */
 export function toReasoningDetail(
   thought: { type: "thinking"; text: string; signature: string } | { type: "redacted"; data: string },
@@ -24,5 +25,5 @@ export function toReasoningDetail(
   return { type, format, ...rest, [field]: thought.text };
 }
 
-/** OpenRouter's name for it, as the providers have it. */
+/** OpenRouter's name for this format. */
 export const anthropicFormat = "anthropic-claude-v1";

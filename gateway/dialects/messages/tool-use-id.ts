@@ -1,7 +1,7 @@
 /**
- * The id of a tool call in a form that Anthropic takes: a conversation may go on there, and other upstreams' ids hold other
- * characters (Kimi's are like `functions.read:0`). What would not do is spelled otherwise, so that it can be had back.
- * @param fallback where the upstream gave none
+ * Converts a tool call's ID to characters that Anthropic accepts, reversibly. Other upstreams use more characters
+ * (Kimi: `functions.read:0`), and the conversation may continue with Anthropic.
+ * @param fallback used when the upstream sent no ID
  */
 export function toToolUseId(id: unknown, fallback: string): string {
   if (typeof id !== "string" || id === "") return fallback;
@@ -10,7 +10,7 @@ export function toToolUseId(id: unknown, fallback: string): string {
     : `${prefix}${Buffer.from(id).toString("base64url")}`;
 }
 
-/** The id as the upstream gave it. */
+/** Restores the upstream's ID. */
 export function fromToolUseId(id: string): string {
   return id.startsWith(prefix) ? Buffer.from(id.slice(prefix.length), "base64url").toString("utf8") : id;
 }

@@ -3,9 +3,8 @@ import type { DialectRequest } from "../dialect.ts";
 import { sealPrefix } from "./sealed-detail.ts";
 
 /**
- * A request for Anthropic without the thoughts that another upstream has had earlier in the conversation, and which this
- * dialect has sealed: Anthropic refuses what it has not signed. Claude Code drops them by itself when the model changes,
- * others do not. The request itself where there are none, which is nearly always.
+ * Removes sealed reasoning of other upstreams from a request to Anthropic, which rejects signatures of others. Claude
+ * Code does this itself, other clients do not. Returns the same request when there is none, the usual case.
  */
 export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   if (!request.bytes.includes(`"${sealPrefix}`)) return request;
@@ -14,7 +13,7 @@ export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   return { ...request, body: { ...request.body, messages: rest }, modelRange: null };
 }
 
-/** A turn that was nothing but thoughts goes too: it must not be empty. */
+/** Removes a turn that held only reasoning, because turns must not be empty. */
 function withoutSealed(message: unknown): unknown[] {
   const { content } = isObject(message) ? message : {};
   if (!isObject(message) || !Array.isArray(content)) return [message];

@@ -4,14 +4,14 @@ import { expectArray, expectObject, expectString, ifGiven } from "../../wire/exp
 import { openReasoning } from "./sealed-reasoning.ts";
 import { joinTexts, toSaid } from "./to-chat-content.ts";
 
-/** Collects what a model said, thought and called, item by item, for one message of the assistant. */
+/** Collects a model's text, reasoning and calls, item by item, for one assistant message. */
 export class AssistantTurn {
   readonly #jsonTexts = countJsonTexts();
   #texts: string[] = [];
   #refusals: string[] = [];
   #thoughts: string[] = [];
   #details: ReasoningDetail[] = [];
-  /** The places of those details. */
+  /** The indexes of those details. */
   #places = new Set<number>();
   #calls: ToolCall[] = [];
 
@@ -26,8 +26,8 @@ export class AssistantTurn {
   }
 
   /**
-   * Thoughts whose places others have here come from another answer. Put together, their signatures would be wrong: only
-   * those of the last answer are kept, which its calls depend on.
+   * Details with an index already in use belong to another answer. Merged, their signatures would be wrong, so only the
+   * last answer's are kept: its calls depend on them.
    */
   think(item: Record<string, unknown>, param: string): void {
     const sealed = ifGiven(item["encrypted_content"], `${param}.encrypted_content`, expectString);
@@ -41,7 +41,7 @@ export class AssistantTurn {
     this.#thoughts.push(summary === "" ? readTexts(item["content"], `${param}.content`) : summary);
   }
 
-  /** Ends the turn. Thoughts alone are no message: upstreams refuse one that says nothing. */
+  /** Ends the turn. Omits a turn with only reasoning, because upstreams reject messages without content. */
   moveTo(messages: ChatMessage[]): void {
     const text = joinTexts(this.#texts);
     const refusal = joinTexts(this.#refusals);

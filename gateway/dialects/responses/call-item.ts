@@ -3,7 +3,7 @@ import { formatCall, formatFlatCall, idPrefixOf, type ItemCall } from "./format-
 import { FreeformInput } from "./freeform-input.ts";
 import type { NamedTool } from "./tool-table.ts";
 
-/** Gives an item its place, the next one. */
+/** Assigns the next position to an item. */
 type PlaceItem = (idPrefix: string) => ItemPlace;
 
 type CallItemOptions = {
@@ -15,8 +15,8 @@ type CallItemOptions = {
 };
 
 /**
- * A call that is being written. It stays open until the answer ends: upstreams may write several at once. Calls of tools
- * that OpenAI has built in have no form for a beginning, so they are told when they are complete.
+ * A call in a stream. It stays open until the answer ends, because upstreams may interleave calls. Calls of OpenAI's
+ * built-in tools have no partial form, so they are sent when complete.
  */
 export class CallItem {
   readonly callId: string;
@@ -40,7 +40,7 @@ export class CallItem {
     this.#say("response.function_call_arguments.delta", piece);
   }
 
-  /** Returns the item and its place. */
+  /** Returns the item and its position. */
   end(status: ItemStatus): { item: object; index: number } {
     const { events } = this.#options;
     const args = this.#arguments;

@@ -2,8 +2,8 @@ import { isObject } from "../../wire/json.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * What a response repeats of its request, as OpenAI's own does: what was asked for, what holds where nothing was said, and
- * what does not hold here. Only values that OpenAI's form has room for: an upstream may know more.
+ * What a response repeats of its request, as OpenAI's does: given values, defaults, and fixed values of this gateway.
+ * Only values that OpenAI's schema allows.
  */
 export function echoRequest(body: Record<string, unknown>, table: ToolTable): object {
   return {
@@ -20,7 +20,7 @@ export function echoRequest(body: Record<string, unknown>, table: ToolTable): ob
     safety_identifier: stringOrNull(body["safety_identifier"]),
     // Which tier served the request is unknown.
     service_tier: null,
-    // Whatever the request says.
+    // Nothing is stored, even on request.
     store: false,
     temperature: body["temperature"] ?? 1,
     text: echoText(body["text"]),

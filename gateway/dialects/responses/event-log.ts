@@ -1,4 +1,4 @@
-/** Formats the events of one stream, which are numbered. https://platform.openai.com/docs/api-reference/responses-streaming */
+/** Formats the numbered events of one stream. https://platform.openai.com/docs/api-reference/responses-streaming */
 export class EventLog {
   #sequenceNumber = 0;
   #text = "";
@@ -8,7 +8,7 @@ export class EventLog {
     this.#text += `event: ${type}\ndata: ${data}\n\n`;
   }
 
-  /** What has been emitted since the last time. */
+  /** Returns the events since the last call. */
   take(): string {
     const text = this.#text;
     this.#text = "";
@@ -16,7 +16,7 @@ export class EventLog {
   }
 }
 
-/** Where an item stands in the answer, as all its events say. */
+/** An item's position in the answer, as all its events repeat it. */
 export type ItemPlace = { item_id: string; output_index: number };
 
 export type ItemStatus = "completed" | "incomplete";

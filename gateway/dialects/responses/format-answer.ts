@@ -8,7 +8,7 @@ import { includes } from "./includes.ts";
 import { readSaid } from "./read-said.ts";
 import { ToolTable } from "./tool-table.ts";
 
-/** A whole answer. A response has only one choice; of an upstream that gives more, the first is taken. */
+/** Formats a whole answer. A response has one choice, so further ones are dropped. */
 export function formatAnswer(
   { choices, usage }: ChatAnswer,
   envelope: AnswerEnvelope,

@@ -21,7 +21,7 @@ export function formatMessage(
   return { id, type: "message", status, role: "assistant", content };
 }
 
-/** @param details empty where the client cannot bring them back */
+/** @param details empty where the client cannot return them */
 export function formatReasoning(id: string, thoughts: string, details: readonly ReasoningDetail[]): object {
   return {
     id,
@@ -31,17 +31,17 @@ export function formatReasoning(id: string, thoughts: string, details: readonly 
   };
 }
 
-/** A call as the client knows the tool. */
+/** A call in the terms of the client's tool. */
 export type ItemCall = {
   id: string;
   callId: string;
-  /** Null for a tool that the client has not offered: the model has made it up, and the client will say so. */
+  /** Null for a tool that the client did not offer. The client reports the invented name. */
   tool: NamedTool | null;
-  /** The function's name, as the model said it. */
+  /** The function's name, as the model wrote it. */
   name: string;
 };
 
-/** @param argument the function's arguments, or the text of a custom tool's call */
+/** @param argument the function's arguments, or the input of a custom tool */
 export function formatFlatCall(
   { id, callId, tool, name }: ItemCall,
   status: ItemStatus | "in_progress",
@@ -54,7 +54,7 @@ export function formatFlatCall(
     : { id, type: "function_call", status, ...naming, arguments: argument };
 }
 
-/** A call of any tool, from the function's whole arguments. */
+/** Formats a call of any tool, from the function's complete arguments. */
 export function formatCall(call: ItemCall, status: ItemStatus, args: string): object {
   const { kind } = call.tool ?? { kind: "function" };
   if (kind === "function") return formatFlatCall(call, status, args);
@@ -63,7 +63,7 @@ export function formatCall(call: ItemCall, status: ItemStatus, args: string): ob
   return {
     id: call.id,
     type: callType,
-    // A patch has no third state.
+    // A patch has only two states.
     status: kind === "apply_patch" && status === "incomplete" ? "in_progress" : status,
     call_id: call.callId,
     ...format(parseShallowObject(args) ?? {}),

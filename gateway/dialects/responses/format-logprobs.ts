@@ -1,6 +1,6 @@
 import { isObject } from "../../wire/json.ts";
 
-/** The probabilities of a choice's tokens, as far as they are what OpenAI's form wants. */
+/** The valid log probabilities of a choice's tokens, in OpenAI's format. */
 export function formatLogprobs(logprobs: unknown): object[] {
   const tokens = isObject(logprobs) ? logprobs["content"] : null;
   return toList(tokens).flatMap((token) => {

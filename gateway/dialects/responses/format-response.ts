@@ -1,11 +1,11 @@
 import { type ChatUsage, type FinishReason, readTokenUsage } from "../../wire/chat-completion.ts";
 import type { AnswerEnvelope } from "../dialect.ts";
 
-/** How far a response has come. */
+/** The progress of a response. */
 export type ResponseState = {
   status: "in_progress" | "completed" | "incomplete" | "failed";
   output: readonly object[];
-  /** Null while it is not known; said as none then where an end must have it. */
+  /** Null while unknown. A finished response then reports zeros. */
   usage: ChatUsage | null;
   incompleteReason?: IncompleteReason | null;
   error?: { code: string; message: string };
@@ -15,7 +15,7 @@ export type IncompleteReason = "max_output_tokens" | "content_filter";
 
 /**
  * The whole response. https://platform.openai.com/docs/api-reference/responses/object
- * @param echo what it repeats of the request
+ * @param echo the repeated members of the request
  */
 export function formatResponse(
   { id, createdSeconds, nowSeconds, slug }: AnswerEnvelope,
@@ -39,7 +39,7 @@ export function formatResponse(
   };
 }
 
-/** What the ids of an answer's parts are made from: the request's own id without its prefix. */
+/** The request's ID without its prefix, to derive the items' IDs from. */
 export function idSuffix(requestId: string): string {
   return requestId.replace(/^req_/, "");
 }
@@ -49,7 +49,7 @@ export function incompleteReasonOf(finishReason: FinishReason | null): Incomplet
   return finishReason === "content_filter" ? "content_filter" : null;
 }
 
-/** Clients count on every member, also where the upstream does not count. */
+/** Clients require every member, even where the upstream does not count. */
 function formatUsage(usage: ChatUsage | null): object {
   const counts = readTokenUsage(usage);
   const input = counts?.inputTokens ?? 0;

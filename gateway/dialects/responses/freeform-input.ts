@@ -1,18 +1,18 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * Reads the text of a custom tool's call out of the arguments of the function that it is here, `{"input":"…"}`, while they
- * are still coming: a patch may take minutes, and a client that hears nothing gives up.
+ * Reads the input of a custom tool's call from its function's arguments, `{"input":"…"}`, while they arrive. A patch
+ * may take minutes, and clients time out without events.
  */
 export class FreeformInput {
   #state: "before" | "within" | "after" | "unknown" = "before";
-  /** What has come and is not read yet: little, but in the state `unknown`, where it is all. */
+  /** Text that has arrived but is not read yet: everything in the state `unknown`, little in the others. */
   #rest = "";
-  /** The first half of a character that JSON writes as two escapes. */
+  /** The first half of a surrogate pair, which JSON writes as two escapes. */
   #half = "";
   #read = "";
 
-  /** Returns what of the text is new. */
+  /** Returns the new part of the text. */
   push(piece: string): string {
     if (this.#state === "after") return "";
     this.#rest += piece;
@@ -20,7 +20,9 @@ export class FreeformInput {
     return this.#state === "within" ? this.#readOn() : "";
   }
 
-  /** The whole text, and what of it was not returned before. A model that was cut off has left the beginning of one. */
+  /**
+   * Returns the whole text, and the part that `push` has not returned. A truncated answer leaves the beginning of one.
+   */
   finish(): { text: string; unsaid: string } {
     const unsaid =
       this.#state === "before" || this.#state === "unknown" ? parseInput(this.#rest) : this.#half;
@@ -50,7 +52,7 @@ export class FreeformInput {
       const escape = /^\\(?:u([\da-f]{4})|([^u]))/i.exec(this.#rest.slice(at, at + escapeLengthMax));
       if (escape === null) {
         if (this.#rest.length - at < escapeLengthMax) break;
-        // No JSON: a model's own idea of an escape. It is left as it is.
+        // An invalid escape is kept as written.
         text += this.#rest.slice(at, ++at);
         continue;
       }
@@ -68,14 +70,14 @@ export class FreeformInput {
   }
 }
 
-/** Arguments of another form than was asked for: whatever can be the text in them. */
+/** Arguments in another format: finds whatever can be the text. */
 function parseInput(args: string): string {
   try {
     const parsed: unknown = JSON.parse(args);
     if (typeof parsed === "string") return parsed;
     if (isObject(parsed) && typeof parsed["input"] === "string") return parsed["input"];
   } catch {
-    // A model that has not written JSON may have written the text.
+    // A model that wrote no JSON may have written the text itself.
   }
   return args;
 }

@@ -1,11 +1,11 @@
 import { type EventLog, type ItemPlace, type ItemStatus } from "./event-log.ts";
 import { formatMessage, formatPart, type PartKind } from "./format-items.ts";
 
-/** A message that is being written, part by part. */
+/** A message of a stream, written part by part. */
 export class MessageItem {
   readonly #events: EventLog;
   readonly #place: ItemPlace;
-  /** The parts that are done. */
+  /** The finished parts. */
   readonly #content: object[] = [];
   #part: { kind: PartKind; text: string; logprobs: object[] } | null = null;
 

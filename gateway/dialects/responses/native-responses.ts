@@ -9,11 +9,11 @@ import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";
 
-/** Answers of an upstream that speaks this dialect: its own bytes, but for the model's name. */
+/** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeResponses: NativeDialect = {
   headerNames: [],
   buildRequest(request, { name }) {
-    // It would cost without being counted, too. A stream tells it all.
+    // A background response would cost without being counted. A stream reports everything.
     if (request.body["background"] === true && !request.stream) throw unsupported("background", noBackground);
     return spliceModel(withoutSealedReasoning(request), name);
   },
@@ -26,8 +26,7 @@ export const nativeResponses: NativeDialect = {
   createReader: (_request, slug, meter) => new NamedEventReader(new ResponseEvents(slug), meter),
 };
 
-const noBackground =
-  "The gateway cannot be asked for a response later: leave it out, or ask for a stream with `stream`.";
+const noBackground = "The gateway does not support background responses. Remove it, or set `stream`.";
 
 export class ResponseEvents implements EventForm {
   readonly eventNames = new Set([
@@ -84,12 +83,12 @@ function readFailure(event: unknown): GatewayError {
   return toUpstreamError(isObject(response) ? response["error"] : null);
 }
 
-/** OpenAI's description has the members in the event itself, its server has them in `error`. */
+/** OpenAI's documentation has the members in the event itself, its server has them in `error`. */
 function readError(event: unknown): GatewayError {
   return toUpstreamError(isObject(event) && isObject(event["error"]) ? event["error"] : event);
 }
 
-/** With the upstream's code: clients act on some, such as `context_length_exceeded`. */
+/** Keeps the upstream's code, because clients act on some, such as `context_length_exceeded`. */
 function toUpstreamError(error: unknown): GatewayError {
   const { message, code } = isObject(error) ? error : {};
   const text = typeof message === "string" && message !== "" ? message : unexplained;
@@ -100,9 +99,10 @@ function toUpstreamError(error: unknown): GatewayError {
   });
 }
 
-const unexplained = "The model's provider reported an error in the middle of its answer.";
+const unexplained = "The provider reported an error mid-stream.";
 
 function badForm(): GatewayError {
-  const message = "The answer of the model's provider was not in OpenAI's form.";
+  const message =
+    "The provider's response was not in OpenAI's format. Retry the request, and check the provider if the error persists.";
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }

@@ -2,7 +2,7 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
-/** What a message says, or a delta of one. Texts are empty where it says nothing. */
+/** The content of a message or a delta. Missing texts are empty. */
 export type Said = {
   thoughts: string;
   details: ReasoningDetail[];
@@ -13,7 +13,7 @@ export type Said = {
 
 export type SaidCall = { index: number; id: string | null; name: string | null; arguments: string };
 
-/** Nobody has looked at it yet where the upstream speaks chat completions itself: what is no text counts as none. */
+/** Upstreams that speak chat completions are not validated before. Anything but text counts as missing. */
 export function readSaid(said: object): Said {
   const { reasoning_content, reasoning_details, content, refusal, tool_calls } = said as Record<
     string,

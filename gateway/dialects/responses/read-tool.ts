@@ -6,7 +6,7 @@ import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.t
 
 /** A tool that the model may call and the client runs, as a function. */
 export type ToolDefinition = {
-  /** What its calls are among the items. */
+  /** The type of its call items. */
   kind: "function" | "custom" | BuiltInType;
   namespace: string | null;
   name: string;
@@ -15,16 +15,16 @@ export type ToolDefinition = {
   strict: boolean | undefined;
 };
 
-/** What is made of one of the client's tools. */
+/** The result of reading one of the client's tools. */
 export type ReadTool = {
-  /** As an answer repeats it; null for a tool that is left out. */
+  /** The tool as an answer repeats it. Null for an omitted tool. */
   shown: Record<string, unknown> | null;
   definitions: ToolDefinition[];
 };
 
 /**
- * One of the client's tools. Those that OpenAI runs by itself (web search and the like) are left out, so that the model does
- * without: Codex sends them always. https://platform.openai.com/docs/api-reference/responses/create
+ * Reads one of the client's tools. Omits tools that OpenAI runs itself, such as web search, because Codex always sends
+ * them. https://platform.openai.com/docs/api-reference/responses/create
  */
 export function readTool(value: unknown, param: string): ReadTool {
   const tool = expectObject(value, param);
@@ -62,7 +62,7 @@ function readCallable(
 
 type Naming = Pick<ToolDefinition, "name" | "description" | "namespace">;
 
-/** A tool that takes any text, or text that a grammar describes: a function whose only argument is that text. */
+/** A tool that accepts free text, or text of a grammar, becomes a function with that text as its only argument. */
 function readCustom(
   tool: Record<string, unknown>,
   { name, description, namespace }: Naming,
@@ -75,7 +75,7 @@ function readCustom(
       : "";
   const input = {
     type: "string",
-    description: `What the tool takes, as it is: plain text, not JSON.${rule}`,
+    description: `The tool's input: plain text, not JSON.${rule}`,
   };
   return {
     shown: { type: "custom", name, ...(description !== undefined && { description }), format },
@@ -107,12 +107,12 @@ function readFormat(value: unknown, param: string): Record<string, unknown> {
   return { type, syntax, definition: expectString(format["definition"], `${param}.definition`) };
 }
 
-/** Said once, with the first of its tools: with every one it could be many kilobytes. */
+/** The description goes to the first tool only: repeated in every tool it could be many kilobytes. */
 function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
   const namespace = expectString(tool["name"], `${param}.name`);
-  // Each of its tools repeats it.
+  // Each of its tools repeats the name.
   if (namespace === "" || namespace.length > namespaceLengthMax) {
-    throw invalidValue(`${param}.name`, `must have 1 to ${namespaceLengthMax} characters`);
+    throw invalidValue(`${param}.name`, `must have between 1 and ${namespaceLengthMax} characters`);
   }
   const about = ifGiven(tool["description"], `${param}.description`, expectString) ?? "";
   const members = expectArray(tool["tools"], `${param}.tools`).map((value, index) => {
@@ -120,7 +120,7 @@ function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
     const member = expectObject(value, at);
     const { type } = member;
     if (type === "function" || type === "custom") return readCallable(member, type, at, namespace);
-    throw unsupported(`${at}.type`, "A namespace holds functions and custom tools.");
+    throw unsupported(`${at}.type`, "A namespace can contain only functions and custom tools.");
   });
   const definitions = members.flatMap((member) => member.definitions);
   const [first] = definitions;
@@ -154,11 +154,12 @@ function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<str
   return type === "shell" && isObject(environment) && environment["type"] !== "local";
 }
 
-/** Longer than any vendor takes. */
+/** More than any vendor accepts. */
 const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {
   const name = expectString(value, param);
-  if (!/^[\w-]{1,128}$/.test(name)) throw invalidValue(param, "must be 1 to 128 letters, digits, _ and -");
+  if (!/^[\w-]{1,128}$/.test(name))
+    throw invalidValue(param, "must have between 1 and 128 letters, digits, _ and -");
   return name;
 }

@@ -2,7 +2,7 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { EventLog, ItemPlace } from "./event-log.ts";
 import { formatReasoning } from "./format-items.ts";
 
-/** Thoughts that are being written, as the one part of a summary: that is what every client shows and brings back. */
+/** Reasoning in a stream, as the one part of a summary: every client shows and returns that. */
 export class ReasoningItem {
   readonly #events: EventLog;
   readonly #place: ItemPlace;
@@ -23,7 +23,10 @@ export class ReasoningItem {
     this.#emit("response.reasoning_summary_text.delta", { delta });
   }
 
-  /** Returns the item. @param details what the client has to bring back with it */
+  /**
+   * Returns the item.
+   * @param details what the client must return with it
+   */
   end(details: readonly ReasoningDetail[]): object {
     const text = this.#thoughts;
     if (text !== "") {

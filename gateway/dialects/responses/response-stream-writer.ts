@@ -15,27 +15,27 @@ import { ReasoningCollector } from "./sealed-reasoning.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * Writes a response as the events of a stream. Its last events repeat all that was said, so that it has to be kept until
- * then: up to a limit, beyond which `write` throws `upstream_error`.
+ * Writes a response as stream events. The last events repeat the whole answer, so it is kept until then. Beyond a
+ * limit, `write` throws `upstream_error`.
  */
 export class ResponseStreamWriter implements StreamWriter {
   readonly #envelope: AnswerEnvelope;
   readonly #answerCharactersMax: number;
   readonly #table: ToolTable;
   readonly #echo: object;
-  /** Null where the client cannot bring them back. */
+  /** Null where the client cannot return them. */
   readonly #details: ReasoningCollector | null;
   readonly #wantsLogprobs: boolean;
   readonly #events = new EventLog();
-  /** The items that are done, by their places. */
+  /** The finished items, by their position. */
   readonly #output: object[] = [];
   #itemCount = 0;
   #hasBegun = false;
   #characters = 0;
-  /** Thoughts or a message that may go on. */
+  /** The reasoning or message that may continue. */
   #open: ReasoningItem | MessageItem | null = null;
   #openIndex = 0;
-  /** By the index that the upstream gives them. */
+  /** By the upstream's index. */
   readonly #calls = new Map<number, CallItem>();
   readonly #callsInOrder: CallItem[] = [];
   #finishReason: FinishReason | null = null;
@@ -53,7 +53,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#wantsLogprobs = includes(body, "message.output_text.logprobs");
   }
 
-  /** A response has only one choice; of an upstream that gives more, the first is taken. */
+  /** A response has one choice, so further ones are dropped. */
   write({ index, delta, logprobs, finish_reason: finishReason }: ChunkChoice): string {
     if (index > 0) return "";
     this.#begin();
@@ -73,7 +73,7 @@ export class ResponseStreamWriter implements StreamWriter {
     const status = incompleteReason === null ? "completed" : "incomplete";
     const lastCall = this.#callsInOrder.at(-1);
     this.#endOpen(lastCall ? "completed" : status);
-    // Before the calls are done, as clients keep the items in the order in which they are.
+    // Precedes the end of the calls, because clients keep items in order.
     this.#endThoughtsOfCalls();
     for (const call of this.#callsInOrder) {
       const { item, index } = call.end(call === lastCall ? status : "completed");
@@ -84,12 +84,12 @@ export class ResponseStreamWriter implements StreamWriter {
   }
 
   /**
-   * The end of a stream that has failed, as OpenAI itself tells it: its libraries look for the first of these events, Codex
-   * for the second. https://github.com/openai/openai-node/blob/master/src/core/streaming.ts,
+   * Ends a failed stream as OpenAI does: its SDKs look for the first of these events, Codex for the second.
+   * https://github.com/openai/openai-node/blob/master/src/core/streaming.ts,
    * https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/sse/responses.rs
    */
   fail({ message, type, param, code }: ShownError): string {
-    // OpenAI's description has the members as they are, its server and its libraries have them in `error`.
+    // OpenAI's documentation has the members at the top level, its server and SDKs have them in `error`.
     this.#events.emit("error", { code, message, param, error: { type, code, message, param } });
     const known = code !== null && codesWithMeaning.has(code) ? code : "server_error";
     this.#emitResponse("response.failed", {
@@ -133,7 +133,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#open.say(kind, delta, logprobs);
   }
 
-  /** Some upstreams give all calls the same index: a new id is a new call. */
+  /** Some upstreams give all calls the same index. A new ID starts a new call. */
   #call({ index, id, name, arguments: args }: SaidCall): void {
     let call = this.#calls.get(index);
     if (call === undefined || (id !== null && id !== call.callId && name !== null)) {
@@ -162,7 +162,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#open = null;
   }
 
-  /** Some upstreams sign their calls, after the thoughts are told. */
+  /** Some upstreams send their calls' signatures after the reasoning. */
   #endThoughtsOfCalls(): void {
     const details = this.#details?.take() ?? [];
     if (details.length === 0) return;
@@ -191,16 +191,16 @@ export class ResponseStreamWriter implements StreamWriter {
     if (this.#characters <= this.#answerCharactersMax) return;
     throw new GatewayError(
       "upstream_error",
-      `The answer of the model's provider is longer than ${this.#answerCharactersMax} characters.`,
+      `The provider's response is longer than ${this.#answerCharactersMax} characters.`,
       { reason: "answer_too_long" },
     );
   }
 }
 
-/** What an item counts for besides what it says. */
+/** An item's size besides its content. */
 const itemCharacters = 256;
 
-/** The codes that make a client do something; all others are the gateway's own, or no one's. */
+/** Clients act on these codes. All others are the gateway's own or unknown. */
 const codesWithMeaning = new Set([
   "rate_limit_exceeded",
   "invalid_prompt",

@@ -5,7 +5,7 @@ import { readResponsesRequest } from "./read-responses-request.ts";
 import { ResponseStreamWriter } from "./response-stream-writer.ts";
 import { toChatRequest } from "./to-chat-request.ts";
 
-/** OpenAI's Responses API, above all for Codex. https://platform.openai.com/docs/api-reference/responses */
+/** OpenAI's Responses API, mainly for Codex. https://platform.openai.com/docs/api-reference/responses */
 export const responses: Dialect = {
   endpointName: "responses",
   readRequest: readResponsesRequest,
@@ -23,8 +23,8 @@ function formatError({ message, type, param, code }: ShownError): object {
 }
 
 /**
- * An error as the last events of a stream. Of a stream that an upstream has written nothing is known here: neither how many
- * events it had, nor the id, the time and the model of its response.
+ * An error as the last events of a stream. For a native stream, the event count and the response's ID, time and model
+ * are unknown here.
  */
 function formatErrorEvent(error: ShownError, writer: StreamWriter | null): string {
   if (writer instanceof ResponseStreamWriter) return writer.fail(error);

@@ -4,16 +4,16 @@ import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /**
- * Thoughts as a client that keeps nothing else brings them back: in `encrypted_content`, which OpenAI fills for its own
- * models and clients return as it is. There is nothing secret in it, so that it needs no key.
+ * Keeps reasoning in `encrypted_content`, for clients that keep no other state. OpenAI fills it for its own models, and
+ * clients return it unchanged. It holds no secret, so it needs no encryption.
  */
 export function sealReasoning(details: readonly ReasoningDetail[]): string {
   return `${sealPrefix}${Buffer.from(JSON.stringify(details)).toString("base64")}`;
 }
 
 /**
- * What was sealed here; nothing for what another has encrypted, which nobody else can read.
- * @param count of all texts of the request; what goes beyond it was not sealed here
+ * Opens a seal of this gateway. Nothing for any other text.
+ * @param count shared by all seals of the request, beyond which nothing is opened
  */
 export function openReasoning(sealed: string, count: ValueCount): ReasoningDetail[] {
   if (!sealed.startsWith(sealPrefix)) return [];
@@ -21,7 +21,7 @@ export function openReasoning(sealed: string, count: ValueCount): ReasoningDetai
   return readReasoningDetails(parseShallowJson(text, count));
 }
 
-/** Collects the details of a stream, whose pieces are put together: sealed one by one they would be many times as long. */
+/** Collects a stream's details and joins their pieces: sealed one by one they would be many times as long. */
 export class ReasoningCollector {
   #details: ReasoningDetail[] = [];
 
@@ -37,7 +37,7 @@ export class ReasoningCollector {
     }
   }
 
-  /** What has come since the last time. */
+  /** Returns the details since the last call. */
   take(): ReasoningDetail[] {
     const details = this.#details;
     this.#details = [];
@@ -57,5 +57,5 @@ function belongTogether(last: ReasoningDetail, piece: ReasoningDetail): boolean 
   );
 }
 
-/** Says that it is ours, and which form it has. */
+/** Identifies the gateway's own seals and their version. */
 export const sealPrefix = "gateway-reasoning-v1:";

@@ -4,8 +4,8 @@ import { expectArray, expectObject, expectString, ifGiven } from "../../wire/exp
 import { unsupported } from "../../wire/unsupported.ts";
 
 /**
- * What people and tools say and show. Texts alone become one text: every upstream takes that, and not every one takes a
- * list of parts.
+ * Converts the content of a user or a tool. Text parts become one string, because not every upstream accepts a list of
+ * parts.
  */
 export function toChatContent(content: unknown, param: string): string | ContentPart[] {
   if (typeof content === "string") return content;
@@ -15,7 +15,7 @@ export function toChatContent(content: unknown, param: string): string | Content
   return texts.length === parts.length ? joinTexts(texts) : parts;
 }
 
-/** What a model has said before. */
+/** Converts the content of an earlier assistant message. */
 export function toSaid(content: unknown, param: string): { text: string; refusal: string } {
   if (typeof content === "string") return { text: content, refusal: "" };
   let text = "";
@@ -29,7 +29,7 @@ export function toSaid(content: unknown, param: string): { text: string; refusal
   return { text, refusal };
 }
 
-/** They were apart, and what they say may be about different things. */
+/** Blank lines keep separate parts apart. */
 export function joinTexts(texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join("\n\n");
 }
@@ -50,11 +50,11 @@ function toChatPart(value: unknown, param: string): ContentPart {
   }
 }
 
-/** Null for a part that is no text. */
+/** Null for a part without text. */
 function readText(part: Record<string, unknown>, param: string): string | null {
   const type = expectString(part["type"], `${param}.type`);
-  // What OpenAI's models write to one another. Refused, it would end a conversation that has gone on to another model.
-  if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable here.]";
+  // OpenAI's models write these to one another. Rejecting them would end a conversation that moved to another model.
+  if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable by this model.]";
   return textTypes.has(type) ? expectString(part["text"], `${param}.text`) : null;
 }
 
@@ -64,12 +64,12 @@ function toImagePart(part: Record<string, unknown>, param: string): ContentPart 
   refuseFileId(part, param);
   const url = expectString(part["image_url"], `${param}.image_url`);
   const detail = ifGiven(part["detail"], `${param}.detail`, expectString);
-  // Chat completions know no better one.
+  // The highest value that chat completions know.
   const known = detail === "original" ? "high" : detail;
   return { type: "image_url", image_url: { url, ...(known !== undefined && { detail: known }) } };
 }
 
-/** An address stands where the bytes would: the translations to providers that can fetch files look for it there. */
+/** The URL replaces the bytes. Translations for providers that fetch files read it there. */
 function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
   refuseFileId(part, param);
   const url = ifGiven(part["file_url"], `${param}.file_url`, expectString);
@@ -80,10 +80,10 @@ function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
 
 function refuseFileId(part: Record<string, unknown>, param: string): void {
   if (ifGiven(part["file_id"], `${param}.file_id`, expectString) === undefined) return;
-  throw unsupported(`${param}.file_id`, "The gateway keeps no files: send the file itself.");
+  throw unsupported(`${param}.file_id`, "The gateway does not store files. Send the file itself.");
 }
 
 function refuse(part: Record<string, unknown>, param: string): never {
   const type = String(part["type"]).slice(0, 64);
-  throw unsupported(`${param}.type`, `The model's provider takes no parts of the type ${type} here.`);
+  throw unsupported(`${param}.type`, `This provider does not accept parts of type ${type} here.`);
 }

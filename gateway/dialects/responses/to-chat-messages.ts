@@ -9,8 +9,8 @@ import { toToolMessage } from "./to-tool-message.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
- * A conversation as chat messages. What a model said, thought and called next to each other is one message of the
- * assistant, as one answer.
+ * Converts a conversation to chat messages. Consecutive text, reasoning and calls of the model become one assistant
+ * message.
  */
 export function toChatMessages(body: Record<string, unknown>, table: ToolTable): ChatMessage[] {
   const messages: ChatMessage[] = [];
@@ -31,11 +31,11 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
     messages.push(message);
   }
   turn.moveTo(messages);
-  if (messages.length === 0) throw invalidValue("input", "must say something");
+  if (messages.length === 0) throw invalidValue("input", "must have content");
   return messages;
 }
 
-/** Returns false for what is not the assistant's. */
+/** Returns false for an item of someone else. */
 function addToTurn(
   item: Record<string, unknown>,
   param: string,
@@ -57,14 +57,14 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (toolMessage) return toolMessage;
   if (item["type"] === undefined) throw missing(`${param}.type`);
   const type = expectString(item["type"], `${param}.type`);
-  // What one of Codex's agents tells another, which is a user to it.
+  // A message between Codex's agents. The receiving model treats it as user input.
   if (type === "agent_message") {
     return { role: "user", content: toChatContent(item["content"], `${param}.content`) };
   }
   if (withoutMeaningElsewhere.has(type)) return null;
   throw unsupported(
     param,
-    refusals.get(type) ?? `Items of the type ${type.slice(0, 64)} are not known here.`,
+    refusals.get(type) ?? `Items of type ${type.slice(0, 64)} are not supported for this provider.`,
   );
 }
 
@@ -81,14 +81,13 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
   return { role, content: toChatContent(item["content"], `${param}.content`) };
 }
 
-/** A search that OpenAI ran by itself, whose tools are found among the request's anyway. */
+/** A search that OpenAI ran. The request lists the found tools anyway. */
 function isServed({ type, call_id: callId }: Record<string, unknown>): boolean {
   return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
 }
 
 /**
- * Traces of what OpenAI did by itself, from an earlier turn with another model. What they found is in what that model said
- * then, so a conversation goes on without.
+ * Traces of OpenAI's own tools from earlier turns with another model. The model's text already contains their results.
  */
 const withoutMeaningElsewhere = new Set([
   "web_search_call",
@@ -101,17 +100,17 @@ const withoutMeaningElsewhere = new Set([
   "mcp_approval_response",
 ]);
 
-/** Without these, a conversation would lose what it is about. */
+/** Without these, a conversation would lose its content. */
 const refusals = new Map([
   [
     "additional_tools",
-    "Codex sends its tools like this to models whose names it knows as OpenAI's newest, and only OpenAI's own API understands it. Choose another model, or connect this one under another name.",
+    "Codex sends its tools this way to names it knows as OpenAI's newest models, and only OpenAI's API supports it. Choose another model, or rename this one.",
   ],
-  ["item_reference", "The gateway keeps no responses: send the item itself, and `store: false`."],
-  ["compaction", "Only OpenAI can read this summary of the conversation."],
-  ["compaction_summary", "Only OpenAI can read this summary of the conversation."],
-  ["context_compaction", "Only OpenAI can read this summary of the conversation."],
-  ["compaction_trigger", "Only OpenAI's own API sums conversations up."],
-  ["computer_call", "The model's provider has no such tool."],
-  ["computer_call_output", "The model's provider has no such tool."],
+  ["item_reference", "The gateway does not store responses. Send the item itself, and `store: false`."],
+  ["compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
+  ["compaction_summary", "Only OpenAI can read this summary of the conversation. Send the original items."],
+  ["context_compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
+  ["compaction_trigger", "Only OpenAI's API can summarize conversations."],
+  ["computer_call", "This provider has no such tool."],
+  ["computer_call_output", "This provider has no such tool."],
 ]);

@@ -9,8 +9,8 @@ import { toChatTools } from "./to-chat-tools.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /**
- * A request for a response as one for a chat completion. Dropped without a word is what cannot change the answer: `store`,
- * `metadata`, `truncation`, `service_tier`, cache keys and the like. Upstreams that only imitate OpenAI refuse many of them.
+ * Converts a responses request to a chat completion. Ignores parameters that cannot change the answer: `store`,
+ * `metadata`, `truncation`, `service_tier`, cache keys and the like. Many OpenAI-compatible upstreams reject them.
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   for (const [param, why] of inexpressible) {
@@ -34,13 +34,13 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   };
 }
 
-const keepsNothing = "The gateway keeps no responses: send the whole conversation in `input`.";
+const keepsNothing = "The gateway does not store responses. Send the whole conversation in `input`.";
 
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNothing],
-  ["background", "The gateway keeps no responses that could be asked for later."],
-  ["prompt", "Templates are kept by OpenAI: send the prompt itself in `instructions` and `input`."],
+  ["background", "The gateway does not store responses, so it cannot return one later."],
+  ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 
 /** https://platform.openai.com/docs/guides/structured-outputs */
@@ -71,7 +71,7 @@ function toResponseFormat(format: Record<string, unknown> | undefined): object |
   };
 }
 
-/** Whether a summary of the thoughts is asked for makes no difference: what an upstream shows of them is passed on. */
+/** The requested summary is ignored: whatever reasoning an upstream shows is passed on. */
 function toEffort(value: unknown): string | undefined {
   const reasoning = ifGiven(value, "reasoning", expectObject);
   return ifGiven(reasoning?.["effort"], "reasoning.effort", expectString);
@@ -82,7 +82,7 @@ function toLogprobs(body: Record<string, unknown>): Record<string, unknown> {
   return given({ logprobs: true, top_logprobs: body["top_logprobs"] });
 }
 
-/** `null` is as good as nothing at all, as in OpenAI's API. */
+/** `null` counts as missing, as in OpenAI's API. */
 function given(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),

@@ -5,7 +5,7 @@ import { builtInTypes } from "./built-in-tools.ts";
 import type { ToolDefinition } from "./read-tool.ts";
 import type { NamedTool, ToolTable } from "./tool-table.ts";
 
-/** The members of a chat completion request that are about tools: none of them where there are no tools. */
+/** The tool members of a chat completion request. Empty without tools. */
 export function toChatTools(
   body: Record<string, unknown>,
   table: ToolTable,
@@ -32,14 +32,15 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
   if (typeof value === "string") return { tools, choice: toMode(value, "tool_choice", tools) };
   const choice = expectObject(value, "tool_choice");
   const type = expectString(choice["type"], "tool_choice.type");
-  // Few upstreams know the form that chat completions have for this: the others are not told of the other tools at all.
+  // Few upstreams know chat completions' own form of this. For the others, only the allowed tools are sent.
   if (type === "allowed_tools") {
     const allowed = readAllowed(choice["tools"], table);
     const mode = ifGiven(choice["mode"], "tool_choice.mode", expectString) ?? "auto";
     return { tools: allowed, choice: toMode(mode, "tool_choice.mode", allowed) };
   }
   const tool = findTool(choice, "tool_choice", table);
-  if (tool === undefined) throw unsupported("tool_choice", "This tool is run by OpenAI itself.");
+  if (tool === undefined)
+    throw unsupported("tool_choice", "OpenAI runs this tool itself, so it works only with OpenAI.");
   return { tools, choice: { type: "function", function: { name: tool.chatName } } };
 }
 
@@ -48,7 +49,7 @@ function toMode(mode: string, param: string, tools: readonly NamedTool[]): strin
     throw invalidValue(param, "must be none, auto, required or an object");
   }
   if (mode === "required" && tools.length === 0) {
-    throw invalidValue(param, "needs tools to choose from that are not run by OpenAI itself");
+    throw invalidValue(param, "needs tools to choose from that OpenAI does not run itself");
   }
   return mode;
 }
@@ -62,7 +63,7 @@ function readAllowed(value: unknown, table: ToolTable): NamedTool[] {
   return table.tools.filter(({ chatName }) => allowed.has(chatName));
 }
 
-/** Undefined for a tool that OpenAI runs, which has been left out. */
+/** Undefined for an omitted tool that OpenAI runs. */
 function findTool(choice: Record<string, unknown>, param: string, table: ToolTable): NamedTool | undefined {
   const type = expectString(choice["type"], `${param}.type`);
   const kind = kinds.find((each) => each === type);

@@ -3,7 +3,7 @@ import { expectString, ifGiven } from "../../wire/expect-type.ts";
 import { builtInTools, builtInTypes } from "./built-in-tools.ts";
 import type { ToolTable } from "./tool-table.ts";
 
-/** A call that the model has made, from the item that the client got for it; null for an item that is no such call. */
+/** Converts an item back to the model's call. Null for an item of another type. */
 export function toToolCall(item: Record<string, unknown>, param: string, table: ToolTable): ToolCall | null {
   switch (item["type"]) {
     case "function_call": {

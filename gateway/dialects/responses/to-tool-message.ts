@@ -4,7 +4,7 @@ import { readTool } from "./read-tool.ts";
 import { toChatContent } from "./to-chat-content.ts";
 import type { ToolTable } from "./tool-table.ts";
 
-/** What a tool has given back, from its item; null for an item that is none. */
+/** Converts a tool result item. Null for an item of another type. */
 export function toToolMessage(
   item: Record<string, unknown>,
   param: string,
@@ -16,7 +16,7 @@ export function toToolMessage(
     case "custom_tool_call_output":
       return toolMessage(item, param, toChatContent(output, `${param}.output`));
     case "local_shell_call_output":
-      // Older clients have its call's id here.
+      // Older clients send the call's ID here.
       return toolMessage(
         { call_id: item["call_id"] ?? item["id"] },
         param,
@@ -41,10 +41,10 @@ function toolMessage(
   return { role: "tool", tool_call_id: expectString(item["call_id"], `${param}.call_id`), content };
 }
 
-/** The tools themselves are among the request's from there on. */
+/** The request lists the tools themselves from then on. */
 function describeFound(value: unknown, param: string, table: ToolTable): string {
   const names = expectArray(value, param).flatMap((tool, index) =>
     readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),
   );
-  return names.length === 0 ? "No tools were found." : `Can be called from now on: ${names.join(", ")}`;
+  return names.length === 0 ? "No tools were found." : `These tools can now be called: ${names.join(", ")}`;
 }

@@ -3,16 +3,16 @@ import { isObject } from "../../wire/json.ts";
 import { expectArray, ifGiven } from "../../wire/expect-type.ts";
 import { readTool, type ToolDefinition } from "./read-tool.ts";
 
-/** A tool with the name under which chat completions know it. */
+/** A tool and its name in chat completions. */
 export type NamedTool = ToolDefinition & { chatName: string };
 
 /**
- * The tools of a request under two names: chat completions have no namespaces, and shorter names. Throws `invalid_type`,
- * `invalid_value` and `unsupported_parameter` for tools that cannot be.
+ * A request's tools under both names: chat completions have shorter names and no namespaces. Throws `invalid_type`,
+ * `invalid_value` or `unsupported_parameter` for invalid tools.
  */
 export class ToolTable {
   readonly tools: readonly NamedTool[];
-  /** As an answer repeats them. */
+  /** The tools as an answer repeats them. */
   readonly shown: readonly object[];
   readonly #byChatName = new Map<string, NamedTool>();
   readonly #byName = new Map<string, NamedTool>();
@@ -27,17 +27,17 @@ export class ToolTable {
     this.tools = [...this.#byName.values()];
   }
 
-  /** The tool that a model means by this name; null where there is none. */
+  /** Finds a tool by the name the model used. Null for an unknown name. */
   find(chatName: string): NamedTool | null {
     return this.#byChatName.get(chatName) ?? null;
   }
 
-  /** The tool that the client calls so; null where there is none. */
+  /** Finds a tool by the client's name. Null for an unknown name. */
   get(key: ToolKey): NamedTool | null {
     return this.#byName.get(keyOf(key)) ?? null;
   }
 
-  /** What chat completions call a tool, also one that a conversation has called before it went away. */
+  /** A tool's name in chat completions, even of a tool that an earlier turn called and the request no longer lists. */
   chatNameOf(key: ToolKey): string {
     return this.get(key)?.chatName ?? flatten(key.namespace, key.name);
   }
@@ -55,7 +55,7 @@ export class ToolTable {
   }
 }
 
-/** Tools that the client has found when the model searched for some: from there on they can be called. */
+/** Tools that the client found for the model's search. They can be called from then on. */
 function readFoundTools(input: unknown): ReturnType<typeof readTool>[] {
   const items: unknown[] = Array.isArray(input) ? input : [];
   return items.flatMap((item, index) => {
@@ -78,7 +78,7 @@ function flatten(namespace: string | null, name: string): string {
   return shorten(full.replaceAll(/[^\w-]/g, "_"));
 }
 
-/** The same for the same name in every turn of a conversation, or nothing of it would be found in a cache. */
+/** Deterministic, because a changed name would invalidate the prompt cache. */
 function shorten(name: string): string {
   if (name.length <= chatNameLengthMax) return name;
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 8);

@@ -3,9 +3,8 @@ import type { DialectRequest } from "../dialect.ts";
 import { sealPrefix } from "./sealed-reasoning.ts";
 
 /**
- * A request for OpenAI without the thoughts that another upstream has had earlier in the conversation, and which this
- * dialect has sealed: OpenAI refuses what it has not encrypted. The request itself where there are none, which is nearly
- * always.
+ * Removes sealed reasoning of other upstreams from a request to OpenAI, which rejects content it did not encrypt.
+ * Returns the same request when there is none, the usual case.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes, body } = request;
@@ -17,7 +16,7 @@ export function withoutSealedReasoning(request: DialectRequest): DialectRequest 
   return { ...request, body: { ...body, input: rest }, modelRange: null };
 }
 
-/** Thoughts that were only text have no seal, but an id that was made here: OpenAI's own has no second underscore. */
+/** Text-only reasoning has no seal, but an ID of this gateway. OpenAI's IDs have no second underscore. */
 function isOurs(item: unknown): boolean {
   if (!isObject(item) || item["type"] !== "reasoning") return false;
   const { encrypted_content: sealed, id } = item;

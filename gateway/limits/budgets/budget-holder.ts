@@ -1,13 +1,13 @@
 import { type LimitEventRow, noKey } from "../../../db/entities/limit-event.ts";
 import type { LimitHolder } from "../../errors.ts";
 
-/** The holder of a budget that a warning is about: a key, a person with all of their keys, or the whole gateway. */
+/** The holder of a budget: a key, a user with all their keys, or the whole gateway. */
 export type BudgetHolder = {
   kind: LimitHolder;
-  /** Null for any other holder than a key. */
+  /** Null unless the holder is a key. */
   apiKeyId: string | null;
   apiKeyName: string | null;
-  /** The person, or the key's owner; null for the gateway, and for a key without an owner. */
+  /** The user, or the key's owner. Null for the gateway and for a key without an owner. */
   ownerId: string | null;
 };
 

@@ -3,7 +3,7 @@ import type { ApiKeyRow } from "../../../db/entities/api-key.ts";
 import { periodAt } from "./ledger.ts";
 import { budgetPeriods, toBudgets } from "../key-limits.ts";
 
-/** Of keys with a budget, by their ids, how much of one is spent now, in percent: 80 or 100; keys that spent less are left out. */
+/** The spent percentage, 80 or 100, of keys with a budget, by key ID. Omits keys that spent less. */
 export async function budgetMarks(
   { usageRollUps }: Repositories,
   keys: readonly ApiKeyRow[],
@@ -18,7 +18,7 @@ export async function budgetMarks(
     const days = byKey.get(key.id) ?? [];
     const uses = budgetPeriods.map((period) => {
       const { startsAt } = periodAt(period, now);
-      // What was spent before there was this budget counts too, as it does for requests.
+      // Costs from before the budget was set count too, as they do for requests.
       const spent = days.reduce((sum, day) => sum + (day.startsAt.getTime() >= startsAt ? day.cost : 0), 0);
       return { budget: budgets[period], spent };
     });
@@ -28,7 +28,7 @@ export async function budgetMarks(
   return marks;
 }
 
-/** Of one key's budgets; null is no budget, and of a key that has spent little. */
+/** Of one key's budgets. Null without a budget, or when little is spent. */
 export function budgetMark(uses: readonly { budget: number | null; spent: number }[]): number | null {
   const isAt = (percent: number) =>
     uses.some(({ budget, spent }) => budget !== null && spent * 100 >= budget * percent);

@@ -7,12 +7,12 @@ import { type BudgetHolder, toHolderColumns } from "./budget-holder.ts";
 import { dayMs, type SpentPart } from "./ledger.ts";
 import { sendAgainAfterMs, type Webhook } from "./webhook.ts";
 
-/** A part of a budget is spent. */
+/** A spent part of a budget that causes a warning. */
 export type BudgetWarning = SpentPart & { holder: BudgetHolder };
 
 type BudgetWarningsOptions = { database: Database; runtime: Runtime; webhook: Webhook | null };
 
-/** Keeps warnings, one of each whichever processes give it, and sends them to a webhook until it takes them. */
+/** Stores each warning once, even if several processes add it, and sends it to a webhook until that succeeds. */
 export class BudgetWarnings {
   readonly #options: BudgetWarningsOptions;
   #unwritten: LimitEventRow[] = [];
@@ -22,7 +22,7 @@ export class BudgetWarnings {
     this.#options = options;
   }
 
-  /** Takes no time: it is written and sent by `work`. */
+  /** Only adds to a queue: `work` writes and sends it. */
   add({ holder, period, percent, budget, spent, periodStartsAt }: BudgetWarning): void {
     const { runtime, webhook } = this.#options;
     const { kind, apiKeyId, ownerId } = holder;
@@ -44,7 +44,7 @@ export class BudgetWarnings {
     });
   }
 
-  /** Writes what has been added, and sends what is due. */
+  /** Writes the queue and sends what is due. */
   async work(): Promise<void> {
     const { database, runtime, webhook } = this.#options;
     const now = runtime.now();
@@ -72,18 +72,18 @@ export class BudgetWarnings {
       await database.write(({ limitEvents }) => limitEvents.settle(event.id));
     } catch (error) {
       const { id, attempts } = event;
-      runtime.log.warn({ id, attempts, error }, "the webhook did not take a warning");
+      runtime.log.warn({ id, attempts, error }, "cannot deliver a warning to the webhook");
     }
   }
 }
 
 const messages: Record<LimitHolder, string> = {
-  key: "a part of an API key's budget is spent",
-  person: "a part of the budget of all API keys of a person is spent",
-  gateway: "a part of the budget of the whole gateway is spent",
+  key: "an API key has spent part of its budget",
+  person: "a user's API keys have spent part of their budget",
+  gateway: "the gateway has spent part of its budget",
 };
 
-/** What distinguishes holders. A key is its id alone, as in releases that knew no other holders. */
+/** Identifies a holder. A key is its ID alone, as in releases without other holders. */
 function identify({ kind, apiKeyId, ownerId }: BudgetHolder): (string | null)[] {
   return kind === "key" ? [apiKeyId] : [kind, ownerId];
 }

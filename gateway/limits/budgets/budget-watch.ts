@@ -11,7 +11,7 @@ type BudgetWatchOptions = {
 
 type Spender = { holder: BudgetHolder; budgets: readonly Budget[]; spentAt: number };
 
-/** Gives the warnings of budgets: as requests end here, and as what other processes have spent is read. */
+/** Creates budget warnings when requests end here and when other processes' costs are read. */
 export class BudgetWatch {
   readonly #options: BudgetWatchOptions;
   readonly #spenders = new Map<string, Spender>();
@@ -20,15 +20,15 @@ export class BudgetWatch {
     this.#options = options;
   }
 
-  /** A request has ended, and what it cost is counted. */
+  /** Called when a request has ended and its cost is counted. */
   spent(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
     this.#spenders.set(id, { holder, budgets, spentAt: this.#options.now() });
     this.notice(id, holder, budgets);
   }
 
   /**
-   * Brings in what other processes have spent. Together with that a budget may be spent although it was not when a request
-   * ended here, and perhaps no other will: so it is looked for whoever spent lately, until others' records must have come.
+   * Reads what other processes have spent. The sum can exceed a budget without another request here. So recent spenders
+   * are checked until the others' records must have arrived.
    */
   async refresh(): Promise<void> {
     const { spending, now } = this.#options;
@@ -44,7 +44,7 @@ export class BudgetWatch {
     }
   }
 
-  /** Gives the warnings that are due by what is known now. */
+  /** Creates the due warnings from the current sums. */
   notice(id: string, holder: BudgetHolder, budgets: readonly Budget[]): void {
     const { spending, now, warn } = this.#options;
     const ledger = spending.ledgerOf(id);
@@ -56,5 +56,5 @@ export class BudgetWatch {
   }
 }
 
-/** Within it, what others spent is in the database; it takes them a flush and a write, if all is well a tenth of a second. */
+/** Other processes' costs reach the database within this time. Usually it takes a tenth of a second. */
 const othersRecordsMs = 10_000;

@@ -19,7 +19,7 @@ import {
 import { type SharedBudgetUse, SharedBudgets } from "./shared-budgets.ts";
 import { Spending } from "./spending.ts";
 
-/** Of a person's keys together, and of all keys; empty where there is no budget. */
+/** A user's and all keys' budgets. Empty without such budgets. */
 export type SharedBudgetUses = { person: SharedBudgetUse[]; gateway: SharedBudgetUse[] };
 
 type BudgetedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
@@ -28,15 +28,15 @@ type BudgetsOptions = {
   database: Database;
   now: () => number;
   limits: Settings;
-  /** Runs `read` while nothing of this process's is on its way to the database. */
+  /** Calls `read` while none of this process's records is on its way to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
   warn: (warning: BudgetWarning) => void;
 };
 
 /**
- * Keeps keys to their own budgets, and to those that the environment gives to all keys of a person and to all keys together.
- * What each of them has spent is counted by itself, by ids of a key, of a person, or `allKeys`, because it is read back from
- * other sums of the usage history; where the environment gives no budget, nothing is counted for it.
+ * Enforces the budgets of keys, users and the whole gateway. Spending is counted separately by key ID, user ID or
+ * `allKeys`, because each is read from other sums of the usage history. A budget that the environment does not set is
+ * not counted.
  */
 export class Budgets {
   readonly #options: BudgetsOptions;
@@ -60,7 +60,7 @@ export class Budgets {
     });
   }
 
-  /** Throws `insufficient_quota` when a budget that the key has, or has a part in, is spent. */
+  /** Throws `insufficient_quota` when one of the key's own or shared budgets is spent. */
   check({ id, ownerId, limits }: BudgetedKey): void {
     if (limits?.budgets) this.#check("key", limits.budgets, this.#keys.ledgerOf(id));
     if (this.#people && ownerId !== null) {
@@ -69,7 +69,7 @@ export class Budgets {
     if (this.#gateway) this.#check("gateway", this.#gateway.budgets, this.#gateway.ledgerOf(allKeys));
   }
 
-  /** A request is over, and this is what it cost. Called before its record is written. */
+  /** Adds the cost of a finished request. Called before its record is written. */
   spend({ limits }: Pick<BudgetedKey, "limits">, record: UsageRecord): void {
     const { apiKeyId, apiKeyName, ownerId } = record;
     this.#keys.add(apiKeyId, record);
@@ -79,7 +79,7 @@ export class Budgets {
     this.#keyWatch.spent(apiKeyId, { kind: "key", apiKeyId, apiKeyName, ownerId }, limits.budgets);
   }
 
-  /** Records of this process have come to the database. */
+  /** Called when records of this process are in the database. */
   shipped(records: readonly UsageRecord[]): void {
     for (const record of records) {
       const { apiKeyId, ownerId } = record;
@@ -89,41 +89,41 @@ export class Budgets {
     }
   }
 
-  /** Has to be done before the key's requests are let in. What it shares with others is mostly known already. */
+  /** Required before the key's requests are admitted. Shared budgets are usually loaded already. */
   async loadFor({ id, ownerId, limits }: BudgetedKey): Promise<void> {
     if (limits?.budgets) await this.#keys.load([id]);
     if (ownerId !== null) await this.#people?.loadMissing(ownerId);
     await this.#gateway?.loadMissing(allKeys);
   }
 
-  /** Reads what keys have spent, whether they have budgets or not. */
+  /** Loads the spending of keys, with or without budgets. */
   load(keyIds: readonly string[]): Promise<void> {
     return this.#keys.load(keyIds);
   }
 
-  /** Brings in what other processes have spent of the budgets that are in use here. */
+  /** Reads what other processes have spent of the budgets in use here. */
   async refresh(): Promise<void> {
     await this.#keyWatch.refresh();
     await this.#people?.refresh();
     await this.#gateway?.refresh();
   }
 
-  /** A key has changed, and with it perhaps its budgets. It is loaded again, but requests under way need what is known. */
+  /** Handles a changed key. Its budgets are loaded again, but running requests need the current ones. */
   changed(keyId: string): void {
     this.#keys.ledgerOf(keyId)?.forgetWarnings();
   }
 
-  /** A key is gone, or will be loaded again before it is used; without an id, all. Shared budgets do not change. */
+  /** Forgets a deleted or changed key, or all without an ID. Shared budgets do not change. */
   forget(keyId?: string): void {
     this.#keys.forget(keyId);
   }
 
-  /** What a key has spent in a period; null if it has not been loaded. */
+  /** A key's spending in a period. Null if it is not loaded. */
   spentIn(keyId: string, period: BudgetPeriod): { amount: number; startsAt: number; endsAt: number } | null {
     return this.#keys.ledgerOf(keyId)?.in(period, this.#options.now()) ?? null;
   }
 
-  /** What is spent of the budgets that a person may know of. Reads nothing where the environment gives none. */
+  /** The spending that a user may see. Reads nothing without shared budgets. */
   async sharedUses({ id, role }: Pick<Person, "id" | "role">): Promise<SharedBudgetUses> {
     return {
       person: (await this.#people?.uses(id)) ?? [],
@@ -131,7 +131,7 @@ export class Budgets {
     };
   }
 
-  /** What is spent of the budgets that a key has a part in. Not everybody who sees the key may know all of it. */
+  /** The spending of a key's shared budgets. Not every viewer may see all of it. */
   async sharedUsesOfKey({ ownerId }: Pick<BudgetedKey, "ownerId">): Promise<SharedBudgetUses> {
     return {
       person: (ownerId !== null && (await this.#people?.uses(ownerId))) || [],
@@ -141,7 +141,7 @@ export class Budgets {
 
   #check(holder: LimitHolder, budgets: readonly Budget[], ledger: Ledger | undefined): void {
     if (!ledger) {
-      const message = `What ${holderNames[holder]} has spent is being read. Try again in a moment.`;
+      const message = `Budget data for ${holderNames[holder]} is loading. Retry in a moment.`;
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
     }
     ledger.isInUse = true;
@@ -153,7 +153,7 @@ export class Budgets {
   }
 }
 
-/** Null for no budget. None is of a longer time than a month, because all of it is read each time that it is brought up to date. */
+/** Null without a budget. No period exceeds a month, because each refresh reads all of it. */
 function shareBudgets(
   options: BudgetsOptions,
   of: DailyCostsOf["of"],
@@ -166,7 +166,7 @@ function shareBudgets(
   return new SharedBudgets({ budgets, spending: spendingOf(options, of, from), now, warn });
 }
 
-/** @param from the first moment that counts; without it, everything does */
+/** @param from the first counted moment, or none for all time */
 function spendingOf(
   { database, now, readUndisturbed }: BudgetsOptions,
   of: DailyCostsOf["of"],
@@ -178,12 +178,11 @@ function spendingOf(
 }
 
 function budgetSpent(holder: LimitHolder, { period, amount: budget }: Budget, endsAt: number): GatewayError {
-  const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
+  const usd = toUsd(budget).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9 });
+  const amount = `$${usd} ${period === "total" ? "in total" : `per ${period}`}`;
   const renewal =
-    period === "total"
-      ? ""
-      : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
-  const message = `The budget of ${holderNames[holder]} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
+    period === "total" ? "" : ` It resets on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
+  const message = `The budget for ${holderNames[holder]} is exceeded: ${amount}.${renewal} Ask the administrator for a higher budget.`;
   return new GatewayError("insufficient_quota", message, { limitedBy: holder, reason: reasons[period] });
 }
 

@@ -1,18 +1,18 @@
 import { type Budget, type BudgetPeriod, budgetPeriods } from "../key-limits.ts";
 
-/** What a key, a person or the whole gateway has spent in each period that is now, in nano-dollars. */
+/** The spending of a key, a user or the gateway in each current period, in nano-dollars. */
 export class Ledger {
   readonly #spent: Record<BudgetPeriod, Spent>;
   readonly #each: readonly Spent[];
-  /** When the first of the periods is over. */
+  /** The end of the first period. */
   #endsAt: number;
-  /** The share of each budget, in percent, of which a warning has been given. */
+  /** The percentage of each budget with a warning. */
   readonly #warned: Record<BudgetPeriod, number> = { day: 0, week: 0, month: 0, total: 0 };
-  /** Whether it was looked at since it was last brought up to date. */
+  /** Whether it was read since the last refresh. */
   isInUse = true;
-  /** When it was last brought up to date because it had been looked at. */
+  /** The last refresh that followed a read. */
   usedAt: number;
-  /** When it was last brought up to date. */
+  /** The last refresh. */
   #setAt: number;
 
   constructor(now: number) {
@@ -29,13 +29,13 @@ export class Ledger {
     return this.#spent[period];
   }
 
-  /** @param at when the request began: in that period its cost is counted, however long it took */
+  /** @param at when the request started: its cost belongs to that period, however long it took */
   add(cost: number, at: number, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     for (const spent of this.#each) if (at >= spent.startsAt) spent.amount += cost;
   }
 
-  /** Begins anew with what was spent on each day. */
+  /** Replaces everything with the costs of each day. */
   set(days: Iterable<[startsAt: number, cost: number]>, now: number): void {
     if (now >= this.#endsAt) this.#renew(now);
     this.#setAt = now;
@@ -43,15 +43,15 @@ export class Ledger {
     for (const [startsAt, cost] of days) this.add(cost, startsAt, now);
   }
 
-  /** Whether it should be brought up to date although nobody looks at it: ever more seldom, the longer that is. */
+  /** Whether to refresh it without a read. The interval grows with the time since the last one. */
   isDue(now: number): boolean {
     return now - this.#setAt >= Math.min((now - this.usedAt) * restShare, unsetMsMax);
   }
 
-  /** What a warning has to be given of; null when it has been given, and while little is spent. */
+  /** The spent part that needs a warning. Null after the warning, and while little is spent. */
   takeWarning({ period, amount: budget }: Budget, now: number): SpentPart | null {
     const { amount: spent, startsAt: periodStartsAt } = this.in(period, now);
-    // Nothing can be spent of a budget of nothing.
+    // A budget of 0 is never spent.
     if (spent * 100 < budget * firstWarningPercent || budget === 0) return null;
     const percent = spent >= budget ? 100 : firstWarningPercent;
     if (percent <= this.#warned[period]) return null;
@@ -59,7 +59,7 @@ export class Ledger {
     return { period, percent, budget, spent, periodStartsAt };
   }
 
-  /** Budgets may be others from now on. */
+  /** Called when budgets may have changed. */
   forgetWarnings(): void {
     for (const period of budgetPeriods) this.#warned[period] = 0;
   }
@@ -79,7 +79,7 @@ export class Ledger {
   }
 }
 
-/** So much of a budget is spent that it is worth a warning. Amounts are nano-dollars. */
+/** A spent part of a budget that needs a warning, in nano-dollars. */
 export type SpentPart = {
   period: BudgetPeriod;
   percent: number;
@@ -88,17 +88,17 @@ export type SpentPart = {
   periodStartsAt: number;
 };
 
-/** What others spent is known after this part of the time in which nobody looked at it, … */
+/** Unread ledgers are refreshed after this part of their idle time, … */
 const restShare = 0.1;
-/** … and after this at most. */
+/** … but at the latest after this. */
 const unsetMsMax = 60_000;
 
-/** The other warning is given at 100. */
+/** The second warning is at 100. */
 const firstWarningPercent = 80;
 
 export type Spent = { startsAt: number; endsAt: number; amount: number };
 
-/** The period of a budget that a moment is in, in UTC: from `startsAt` on and before `endsAt`, in milliseconds since 1970. */
+/** The period that contains a moment, in UTC: from `startsAt`, before `endsAt`, in milliseconds since 1970. */
 export function periodAt(period: BudgetPeriod, now: number): { startsAt: number; endsAt: number } {
   const day = Math.floor(now / dayMs);
   if (period === "total") return { startsAt: 0, endsAt: Number.POSITIVE_INFINITY };

@@ -7,14 +7,14 @@ import { type Budget, type BudgetPeriod, toUsd } from "../key-limits.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Spending } from "./spending.ts";
 
-/** What is spent of a budget that keys share. */
+/** The spending of a shared budget. */
 export type SharedBudgetUse = {
   period: BudgetPeriod;
   budgetUsd: number;
   spentUsd: number;
-  /** Rounded down, so that it is 80 and 100 when the warnings are given. */
+  /** Rounded down, so that it shows 80 and 100 when the warnings are sent. */
   spentPercent: number;
-  /** When the budget begins anew. */
+  /** When the budget resets. */
   endsAt: Date;
 };
 
@@ -25,7 +25,7 @@ type SharedBudgetsOptions = {
   warn: (warning: BudgetWarning) => void;
 };
 
-/** Budgets that the environment gives to several keys together, each by the id of a person, or all of them by `allKeys`. */
+/** Budgets that several keys share, by user ID or `allKeys`. */
 export class SharedBudgets {
   readonly #options: SharedBudgetsOptions;
   readonly #watch: BudgetWatch;
@@ -57,14 +57,14 @@ export class SharedBudgets {
     return this.#options.spending.loadMissing(id);
   }
 
-  /** Brings in what other processes have spent, be it of those whose requests are only refused here. */
+  /** Reads what other processes have spent, even for holders whose requests are only refused here. */
   async refresh(): Promise<void> {
     const { spending, budgets } = this.#options;
     await this.#watch.refresh();
     for (const id of spending.ledgers.keys()) this.#watch.notice(id, sharedHolder(id), budgets);
   }
 
-  /** As it is now in the database and here, for people to look at. */
+  /** The current sums of the database and this process, for the console. */
   async uses(id: string): Promise<SharedBudgetUse[]> {
     const { budgets, spending, now } = this.#options;
     const ledger = await spending.look(id);
@@ -74,7 +74,7 @@ export class SharedBudgets {
         period,
         budgetUsd: toUsd(budget),
         spentUsd: toUsd(spent),
-        // There is no part of a budget that was rounded to nothing.
+        // A budget of 0 counts as spent.
         spentPercent: budget === 0 ? 100 : Math.floor((spent * 100) / budget),
         endsAt: new Date(endsAt),
       };

@@ -4,19 +4,19 @@ import { dayMs, Ledger } from "./ledger.ts";
 
 type SpendingOptions = {
   now: () => number;
-  /** What the database says that each of them has cost, on the days that matter. */
+  /** Reads the stored costs of these IDs on the relevant days. */
   readCosts: (ids: readonly string[]) => Promise<readonly DailyCost[]>;
-  /** Runs `read` while nothing of this process's is on its way to the database. */
+  /** Calls `read` while none of this process's records is on its way to the database. */
   readUndisturbed: (read: () => Promise<void>) => Promise<void>;
 };
 
 /**
- * What has been spent by some of a kind, be it keys, people, or the whole gateway: as the usage history counts it, read from
- * its sums at first, and from then on counted here as requests end. What other processes spend is read back from time to time.
+ * The spending of one kind of holder: keys, users or the gateway. It starts from the sums of the usage history and adds
+ * the cost of each finished request. Other processes' costs are read periodically.
  */
 export class Spending {
   readonly #options: SpendingOptions;
-  /** Those that were read longest ago come first. */
+  /** Least recently read first. */
   readonly #ledgers = new Map<string, Ledger>();
   readonly #unshipped = new UnshippedCosts();
 
@@ -24,24 +24,24 @@ export class Spending {
     this.#options = options;
   }
 
-  /** All that have been loaded, by their ids. */
+  /** All loaded ledgers, by ID. */
   get ledgers(): ReadonlyMap<string, Ledger> {
     return this.#ledgers;
   }
 
-  /** Undefined for whoever has not been loaded. */
+  /** Undefined for an unloaded one. */
   ledgerOf(id: string): Ledger | undefined {
     return this.#ledgers.get(id);
   }
 
-  /** A request is over, and this is what it cost. Called before its record is written. */
+  /** Adds the cost of a finished request. Called before its record is written. */
   add(id: string, record: UsageRecord): void {
     this.#unshipped.add(id, record);
     if (record.cost === null) return;
     this.#ledgers.get(id)?.add(record.cost, record.createdAt.getTime(), this.#options.now());
   }
 
-  /** The record has come to the database. */
+  /** Called when the record is in the database. */
   shipped(id: string, record: UsageRecord): void {
     this.#unshipped.shipped(id, record);
   }
@@ -59,7 +59,7 @@ export class Spending {
     });
   }
 
-  /** What somebody has spent, for people to look at: whoever is not in use here stays so. */
+  /** A holder's spending for the console. Does not mark it as in use. */
   async look(id: string): Promise<Ledger> {
     const { now, readCosts, readUndisturbed } = this.#options;
     const ledger = new Ledger(now());
@@ -67,14 +67,14 @@ export class Spending {
     return ledger;
   }
 
-  /** What is loaded stays up to date by itself. */
+  /** Loaded ledgers stay up to date by themselves. */
   async loadMissing(id: string): Promise<void> {
     if (!this.#ledgers.has(id)) await this.load([id]);
   }
 
   /**
-   * Brings in what other processes have counted: for those that are in use here, and ever more seldom for those that rest, so
-   * that their next requests, which do not wait for the database, find what is true or was a moment ago.
+   * Reads other processes' costs: always for ledgers in use, less and less often for idle ones. Requests never wait for
+   * the database and see sums that are at most a moment old.
    */
   async refresh(): Promise<void> {
     const now = this.#options.now();
@@ -93,7 +93,7 @@ export class Spending {
     }
   }
 
-  /** Without an id, all. */
+  /** Without an ID, all. */
   forget(id?: string): void {
     if (id === undefined) this.#ledgers.clear();
     else this.#ledgers.delete(id);
@@ -109,12 +109,12 @@ export class Spending {
 }
 
 const idsPerQuery = 200;
-/** One query more, however many rest; those in use must not wait for them. */
+/** One more query for idle ledgers. Those in use must not wait for them. */
 const restingPerRefreshMax = idsPerQuery;
 
 /**
- * What requests that are over have cost but is not in the database yet, by holder and day: what was read there plus this
- * is what was spent. It is no larger than the spool.
+ * Costs of finished requests that are not in the database yet, by holder and day. Added to the stored sums, they are
+ * the spending. At most as large as the spool.
  */
 class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();
@@ -127,7 +127,7 @@ class UnshippedCosts {
     days.set(day, (days.get(day) ?? 0) + cost);
   }
 
-  /** The record is in the database. */
+  /** Called when the record is in the database. */
   shipped(id: string, { createdAt, cost }: UsageRecord): void {
     const days = this.#costs.get(id);
     if (!days || cost === null) return;
@@ -138,7 +138,7 @@ class UnshippedCosts {
     if (days.size === 0) this.#costs.delete(id);
   }
 
-  /** The cost of each day, by the day's first moment. */
+  /** The cost of each day, by its first moment. */
   of(id: string): Iterable<[startsAt: number, cost: number]> {
     return this.#costs.get(id) ?? [];
   }

@@ -6,7 +6,7 @@ import { toUsd } from "../key-limits.ts";
 type WebhookOptions = { url: string; secret: string; now: () => number };
 
 /**
- * Tells another system of a warning, signed so that it can trust it.
+ * Sends warnings to another system, signed.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export class Webhook {
@@ -16,7 +16,7 @@ export class Webhook {
     this.#options = options;
   }
 
-  /** Throws unless it was taken. */
+  /** Throws unless the webhook accepted it. */
   async send(event: LimitEventRow): Promise<void> {
     const { url, secret, now } = this.#options;
     const body = JSON.stringify(toMessage(event));
@@ -30,16 +30,16 @@ export class Webhook {
         "webhook-signature": `v1,${sign(secret, `${event.id}.${seconds}.${body}`)}`,
       },
       body,
-      // Somewhere else is not where the administrator wanted it.
+      // A redirect would leave the host that the administrator chose.
       redirect: "manual",
       signal: AbortSignal.timeout(timeoutMs),
     });
     await answer.body?.cancel();
-    if (!answer.ok) throw new Error(`It answered with status ${answer.status}.`);
+    if (!answer.ok) throw new Error(`The webhook returned status ${answer.status}.`);
   }
 }
 
-/** Half a minute, two minutes, … nine hours, a day: a day and a half together; null = no more. */
+/** From half a minute to a day, a day and a half in total. Null = no further attempt. */
 export function sendAgainAfterMs(attempts: number): number | null {
   return attempts >= attemptsMax ? null : Math.min(firstWaitMs * 4 ** attempts, waitMsMax);
 }

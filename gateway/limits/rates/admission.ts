@@ -6,15 +6,15 @@ import { GatewayError } from "../../errors.ts";
 type AdmissionOptions = {
   holders: readonly HolderLimits[];
   now: () => number;
-  /** The cost of a request that is over, and when it began. */
+  /** Adds the cost of a finished request. */
   spend: (record: UsageRecord) => void;
-  /** Whether the request has not begun, because the process has no room for it. */
+  /** Whether the request is still queued for capacity. */
   isWaiting: () => boolean;
-  /** Makes room for whoever waits. */
+  /** Makes room for the next waiting request. */
   leave: () => void;
 };
 
-/** A request's place within its limits: it is taken once, and given back once. */
+/** A request's use of its limits, reserved once and released once. */
 export class Admission {
   readonly #options: AdmissionOptions;
   #startedIn = 0;
@@ -22,21 +22,22 @@ export class Admission {
   #isTaken = false;
   #isOver = false;
   #exact: ExactPlace | null = null;
-  /** What each holder uses, by Valkey; null where it was not asked. */
+  /** Each holder's use, from Valkey. Null without Valkey. */
   exactUse: HolderUse[] | null = null;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
   }
 
-  /** Whether the client has left while it was decided whether it is let in. */
+  /** Whether the client left before admission was decided. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
   /**
-   * @param estimate how many tokens the request is thought to have
-   * @param exact what was counted for it in Valkey, too
+   * Reserves the request's share of each limit.
+   * @param estimate the estimated tokens
+   * @param exact the reservation in Valkey, if any
    */
   take(estimate: number, exact: ExactPlace | null = null): void {
     this.#isTaken = true;
@@ -46,7 +47,7 @@ export class Admission {
     for (const { meter } of this.#options.holders) meter.addRequest(this.#startedIn, estimate);
   }
 
-  /** The request is over; nothing has been used by one that was refused, at once or after it waited. */
+  /** Ends the request. A refused request has used nothing. */
   end(record: UsageRecord): void {
     this.#isOver = true;
     if (!this.#isTaken) return;
@@ -57,7 +58,7 @@ export class Admission {
     this.#options.leave();
   }
 
-  /** Adds `x-ratelimit-*`, as it is now, to names and values in turn; returns them. */
+  /** Adds the current `x-ratelimit-*` headers to names and values in turn, and returns them. */
   addHeaders(headers: string[]): string[] {
     const { holders } = this.#options;
     if (holders.length > 0) addRateLimitHeaders(headers, holders, this.#second(), this.exactUse);
@@ -75,7 +76,7 @@ export class Admission {
     if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
   }
 
-  /** It waited in vain, or left before its turn: it was not made. */
+  /** Gives back a request that never started. */
   #undo(): void {
     const second = this.#second();
     for (const { meter } of this.#options.holders) {
@@ -94,30 +95,30 @@ export class Admission {
   }
 }
 
-/** A request that is under way, or waits until it may be. */
+/** A request that is running or queued. */
 export type Place = {
   readonly keyId: string;
   readonly start: () => void;
-  /** It has waited too long. */
+  /** Refuses a request that waited too long. */
   readonly refuse: (error: GatewayError) => void;
   state: "new" | "waiting" | "running" | "left";
   timer?: NodeJS.Timeout;
 };
 
 type FairQueueOptions = {
-  /** Requests under way; 0 = as many as come. */
+  /** Concurrent requests. 0 = no limit. */
   concurrentRequestsMax: number;
   queuedRequestsPerKeyMax: number;
   queueWaitMsMax: number;
 };
 
 /**
- * Keeps a process within its capacity. What is too much waits a little, each key's requests in a queue of their own; the
- * keys take turns, so that one that asks for much waits for itself and not the others for it.
+ * Keeps a process within its capacity. Excess requests wait in one queue per key, and the keys take turns. A busy key
+ * delays itself, not the others.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  /** By key, whose turn is next first. */
+  /** By key. The first key is next. */
   readonly #waiting = new Map<string, Place[]>();
   #running = 0;
 
@@ -125,14 +126,14 @@ export class FairQueue {
     this.#options = options;
   }
 
-  /** Throws `service_unavailable` when the key has as many requests waiting as it may. */
+  /** Throws `service_unavailable` when the key's queue is full. */
   check(keyId: string): void {
     const { concurrentRequestsMax, queuedRequestsPerKeyMax } = this.#options;
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return;
     if ((this.#waiting.get(keyId)?.length ?? 0) >= queuedRequestsPerKeyMax) throw overCapacity();
   }
 
-  /** Starts the request, now or when it is its turn. */
+  /** Starts the request now, or when it is its turn. */
   enter(place: Place): void {
     const { concurrentRequestsMax, queueWaitMsMax } = this.#options;
     if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return this.#start(place);
@@ -143,7 +144,7 @@ export class FairQueue {
     else this.#waiting.set(place.keyId, [place]);
   }
 
-  /** The request is over, or does not want to wait any more. */
+  /** Ends a running request, or removes a queued one. */
   leave(place: Place): void {
     const { state } = place;
     place.state = "left";
@@ -166,7 +167,7 @@ export class FairQueue {
     if (!next) return;
     const [keyId, queue] = next;
     const place = queue.shift();
-    // To the end of the line of keys.
+    // Moves the key to the end.
     this.#waiting.delete(keyId);
     if (queue.length > 0) this.#waiting.set(keyId, queue);
     if (place) this.#start(place);
@@ -180,6 +181,6 @@ export class FairQueue {
 }
 
 function overCapacity(): GatewayError {
-  const message = "The gateway has as many requests under way as it can take. Try again in a moment.";
+  const message = "The gateway is at capacity. Retry in a moment.";
   return new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
 }

@@ -2,9 +2,9 @@ import { GatewayError, type LimitHolder, type LimitReason } from "../../errors.t
 import { holderNames } from "../key-limits.ts";
 import type { Meter } from "./meter.ts";
 
-/** The limits of one holder, and its meter; 0 = no limit. */
+/** A holder's limits and its meter. 0 = no limit. */
 export type HolderLimits = {
-  /** Of the key or the person, or `gateway`. */
+  /** The ID of the key or the user, or `gateway`. */
   id: string;
   holder: LimitHolder;
   meter: Meter;
@@ -13,12 +13,12 @@ export type HolderLimits = {
   concurrentRequests: number;
 };
 
-/** Which of a holder's limits a request would exceed. */
+/** The kind of limit that a request would exceed. */
 export type LimitKind = "concurrent" | "requests" | "tokens";
 
 /**
- * Throws the error of the limit that a request would pass.
- * @param sharedBy how many processes divide the limits per minute among them, because none knows what the others do
+ * Throws the error of the first limit that the request would exceed.
+ * @param sharedBy the number of processes that divide the per-minute limits, because none knows the others' use
  */
 export function checkLimits(limits: HolderLimits, tokens: number, now: number, sharedBy = 1): void {
   const { meter, requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
@@ -44,15 +44,15 @@ export function checkLimits(limits: HolderLimits, tokens: number, now: number, s
   throw refuse("tokens", meter.tokens.freeAt(second, tokensPerMinute - Math.max(tokens, 1)), used);
 }
 
-/** Throws for a request that has more tokens than may ever be used in a minute: no wait helps. */
+/** Throws for a request with more tokens than a minute allows: waiting does not help. */
 export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
-  const message = `The request is too large for ${holderNames[holder]}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
+  const message = `The request is too large for ${holderNames[holder]}: about ${tokens} input tokens, with a limit of ${tokensPerMinute} tokens per minute. Send less, or ask for a higher limit.`;
   const details = { isFinal: true, limitedBy: holder, reason: reasons.tokens };
   throw new GatewayError("token_limit_exceeded", message, details);
 }
 
-/** @param waitMs when there will be room, as far as that is known now */
+/** @param waitMs the time until there is room, as far as known */
 export function refusalOf(
   { holder, requestsPerMinute, tokensPerMinute, concurrentRequests }: HolderLimits,
   kind: LimitKind,
@@ -61,16 +61,16 @@ export function refusalOf(
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   const details = { retryAfterSeconds, limitedBy: holder, reason: reasons[kind] };
   const reached = `Rate limit reached for ${holderNames[holder]}:`;
-  const again = `Try again in ${retryAfterSeconds} s.`;
+  const again = `Retry in ${retryAfterSeconds} s.`;
   if (kind === "concurrent") {
-    const message = `${reached} ${concurrentRequests} requests at the same time. Try again when one of them is over.`;
+    const message = `${reached} ${concurrentRequests} concurrent requests. Retry when one of them has finished.`;
     return new GatewayError("concurrency_limit_exceeded", message, details);
   }
   if (kind === "requests") {
     const message = `${reached} ${requestsPerMinute} requests per minute. ${again}`;
     return new GatewayError("rate_limit_exceeded", message, details);
   }
-  const message = `${reached} ${tokensPerMinute} tokens per minute, of which ${Math.round(usedTokens)} are used and about ${tokens} are asked for. ${again}`;
+  const message = `${reached} ${tokensPerMinute} tokens per minute (used ${Math.round(usedTokens)}, requested about ${tokens}). ${again}`;
   return new GatewayError("token_limit_exceeded", message, details);
 }
 
@@ -83,26 +83,26 @@ const reasons: Record<LimitKind, LimitReason> = {
 /** Counts for all processes together, such as in Valkey. */
 export type ExactCounts = {
   readonly isThere: boolean;
-  /** False while requests may be under way of which it does not know. */
+  /** False while it may not know all running requests. */
   readonly knowsAll: boolean;
-  /** Null when it does not answer. */
+  /** Null without an answer. */
   take(holders: readonly HolderLimits[], tokens: number): Promise<ExactTake | ExactRefusal | null>;
-  /** The place of a request that is let in without being counted there. */
+  /** The reservation of a request that was admitted without being counted there. */
   untold(holders: readonly HolderLimits[]): ExactPlace;
 };
 
-/** What is used of a holder's limits per minute, in all processes. */
+/** A holder's use of its per-minute limits, in all processes. */
 export type HolderUse = { requests: number; tokens: number };
 
-/** The place of a request that is let in; it is ended once. */
+/** The reservation of an admitted request. It is ended once. */
 export type ExactPlace = {
-  /** @param tokens how many more it had than it was thought to have */
+  /** @param tokens the difference to the estimate */
   end(tokens: number): void;
-  /** It was not made after all. */
+  /** Gives back a request that never started. */
   undo(): void;
 };
 
-/** What was counted for it, and what each holder uses. */
+/** The reservation, and each holder's use. */
 export type ExactTake = ExactPlace & { used: HolderUse[] };
 
 /** Nothing was counted. */

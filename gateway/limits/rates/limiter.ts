@@ -12,13 +12,13 @@ import {
   type HolderLimits,
 } from "./holder-limits.ts";
 
-/** What a limiter has to know of a key. */
+/** The members of a key that a limiter needs. */
 export type LimitedKey = Readonly<{ id: string; ownerId: string | null; limits: EnforcedLimits | null }>;
 
-/** A request that asks for admission. */
+/** A request for admission. */
 type Asking = {
   readonly key: LimitedKey;
-  /** Called before anything is decided: a refused request has an admission, too. */
+  /** Called before the decision: a refused request has an admission too. */
   admitting(admission: Admission): void;
   fail(error: GatewayError): void;
 };
@@ -27,24 +27,24 @@ type LimiterOptions = {
   now: () => number;
   limits: Settings;
   budgets: { check(key: LimitedKey): void; spend(key: LimitedKey, record: UsageRecord): void };
-  /** Every meter, by what it counts; whoever makes the limiter may want to look at them. */
+  /** Every meter by holder ID. Tests pass their own map. */
   meters?: Map<string, Meter>;
-  /** How many processes divide the limits among them now: see `ShareExchange`. */
+  /** How many processes currently divide the limits. See `ShareExchange`. */
   sharedBy?: () => number;
-  /** Counts for all processes together; null = each counts here. */
+  /** Counts for all processes together. Null = each process counts. */
   exact?: ExactCounts | null;
 };
 
 /**
- * Lets a request in, or throws why not: `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
- * `insufficient_quota`, or `service_unavailable` beyond the process's capacity. All from memory, unless Valkey counts: then the
- * answer comes later, and `fail` has what would be thrown. A request that is refused uses nothing of any limit.
+ * Admits a request, or throws `rate_limit_exceeded`, `token_limit_exceeded`, `concurrency_limit_exceeded`,
+ * `insufficient_quota`, or `service_unavailable` when the process is full. Decides in memory unless Valkey counts. With
+ * Valkey the decision is asynchronous, and `fail` gets the error. A refused request uses nothing.
  */
 export class Limiter {
   readonly #options: LimiterOptions;
   readonly #meters: Map<string, Meter>;
   readonly #queue: FairQueue;
-  /** What the keys that ask now are limited by, by their ids. */
+  /** The limit holders of recent keys, by key ID. */
   readonly #holders = new Map<string, KeyHolders>();
 
   constructor(options: LimiterOptions) {
@@ -53,7 +53,7 @@ export class Limiter {
     this.#queue = new FairQueue(options.limits);
   }
 
-  /** @param start begins the request: at once, or when the process has room for it */
+  /** @param start starts the request: at once, or when the process has room */
   admit(asking: Asking, bodyBytes: number, start: () => void): void {
     const { now, budgets } = this.#options;
     const { key } = asking;
@@ -85,7 +85,7 @@ export class Limiter {
 
   #count({ admission, holders, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
     const { now, sharedBy, exact } = this.#options;
-    // Valkey's word counts, once it knows of all.
+    // Valkey decides once it knows all requests.
     if (!exactPlace || !exact?.knowsAll) {
       for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
     }
@@ -98,7 +98,7 @@ export class Limiter {
     const { asking, admission, holders, estimate } = counting;
     const answer = await exact.take(holders, estimate);
     const exactPlace = answer && "undo" in answer ? answer : null;
-    // The client has left meanwhile.
+    // The client left meanwhile.
     if (admission.isOver) return exactPlace?.undo();
     admission.exactUse = answer && answer.used;
     if (answer && "error" in answer) return asking.fail(answer.error);
@@ -110,7 +110,7 @@ export class Limiter {
     }
   }
 
-  /** What a key that has limits uses now, as far as this process knows. */
+  /** The current use of a key with limits, as far as this process knows. */
   statusOf(key: Pick<LimitedKey, "id">): LimitStatus {
     const second = Math.floor(this.#options.now() / 1000);
     const meter = this.#meters.get(key.id);
@@ -121,14 +121,14 @@ export class Limiter {
     };
   }
 
-  /** Every meter by what it counts: a key's id, a person's, or `gateway`. */
+  /** Every meter by holder: a key's ID, a user's ID or `gateway`. */
   get meters(): ReadonlyMap<string, Meter> {
     return this.#meters;
   }
 
-  /** Forgets what is not in use. */
+  /** Forgets everything that is not in use. */
   sweep(): void {
-    // Holders keep their meters, and would keep those that are forgotten.
+    // Cached holders would keep the removed meters.
     this.#holders.clear();
     const second = Math.floor(this.#options.now() / 1000);
     for (const [id, meter] of this.#meters) {
@@ -181,10 +181,10 @@ export class Limiter {
   }
 }
 
-/** The holders of a key with these limits and this owner. A change of either changes the holders. */
+/** The holders of a key with these limits and this owner. Changing either changes the holders. */
 type KeyHolders = Pick<LimitedKey, "limits" | "ownerId"> & { holders: readonly HolderLimits[] };
 
-/** A request about which it is not decided yet. */
+/** A request without a decision. */
 type Counting = {
   asking: Asking;
   admission: Admission;
@@ -193,7 +193,7 @@ type Counting = {
   place: Place;
 };
 
-/** Whoever waited has nobody above to catch what it throws. */
+/** A queued request has no caller that would catch its error. */
 function startSafely(asking: Asking, start: () => void): void {
   try {
     start();
@@ -210,7 +210,7 @@ type LimitStatus = {
 
 const wholeGateway = "gateway";
 
-/** English prose and JSON have about four bytes to a token; what it really was is known when the request is over. */
+/** English prose and JSON have about four bytes per token. The real count follows when the request ends. */
 function estimateTokens(bodyBytes: number): number {
   return Math.ceil(bodyBytes / 4);
 }

@@ -1,12 +1,12 @@
 import { SlidingMinute } from "./sliding-minute.ts";
 
-/** What one key, one person or the whole gateway uses now. */
+/** The current use of a key, a user or the gateway. */
 export class Meter {
   readonly requests = new SlidingMinute();
   readonly tokens = new SlidingMinute();
-  /** Requests under way, in this process. */
+  /** Running requests, in this process. */
   concurrent = 0;
-  /** The first second whose use has not been told to other processes; null when all has. */
+  /** The first second whose use other processes do not know. Null when they know all. */
   untoldFrom: number | null = null;
 
   addRequest(second: number, tokens: number): void {
@@ -16,17 +16,14 @@ export class Meter {
     this.#changed(second);
   }
 
-  /** A request was not made after all: gives back what was taken for it, where it was taken. */
+  /** Gives back a request that never started, in the second it was reserved in. */
   removeRequest(second: number, startedIn: number, tokens: number): void {
     this.requests.add(second, -1, startedIn);
     this.tokens.add(second, -tokens, startedIn);
     this.#changed(startedIn);
   }
 
-  /**
-   * Puts right what a request was thought to use. What is too much is given back where it was taken; what is missing is
-   * used now.
-   */
+  /** Corrects a request's estimate. A surplus goes back to its second, and a shortfall counts now. */
   correctTokens(second: number, startedIn: number, tokens: number): void {
     if (tokens === 0) return;
     const at = tokens < 0 ? startedIn : second;
@@ -34,7 +31,7 @@ export class Meter {
     this.#changed(at);
   }
 
-  /** Whether forgetting it would change nothing. */
+  /** Whether removing it would change nothing. */
   isIdle(second: number): boolean {
     return this.concurrent === 0 && this.requests.used(second) === 0 && this.tokens.used(second) === 0;
   }

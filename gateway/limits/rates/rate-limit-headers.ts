@@ -2,9 +2,9 @@ import type { HolderLimits, HolderUse } from "./holder-limits.ts";
 import { secondsPerMinute, type SlidingMinute } from "./sliding-minute.ts";
 
 /**
- * Adds `x-ratelimit-*` to names and values in turn, under OpenAI's names: of the limits that a request is under, the one that
- * has the least left. https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
- * @param exactUse what each holder uses in all processes, where that is known better
+ * Adds `x-ratelimit-*` to names and values in turn, under OpenAI's names, for the limit with the least left.
+ * https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
+ * @param exactUse each holder's use in all processes, if known
  */
 export function addRateLimitHeaders(
   headers: string[],
@@ -26,13 +26,13 @@ export function addRateLimitHeaders(
     if (least === null) continue;
     const { limit, remaining, reset } = names[kind];
     const seconds = least.minute.freeAt(second, 0) - second;
-    // More than a minute is left when the clock has been put back.
+    // A clock that was set back can leave more than a minute.
     const resetIn = durations[seconds] ?? formatDuration(seconds);
     headers.push(limit, String(least.limit), remaining, String(least.left), reset, resetIn);
   }
 }
 
-/** A minute counts in seconds, and so does what is said of it: each of them is written once. */
+/** Limits count in seconds, so each of the 61 texts is built once. */
 const durations = Array.from({ length: secondsPerMinute + 1 }, (_, seconds) => formatDuration(seconds));
 const kinds = ["requests", "tokens"] as const;
 const names = { requests: namesOf("requests"), tokens: namesOf("tokens") };
@@ -45,7 +45,7 @@ function namesOf(kind: string) {
   };
 }
 
-/** Whole seconds as OpenAI's `x-ratelimit-reset-*` headers have them: `7s`, `1m0s`. */
+/** Whole seconds in the format of OpenAI's `x-ratelimit-reset-*` headers: `7s`, `1m0s`. */
 export function formatDuration(seconds: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

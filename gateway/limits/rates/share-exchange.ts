@@ -8,24 +8,24 @@ type ShareExchangeOptions = {
   now: () => number;
   processId: string;
   meters: ReadonlyMap<string, Meter>;
-  /** How often it is run. */
+  /** The interval of its runs. */
   intervalMs: number;
 };
 
 /**
- * Tells other processes what this one has let through, and hears what they have: so that a limit is one limit, however many
- * processes keep it. What they let through since is not known yet, which is how far they can pass it together.
+ * Publishes what this process admitted and reads what others did, so that processes share one limit. Together they can
+ * exceed it by what they admit within an interval.
  */
 export class ShareExchange {
   readonly #options: ShareExchangeOptions;
-  /** What others have said of all its minute. */
+  /** Meters whose full minute was read from the others. */
   readonly #heard = new WeakSet<Meter>();
-  /** Other processes that used anything in the minute before they were last counted. */
+  /** Other processes that used anything in the minute before the last count. */
   #others = 0;
   #countedIn = 0;
   #heardAt = Number.POSITIVE_INFINITY;
   #readFrom = 0;
-  /** Where the minute is read again, from its newest seconds back to its oldest, a part of it in each run. */
+  /** The next part of the repeated read. Each run reads one part of the minute, from newest to oldest. */
   #rereadBefore = 0;
   #nextPruneAt = 0;
 
@@ -34,9 +34,8 @@ export class ShareExchange {
   }
 
   /**
-   * How many processes a limit has to be divided among: one, while it is known what the others do. A process that has not
-   * heard of them for two intervals keeps to its share, whatever the reason: a database that is slow or away, a machine
-   * that has more to do than it can.
+   * How many processes divide a limit: one, while the others' use is known. A process without news for two intervals
+   * keeps to its share, for example when the database is slow or unavailable.
    */
   get sharedBy(): number {
     const { now, intervalMs } = this.#options;
@@ -111,11 +110,11 @@ export class ShareExchange {
   }
 
   /**
-   * A second that is long over changes when tokens are given back to it, or a process tells late what it let through. Not all
-   * the minute at once: of 3,000 keys and two other processes MariaDB had it in 2.3 s, and a part of 8 seconds in 0.15 s.
+   * An old second changes when tokens are given back or a process publishes late. A run reads only a part: with 3,000
+   * keys and two other processes, MariaDB needs 2.3 s for the whole minute and 0.15 s for 8 seconds.
    */
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {
-    // Nobody else could have changed anything.
+    // No other process can have changed anything.
     if (this.#others === 0 || this.#readFrom <= minuteFrom) return null;
     const before = this.#rereadBefore > minuteFrom ? this.#rereadBefore : this.#readFrom;
     const seconds = Math.ceil((secondsPerMinute * this.#options.intervalMs) / rereadMs);
@@ -123,11 +122,11 @@ export class ShareExchange {
   }
 }
 
-/** The rest has its turn in the next run. */
+/** The rest follows in the next run. */
 const freshMax = 500;
 
-/** What others say of a second is known in the next run, if they are no later than this, their clocks' difference included. */
+/** The next run reads seconds that others publish within this delay, including clock differences. */
 const lateSeconds = 5;
 
-/** In which all the minute is read again. */
+/** The whole minute is read again in this time. */
 const rereadMs = 2_000;

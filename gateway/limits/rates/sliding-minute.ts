@@ -1,7 +1,6 @@
 /**
- * What was used in the last minute, which here is the current second and the 59 before it. A sum over sixty counters is
- * exact where a token bucket is not: after a pause a bucket lets through its capacity and what flows in meanwhile, twice
- * the limit within a minute. Others' use is what other processes have said of theirs.
+ * The use of the last minute: the current second and the 59 before it. Sixty counters are exact. A token bucket is not:
+ * after a pause it admits twice the limit within a minute. Other processes' use is added as they publish it.
  */
 export class SlidingMinute {
   readonly #own = new Float64Array(secondsPerMinute);
@@ -9,40 +8,40 @@ export class SlidingMinute {
   #second = 0;
   #sum = 0;
 
-  /** @param second since 1970; time that runs backwards stands still */
+  /** @param second since 1970. Time that runs backwards stands still. */
   used(second: number): number {
     this.#advance(second);
     return this.#sum;
   }
 
-  /** What this process used in the minute. */
+  /** This process's use of the minute. */
   ownUsed(second: number): number {
     this.#advance(second);
     return this.#own.reduce((sum, amount) => sum + amount, 0);
   }
 
-  /** What this process used in one second of the minute. */
+  /** This process's use of one second. */
   ownAt(at: number): number {
     return this.#holds(at) ? (this.#own[at % secondsPerMinute] ?? 0) : 0;
   }
 
-  /** Adds to a second, or takes away; a second that is over a minute old counts no more. */
+  /** Adds to a second, or subtracts. Ignores seconds older than a minute. */
   add(second: number, amount: number, at = second): void {
     this.#advance(second);
     const into = at === second ? this.#second : at;
     if (this.#holds(into)) this.#change(this.#own, into, amount);
   }
 
-  /** What all others used in a second of the minute, as far as is known now. */
+  /** Sets all other processes' use of a second, as known now. */
   setOthers(second: number, at: number, amount: number): void {
     this.#advance(second);
     if (this.#holds(at)) this.#change(this.#others, at, amount - (this.#others[at % secondsPerMinute] ?? 0));
   }
 
-  /** The first second, from now on, in which `used` is at most `most` if nothing is added. */
+  /** The first second, from now on, in which `used` is at most `most` without further use. */
   freeAt(second: number, most: number): number {
     this.#advance(second);
-    // From the newest back, where what decides mostly is.
+    // From the newest back, because recent seconds usually decide.
     let kept = 0;
     let at = this.#second;
     while (at > this.#second - secondsPerMinute && kept + this.#at(at) <= most) kept += this.#at(at--);

@@ -3,23 +3,23 @@ import type { Log } from "../../log.ts";
 
 type ValkeyConnectionOptions = {
   url: string;
-  /** How long a command may take. */
+  /** The timeout of a command. */
   timeoutMs: number;
   log: Log;
-  /** The first thing that is said on a new connection. */
+  /** The first command on a new connection. */
   greet: (client: Redis) => Promise<unknown>;
-  /** The greeting was answered: from now on it may be asked. What is sent here comes before all else. */
+  /** Called after the greeting: from now on it accepts commands. Commands sent here go first. */
   came: () => void;
 };
 
 /**
- * A connection to Valkey or Redis that never keeps anybody waiting: what is not answered in time is answered with null, and so
- * is everything from then on, until a new connection works. https://valkey.io/topics/protocol
+ * A connection to Valkey or Redis that never blocks. A timeout, and everything after it until a new connection works,
+ * returns null. https://valkey.io/topics/protocol
  */
 export class ValkeyConnection {
   readonly #options: ValkeyConnectionOptions;
   readonly #client: Redis;
-  /** In the order in which they were sent, which is the order of the answers. */
+  /** In the order of sending, which is the order of the answers. */
   readonly #asked = new Set<Asked>();
   #isThere: boolean | null = null;
   #watch: NodeJS.Timeout | undefined;
@@ -31,11 +31,11 @@ export class ValkeyConnection {
     this.#options = options;
     const { url, timeoutMs } = options;
     const startMs = Math.max(timeoutMs, connectTimeoutMs);
-    // The client knows Valkey by its elder's name.
+    // The client only knows Redis's URL scheme.
     this.#client = new Redis(url.replace(/^valkey/, "redis"), {
       connectTimeout: startMs,
       retryStrategy: () => reconnectWaitMs,
-      // Nothing waits for a connection, and nothing is asked twice: it may have been done the first time.
+      // Nothing waits for a connection, and nothing is sent twice: the first attempt may have succeeded.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -44,25 +44,25 @@ export class ValkeyConnection {
     this.#client.on("ready", () => void this.#greet());
     this.#client.on("error", (error: Error) => this.#lose(error.message));
     this.#client.on("close", () => this.#lose("the connection was closed"));
-    this.#start = setTimeout(() => this.#isThere ?? this.#lose(`no answer in ${startMs} ms`), startMs);
+    this.#start = setTimeout(() => this.#isThere ?? this.#lose(`no answer within ${startMs} ms`), startMs);
   }
 
   get isThere(): boolean {
     return this.#isThere === true;
   }
 
-  /** Waits until it is there, or is not. */
+  /** Resolves after the first attempt to connect. */
   async attempted(): Promise<void> {
     await this.#firstAttempt;
   }
 
-  /** Null when there is no answer. */
+  /** Null without an answer. */
   ask<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
     if (this.#isThere !== true) return Promise.resolve(null);
     return this.#send(send);
   }
 
-  /** Whatever it counted is not to be relied on: takes up a new connection. */
+  /** Opens a new connection, because the server's counts are unreliable. */
   giveUp(reason: string): void {
     this.#lose(reason);
   }
@@ -96,13 +96,13 @@ export class ValkeyConnection {
   async #greet(): Promise<void> {
     const { greet, came, log } = this.#options;
     if ((await this.#send((client) => greet(client))) === null) return;
-    if (this.#isThere === false) log.info("Valkey is back: limits are counted there again");
+    if (this.#isThere === false) log.info("Valkey is available again: limits are counted there");
     this.#isThere = true;
     came();
     this.#firstAttemptOver();
   }
 
-  /** A timer comes before what has arrived meanwhile is read: Valkey is not to blame for a process that stood still. */
+  /** Timers run before pending input is read, so a blocked process must not blame Valkey. */
   #look(): void {
     setImmediate(() => {
       this.#watch = undefined;
@@ -110,7 +110,7 @@ export class ValkeyConnection {
       if (!oldest) return;
       const leftMs = oldest.at + this.#options.timeoutMs - performance.now();
       if (leftMs > 0) this.#watch = setTimeout(() => this.#look(), leftMs);
-      else this.#lose(`no answer in ${this.#options.timeoutMs} ms`);
+      else this.#lose(`no answer within ${this.#options.timeoutMs} ms`);
     });
   }
 
@@ -118,7 +118,7 @@ export class ValkeyConnection {
     const { log } = this.#options;
     const isConnected = this.#client.status === "ready";
     if (this.#isThere !== false) {
-      log.warn({ reason }, "Valkey is away: each process keeps limits as it would without it");
+      log.warn({ reason }, "Valkey is unavailable: each process enforces limits itself");
     }
     this.#isThere = false;
     this.#settleAll();

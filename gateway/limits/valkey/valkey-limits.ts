@@ -21,17 +21,15 @@ type ValkeyLimitsOptions = {
   log: Log;
   createSessionName: () => string;
   meters: ReadonlyMap<string, Meter>;
-  /** Milliseconds since 1970; null = the server's clock, which is the same for all processes. */
+  /** Milliseconds since 1970. Null = the server's clock, which all processes share. */
   now?: (() => number) | null;
 };
 
 /**
- * Counts requests, tokens and requests at the same time for all processes together, in Valkey. Not with the Redis limiters of
- * rate-limiter-flexible: their windows stand where a key's first request put them, and twice the limit fits into the minute
- * around a window's end. The scripts here count by seconds, as `SlidingMinute` does.
- *
- * What is under way belongs to a session, which is one connection of one process: who dies or is cut off takes its session
- * with it, and who comes back says anew what it has under way.
+ * Counts requests, tokens and concurrent requests for all processes in Valkey. Windows that start with a key's first
+ * request, as other limiters use, admit twice the limit around their end. These scripts count by seconds, as
+ * `SlidingMinute` does. Running requests belong to a session, one connection of one process. A process that dies loses
+ * its session. One that reconnects reports its running requests again.
  */
 export class ValkeyLimits {
   readonly #options: ValkeyLimitsOptions;
@@ -53,7 +51,7 @@ export class ValkeyLimits {
     this.#beat = setInterval(() => void this.#keepSession(), beatIntervalMs).unref();
   }
 
-  /** Waits until it is there, or is not. */
+  /** Resolves after the first attempt to connect. */
   attempted(): Promise<void> {
     return this.#connection.attempted();
   }
@@ -62,12 +60,12 @@ export class ValkeyLimits {
     return this.#connection.isThere;
   }
 
-  /** Not for the first minute: what was let through while it was away, or before it was there, it does not know of. */
+  /** False for the first minute: it does not know what was admitted while it was unavailable. */
   get knowsAll(): boolean {
     return performance.now() >= this.#knowsAllFrom;
   }
 
-  /** Null when it does not answer. */
+  /** Null without an answer. */
   async take(holders: readonly HolderLimits[], tokens: number): Promise<ExactTake | ExactRefusal | null> {
     const limits = holders.flatMap((holder) => [
       holder.requestsPerMinute,
@@ -92,8 +90,8 @@ export class ValkeyLimits {
   }
 
   /**
-   * The place of a request that was let in without being counted here: if it is under way when Valkey comes back, that is
-   * told, so its end has to be told, too. What was not taken here is not given back here.
+   * The reservation of a request that was admitted without Valkey. It is reported if it still runs when Valkey returns,
+   * so its end is reported too. Nothing is given back that was not reserved here.
    */
   untold(holders: readonly HolderLimits[]): ExactPlace {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
@@ -105,7 +103,7 @@ export class ValkeyLimits {
     this.#connection.close();
   }
 
-  /** Does nothing while Valkey is away: what is over then is not under way when it comes back. */
+  /** Does nothing while Valkey is unavailable: a request that ends then is not reported when it returns. */
   #settle(keys: string[], takenIn: number, requests: number, more: number): void {
     void this.#run(settleUse, keys, [this.#session, takenIn, requests, more]);
   }
@@ -115,7 +113,7 @@ export class ValkeyLimits {
     return this.#connection.ask((client) => client.evalsha(script.sha, keys.length, ...keys, now, ...values));
   }
 
-  /** What is said first has to be taken as a whole. */
+  /** The first report must be complete. */
   async #begin(client: Redis): Promise<true> {
     this.#session = this.#options.createSessionName();
     await Promise.all([
@@ -136,19 +134,19 @@ export class ValkeyLimits {
     }
   }
 
-  /** A server that does not know of the session any more has lost the rest, too. */
+  /** A server without the session has lost the rest too. */
   async #keepSession(): Promise<void> {
     const isThere = this.isThere;
     const before = await this.#connection.ask(async (client) => ({
       value: await client.set(sessionKey(this.#session), "1", "PX", sessionMs, "GET"),
     }));
-    if (isThere && before?.value === null) this.#connection.giveUp("it has forgotten what it counted");
+    if (isThere && before?.value === null) this.#connection.giveUp("the server lost its counts");
   }
 }
 
 type Script = { text: string; sha: string };
 
-/** The second in which it was counted, the place of the holder that refuses, why and for how long, and what is used. */
+/** The counted second, the index, kind and wait of the refusing holder, and each holder's use. */
 type TakeAnswer = [second: number, place: number, reason: LimitKind, waitMs: number, ...used: number[]];
 
 const take = readScript("take.lua");
@@ -160,7 +158,7 @@ function readScript(name: string): Script {
   return { text, sha: hash("sha1", text) };
 }
 
-// In braces what Valkey's clusters choose the server by: a script's keys have to be on the same one.
+// Valkey clusters choose the server by the braces, and a script's keys must be on one server.
 const minuteKey = (id: string) => `{model-gateway}:minute:${id}`;
 const underWayKey = (id: string) => `{model-gateway}:under-way:${id}`;
 const keysOf = (holders: readonly HolderLimits[]) =>
@@ -169,5 +167,5 @@ const sessionKey = (session: string) => `{model-gateway}:session:${session}`;
 
 const sessionMs = 10_000;
 const beatIntervalMs = 2_000;
-/** As in `take.lua`. */
+/** The same value as in the script. */
 const underWaySeconds = 86_400;

@@ -47,7 +47,7 @@ export const anthropic: Provider = {
   },
 };
 
-/** The one before 2026-10-21, which takes `temperature`, `top_p` and `top_k` for no model any more. */
+/** The version before 2026-10-21, which removed `temperature`, `top_p` and `top_k`. */
 const apiVersion = "2023-06-01";
 
 /** Allows `thinking.block_binding`. */
@@ -61,12 +61,12 @@ const translation: ChatTranslation = {
   createStreamReader: () => new MessageStreamReader(),
 };
 
-/** That our money is used up is said as if the request were wrong. */
+/** Anthropic reports exhausted credit as an invalid request. */
 function meantStatus(status: number, body: unknown): number {
   const error = isObject(body) ? body["error"] : null;
   const message = isObject(error) ? error["message"] : null;
   if (status !== 400 || typeof message !== "string") return status;
-  // A hostile upstream repeats the words in a long text, on which the pattern is slow.
+  // A hostile upstream could repeat these words in a long text, on which the pattern is slow.
   const start = message.slice(0, 500);
   return /credit balance is too low|reached your specified .*usage limits/i.test(start) ? 402 : status;
 }

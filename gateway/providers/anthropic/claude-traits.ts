@@ -2,20 +2,16 @@ import type { ClaudeEffort } from "../claude-budget.ts";
 import type { Thinking } from "./messages-request.ts";
 
 /**
- * Where the generations of Claude differ in what they take.
- * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
+ * How the generations of Claude differ. https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
  */
 export type ClaudeTraits = {
-  /**
-   * What it calls the efforts. Null for a model that does not decide itself how much it thinks: it gets a budget of
-   * tokens.
-   */
+  /** Its names of the efforts. Null for a model with a token budget instead of adaptive thinking. */
   efforts: Record<ClaudeEffort, string> | null;
-  /** What keeps it from thinking, or makes it think as little as it can. */
+  /** Disables or minimizes its thinking. */
   calm: { thinking?: Thinking; effort?: string };
-  /** When it takes another temperature than 1, and the like. */
+  /** When it accepts a temperature other than 1, and the like. */
   sampling: "always" | "not while thinking" | "never";
-  /** Whether it refuses thoughts that come back after something before them has changed. */
+  /** Whether it rejects thinking blocks after an earlier change of the conversation. */
   bindsThoughts: boolean;
 };
 
@@ -34,7 +30,7 @@ export function findClaudeTraits(modelName: string): ClaudeTraits {
 
 type Claude = { family: string; major: number; minor: number };
 
-/** A Claude without a version is taken for a new one. Null for everyone else: others speak this API too. */
+/** A Claude without a version counts as new. Null for any other model, because others speak this API too. */
 function readName(modelName: string): Claude | null {
   const name = modelName.toLowerCase();
   if (!name.includes("claude")) return null;
@@ -47,7 +43,7 @@ function readName(modelName: string): Claude | null {
   return { family: "", major: Infinity, minor: 0 };
 }
 
-/** From 5 on, Claude thinks unless it is told not to, and not each lets itself be told. */
+/** From 5 on, Claude thinks by default, and some models cannot stop. */
 function calmOf5({ family, major, minor }: Claude): ClaudeTraits["calm"] {
   const name = `${family} ${major}.${minor}`;
   if (name === "sonnet 5.5") return { thinking: { type: "between_tools" } };
@@ -65,10 +61,10 @@ const allEfforts: Record<ClaudeEffort, string> = {
   max: "max",
 };
 
-/** Of the two that are next to `xhigh`, the one that does not cost more than was asked for. */
+/** Between the two neighbors of `xhigh`, selects the one that does not cost more. */
 const effortsOf46: Record<ClaudeEffort, string> = { ...allEfforts, xhigh: "high" };
 
-/** Those who imitate this API imitate its old form. */
+/** Compatible upstreams implement the oldest version. */
 const strangerTraits: ClaudeTraits = {
   efforts: null,
   calm: {},

@@ -10,11 +10,11 @@ import { readUsage } from "./read-usage.ts";
 /** Reads the events of a stream. https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamReader implements ChatStreamReader {
   #state: ChatStreamReader["state"] = "unfinished";
-  /** What the first event said was used, and what the last one said. */
+  /** The usage of the first and of the last event. */
   #usageAtStart: unknown = null;
   #usageAtEnd: unknown = null;
   #usage: ChatUsage | null = null;
-  /** The tool calls that have begun and not ended, by the index of their block. */
+  /** The open tool calls, by the index of their block. */
   readonly #openCalls = new Map<unknown, OpenCall>();
   #callCount = 0;
 
@@ -29,7 +29,7 @@ export class MessageStreamReader implements ChatStreamReader {
   read({ name, data }: UpstreamEvent): ChunkChoice[] {
     if (name === "ping") return [];
     const event: unknown = JSON.parse(data);
-    if (!isObject(event)) throw new Error("It is no event of the Messages API.");
+    if (!isObject(event)) throw new Error("The event is not from the Messages API.");
     switch (event["type"]) {
       case "message_start":
         this.#usageAtStart = fieldsOf(event["message"])["usage"];
@@ -46,7 +46,7 @@ export class MessageStreamReader implements ChatStreamReader {
         this.#usage = readUsage(this.#usageAtStart, this.#usageAtEnd);
         return this.#readFinish(fieldsOf(event["delta"]));
       case "message_stop":
-        if (this.#state === "unfinished") throw new Error("The message ends without a reason.");
+        if (this.#state === "unfinished") throw new Error("The message has no stop reason.");
         this.#state = "ended";
         return [];
       case "error":
@@ -73,7 +73,7 @@ export class MessageStreamReader implements ChatStreamReader {
     return [toChunk({ tool_calls: [{ index: call.index, function: { arguments: json } }] })];
   }
 
-  /** A call without arguments streams nothing, but its arguments are an object nevertheless. */
+  /** A call without arguments streams nothing, but clients expect an object. */
   #readBlockStop(blockIndex: unknown): ChunkChoice[] {
     const call = this.#openCalls.get(blockIndex);
     this.#openCalls.delete(blockIndex);
@@ -96,11 +96,11 @@ type OpenCall = {
   /** Among the tool calls. */
   index: number;
   hasArguments: boolean;
-  /** What is sent for arguments if none come. */
+  /** The arguments if no delta arrives. */
   input: string;
 };
 
-/** A piece of text or of a thought: a delta, or the beginning of a block, which is empty as a rule. */
+/** A piece of text or reasoning: a delta, or the start of a block, which is usually empty. */
 function readPiece(blockIndex: unknown, piece: Fields): ChunkChoice[] {
   const { type, text, thinking } = piece;
   if (type === "text" || type === "text_delta") return isText(text) ? [toChunk({ content: text })] : [];

@@ -1,4 +1,7 @@
-/** A request to the Messages API, as far as it is made here. https://platform.claude.com/docs/en/api/messages/create */
+/**
+ * The members of a Messages API request that the gateway writes.
+ * https://platform.claude.com/docs/en/api/messages/create
+ */
 export type MessagesRequest = {
   model: string;
   max_tokens: number;
@@ -47,7 +50,7 @@ export type Base64Source = { type: "base64"; media_type: string; data: string };
 
 export type ThinkingBlock = { type: "thinking"; thinking: string; signature: string };
 
-/** A thought that only Anthropic can read. */
+/** Reasoning that only Anthropic can read. */
 export type RedactedThinkingBlock = { type: "redacted_thinking"; data: string };
 
 export type ToolUseBlock = {
@@ -78,10 +81,10 @@ export type ToolChoice =
   | { type: "auto" | "any"; disable_parallel_tool_use?: true | undefined }
   | { type: "tool"; name: string; disable_parallel_tool_use?: true | undefined };
 
-/** `enabled` with a budget, `adaptive`, `between_tools` or `disabled`; a client may send one of its own. */
+/** `enabled` with a budget, `adaptive`, `between_tools` or `disabled`. A client may send its own. */
 export type Thinking = { type?: unknown; [field: string]: unknown };
 
 export type OutputFormat = { type: "json_schema"; schema: unknown };
 
-/** Goes through as the client wrote it. https://platform.claude.com/docs/en/build-with-claude/prompt-caching */
+/** Passed on unchanged. https://platform.claude.com/docs/en/build-with-claude/prompt-caching */
 export type CacheControl = Record<string, unknown>;

@@ -4,12 +4,12 @@ import type { ChatAnswer } from "../provider.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readUsage } from "./read-usage.ts";
 
-/** A whole answer. Throws for what is none. https://platform.claude.com/docs/en/api/messages/create */
+/** Parses a whole answer. Throws for a malformed one. https://platform.claude.com/docs/en/api/messages/create */
 export function readMessage(answer: unknown): ChatAnswer {
-  if (!isObject(answer)) throw new Error("It is no message.");
+  if (!isObject(answer)) throw new Error("The response is not a message.");
   const { content, stop_reason: stopReason, stop_details: stopDetails, usage } = answer;
   if (!Array.isArray(content)) throw new Error("The message has no content.");
-  if (typeof stopReason !== "string") throw new Error("The message has no end.");
+  if (typeof stopReason !== "string") throw new Error("The message has no stop reason.");
   return {
     choices: [
       {
@@ -53,9 +53,9 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A `tool_use` block. Throws for a call that nobody could answer. */
+/** Parses a `tool_use` block. Throws for a call without ID or name. */
 export function readToolCall({ id, name, input }: Record<string, unknown>): ToolCall {
-  if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+  if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
   return {
     id,
     type: "function",
@@ -65,7 +65,7 @@ export function readToolCall({ id, name, input }: Record<string, unknown>): Tool
 
 /** https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
 export function readFinishReason(stopReason: string): FinishReason {
-  // More of them may come within the same version of the API, for answers that are complete.
+  // Unknown reasons of a complete answer may appear within an API version.
   return Object.hasOwn(finishReasons, stopReason)
     ? finishReasons[stopReason as keyof typeof finishReasons]
     : "stop";
@@ -77,12 +77,12 @@ const finishReasons = {
   tool_use: "tool_calls",
   max_tokens: "length",
   model_context_window_exceeded: "length",
-  /** It would go on if it got its own words back. */
+  /** Anthropic would continue if it received its own answer. */
   pause_turn: "length",
   refusal: "content_filter",
 } satisfies Record<string, FinishReason>;
 
-/** Why it refused, in words; null where it did not, or does not say. */
+/** The reason of a refusal. Null without one. */
 export function readRefusal(stopDetails: unknown): string | null {
   const explanation = isObject(stopDetails) ? stopDetails["explanation"] : null;
   return typeof explanation === "string" && explanation !== "" ? explanation : null;

@@ -1,7 +1,7 @@
 import type { ChatUsage } from "../../wire/chat-completion.ts";
 import { readMessagesUsage } from "../../wire/messages-usage.ts";
 
-/** By all the reports of one answer. */
+/** Merges all reports of one answer. */
 export function readUsage(...reports: unknown[]): ChatUsage | null {
   const usage = readMessagesUsage(...reports);
   if (usage === null) return null;

@@ -2,12 +2,12 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "./messages-request.ts";
 
-/** Says whose thoughts they are: only Anthropic can check their signatures. */
+/** Names the origin: only Anthropic can verify these signatures. */
 const format = "anthropic-claude-v1";
 
 /**
- * A thought, or a piece of one, as a client may keep it and send it back. Null for what says nothing.
- * @param index the place of its block among all of the answer's
+ * Converts a thinking block, or a piece of one, to a detail that clients keep and return. Null for an empty one.
+ * @param index the block's position in the answer
  */
 export function readReasoningDetail(
   { thinking, signature, data }: Record<string, unknown>,
@@ -24,14 +24,14 @@ export function readReasoningDetail(
   };
 }
 
-/** Its index is its place among the blocks of the answer that it comes from. */
+/** The index is the block's position in its answer. */
 type Thought = { index: number; block: ThoughtBlock };
 
 type ThoughtBlock = ThinkingBlock | RedactedThinkingBlock;
 
 /**
- * The thoughts that a client sends back, in their order. Pieces of a stream that it has not put together are put together
- * here; what is another provider's, or has lost its signature, is left out.
+ * Converts returned details to thinking blocks, in order. Joins the pieces of a stream. Omits details of other
+ * providers and those without a signature.
  */
 export function toThoughts(details: unknown): Thought[] {
   const blocks = new Map<number, ThoughtBlock>();

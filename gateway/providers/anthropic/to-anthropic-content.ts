@@ -14,7 +14,7 @@ import type {
 import { toCacheControl } from "./to-cache-control.ts";
 import { type DataUrl, parseDataUrl } from "../parse-data-url.ts";
 
-/** What a person or a tool says: text, images, files. */
+/** Converts the content of a user or a tool: text, images and files. */
 export function toAnthropicContent(content: ChatMessage["content"], param: string): ContentBlock[] {
   return toParts(content, param).flatMap(({ part, at }): ContentBlock[] => {
     switch (part.type) {
@@ -25,22 +25,22 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
       case "file":
         return [{ ...toFileBlock(part, at), cache_control: toCacheControl(part, at) }];
       default:
-        throw unsupported(at, `Claude cannot read parts of the type ${part.type.slice(0, 64)}.`);
+        throw unsupported(at, `Claude cannot read parts of type ${part.type.slice(0, 64)}.`);
     }
   });
 }
 
-/** What can only be text: instructions, and what the model itself has said, if only to refuse. */
+/** Converts text-only content: instructions and earlier answers, including refusals. */
 export function toTextBlocks(content: ChatMessage["content"], param: string): TextBlock[] {
   return toParts(content, param).flatMap(({ part, at }) => {
     if (part.type === "text" || part.type === "refusal") return toTextBlock(part, at, part.type);
-    throw unsupported(at, "Here, Claude takes text only.");
+    throw unsupported(at, "Claude accepts only text here.");
   });
 }
 
 function toParts(content: ChatMessage["content"], param: string): { part: ContentPart; at: string }[] {
   if (typeof content === "string") return [{ part: { type: "text", text: content }, at: param }];
-  // Nobody has looked at the parts yet.
+  // The parts are not validated yet.
   const parts: unknown[] = content ?? [];
   return parts.map((part, index) => {
     const at = `${param}[${index}]`;
@@ -49,18 +49,18 @@ function toParts(content: ChatMessage["content"], param: string): { part: Conten
   });
 }
 
-/** Text without anything to see says nothing, and the API refuses it. */
+/** Omits blank text, because the API rejects it. */
 function toTextBlock(part: ContentPart, at: string, field: "text" | "refusal"): TextBlock[] {
   const text = expectString(part[field], `${at}.${field}`);
   return text.trim() === "" ? [] : [{ type: "text", text, cache_control: toCacheControl(part, at) }];
 }
 
-/** A file as a document, or as the image that it is. https://platform.claude.com/docs/en/build-with-claude/pdf-support */
+/** Converts a file to a document or an image. https://platform.claude.com/docs/en/build-with-claude/pdf-support */
 function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock {
   const param = `${at}.file`;
   const file = expectObject(part["file"], param);
   if (ifGiven(file["file_id"], `${param}.file_id`, expectString) !== undefined) {
-    throw unsupported(`${param}.file_id`, "Send the file itself, in file_data.");
+    throw unsupported(`${param}.file_id`, "Send the file itself in file_data.");
   }
   const dataParam = `${param}.file_data`;
   const fileData = expectString(file["file_data"], dataParam);
@@ -74,16 +74,16 @@ function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock 
 function toSource(fileData: string, param: string): DocumentBlock["source"] {
   if (/^https:\/\//i.test(fileData)) return { type: "url", url: fileData };
   const data = parseDataUrl(fileData);
-  // OpenAI's API takes PDF files only, so this is what bare base64 must be.
+  // OpenAI's API accepts only PDF files, so bare base64 is a PDF.
   if (data === null) return { type: "base64", media_type: pdf, data: fileData };
   if (data.mediaType === pdf && data.base64 !== null) {
     return { type: "base64", media_type: pdf, data: data.base64 };
   }
   if (!data.mediaType.startsWith("text/") && data.mediaType !== "application/json") {
-    throw unsupported(param, "Claude reads files as PDF, text or images.");
+    throw unsupported(param, "Claude reads PDF, text and image files.");
   }
   const text = data.text();
-  if (text === null) throw invalidValue(param, "must hold text in base64 or percent encoding");
+  if (text === null) throw invalidValue(param, "must contain text in base64 or percent-encoding");
   return { type: "text", media_type: "text/plain", data: text };
 }
 
@@ -100,12 +100,12 @@ function imageSource(url: string, param: string): UrlSource | Base64Source {
   const data = parseDataUrl(url);
   if (data) return toEmbeddedImage(data, param);
   if (/^https:\/\//i.test(url)) return { type: "url", url };
-  throw invalidValue(param, "must be an https or a data URL");
+  throw invalidValue(param, "must be an https or data URL");
 }
 
 function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64Source {
-  if (!imageTypes.has(mediaType)) throw unsupported(param, "Claude reads images as JPEG, PNG, GIF or WebP.");
-  if (base64 === null) throw invalidValue(param, "must hold an image in base64");
+  if (!imageTypes.has(mediaType)) throw unsupported(param, "Claude reads JPEG, PNG, GIF and WebP images.");
+  if (base64 === null) throw invalidValue(param, "must contain an image in base64");
   return { type: "base64", media_type: mediaType, data: base64 };
 }
 

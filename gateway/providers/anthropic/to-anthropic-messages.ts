@@ -9,8 +9,8 @@ import { toAssistantBlocks, toToolUseId } from "./to-assistant-blocks.ts";
 import { toCacheControl, withCacheControl } from "./to-cache-control.ts";
 
 /**
- * Takes the instructions out of a conversation, wherever they stand in it, as Anthropic's own imitation of OpenAI's API
- * does, and makes turns of the rest: what a person says and what tools answer is the user's, and neighbours are one turn.
+ * Extracts the instructions from a conversation, wherever they are, as Anthropic's OpenAI compatibility does. The rest
+ * becomes alternating turns: user and tool messages belong to the user.
  * https://platform.claude.com/docs/en/api/openai-sdk
  */
 export function toAnthropicMessages(chat: ChatMessage[]): {
@@ -53,11 +53,11 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
       return { role: "user", content: withCacheControl(content, message, param) };
     }
     default:
-      throw unsupported(`${param}.role`, "Use the role tool, with a tool_call_id.");
+      throw unsupported(`${param}.role`, "Use the role tool with a tool_call_id.");
   }
 }
 
-/** One by one: a client may send more blocks than a call may have arguments. */
+/** One by one: a spread of a client's blocks could exceed the limit of arguments. */
 function append<T>(list: T[], more: T[]): void {
   for (const item of more) list.push(item);
 }
@@ -72,7 +72,7 @@ function toToolResult(message: ChatMessage, param: string): ToolResultBlock {
   };
 }
 
-/** The beginning of an answer, where the client gives one, must not end with white space: the API answers 400. */
+/** Trims a prefilled answer: the API answers 400 to trailing whitespace. */
 function trimBeginning(last: AnthropicMessage | undefined): void {
   const block = last?.role === "assistant" ? last.content.at(-1) : undefined;
   if (block?.type === "text") block.text = block.text.trimEnd();

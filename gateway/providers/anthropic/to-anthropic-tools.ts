@@ -29,7 +29,7 @@ export function toAnthropicTools(
 function toTool(value: unknown, param: string): AnthropicTool {
   const tool = expectObject(value, param);
   const type = expectString(tool["type"], `${param}.type`);
-  if (type !== "function") throw unsupported(`${param}.type`, "Claude calls functions only.");
+  if (type !== "function") throw unsupported(`${param}.type`, "Claude supports only function tools.");
   const fn = expectObject(tool["function"], `${param}.function`);
   const parameters = ifGiven(fn["parameters"], `${param}.function.parameters`, expectObject);
   const isStrict = ifGiven(fn["strict"], `${param}.function.strict`, expectBoolean) === true;
@@ -57,14 +57,14 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
     throw invalidValue("tool_choice", "must be none, auto, required or a function");
   }
   if (!isObject(choice)) throw invalidType("tool_choice", "a string or an object", choice);
-  if (choice["type"] !== "function") throw unsupported("tool_choice", "Only a function can be chosen.");
+  if (choice["type"] !== "function") throw unsupported("tool_choice", "Only a function can be selected.");
   const { name } = expectObject(choice["function"], "tool_choice.function");
   return { type: "tool", name: expectString(name, "tool_choice.function.name"), ...parallel };
 }
 
 /**
- * The tools that a conversation has called, for a request that has none any more: the API answers 400 to "tool_use" blocks
- * without tools.
+ * Declares the tools that the conversation has called, for a request without tools: the API answers 400 to `tool_use`
+ * blocks without them.
  */
 function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
   const names = messages.flatMap(({ content }) =>
@@ -74,10 +74,9 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
 }
 
 /**
- * A JSON schema in the part of the language that Anthropic can hold a model to. What is beyond it would be refused, so it is
- * said in the description instead, as Anthropic's own SDKs do. Objects must be closed; one that the client has opened
- * itself stays so, for the API to refuse: closing it would change what it means.
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ * Reduces a JSON schema to the subset that Anthropic enforces. The description mentions the removed constraints, as in
+ * Anthropic's SDKs. An object that the client left open stays open, because closing it would change its meaning: the
+ * API then rejects it. https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
 export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const strict: Record<string, unknown> = {};

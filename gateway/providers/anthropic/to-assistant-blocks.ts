@@ -9,8 +9,8 @@ import { toTextBlocks } from "./to-anthropic-content.ts";
 import { toCacheControl } from "./to-cache-control.ts";
 
 /**
- * What the model has said before: text, then tool calls, and its thoughts in between where they were, which is what their
- * index says. They are put in before the last block at the latest: a turn must not end with a thought.
+ * Converts an earlier assistant message: text, tool calls, and thinking blocks at their indexes. Thinking goes before
+ * the last block, because a turn must not end with it.
  */
 export function toAssistantBlocks(
   message: ChatMessage,
@@ -19,7 +19,7 @@ export function toAssistantBlocks(
 ): ContentBlock[] {
   for (const field of ["function_call", "audio"]) {
     if (message[field] !== undefined && message[field] !== null) {
-      throw unsupported(`${param}.${field}`, "Claude has nothing like it.");
+      throw unsupported(`${param}.${field}`, "Claude has no equivalent.");
     }
   }
   const said = toTextBlocks(message.content, `${param}.content`);
@@ -42,7 +42,7 @@ export function toAssistantBlocks(
 
 function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUseBlock {
   const call = expectObject(value, param);
-  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude calls functions only.");
+  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude supports only function tools.");
   const { name, arguments: args } = expectObject(call["function"], `${param}.function`);
   return {
     type: "tool_use",
@@ -54,18 +54,18 @@ function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUs
 }
 
 /**
- * Arguments that are no JSON object come from a model that was cut off, and the client wants it to see them: they are
- * wrapped as Anthropic advises. https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ * A truncated answer may leave invalid arguments, which the client wants the model to see. They are wrapped as
+ * Anthropic recommends. https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (text.trim() === "") return {};
   return parseShallowObject(text, jsonTexts) ?? { INVALID_JSON: text };
 }
 
-/** Other providers' ids may hold other characters, and a conversation may have begun with one of them. */
+/** A conversation may have started with a provider whose IDs hold other characters. */
 export function toToolUseId(id: string): string {
   return id.slice(0, idLengthMax).replaceAll(/[^\w-]/g, "_");
 }
 
-/** No provider's ids are as long; the API refuses them anyway. */
+/** Longer than any provider's IDs. The API rejects such IDs anyway. */
 const idLengthMax = 1_024;

@@ -3,7 +3,7 @@ import type { CacheControl, ContentBlock } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 
 /**
- * The marker up to which a prompt is cached, which clients that know of Anthropic put on parts, messages and tools.
+ * The marker up to which a prompt is cached, on parts, messages and tools.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 export function toCacheControl(
@@ -13,7 +13,7 @@ export function toCacheControl(
   return ifGiven(marked["cache_control"], `${param}.cache_control`, expectObject);
 }
 
-/** The marker of a whole message is its last block's, unless that has one. Thoughts cannot have any. */
+/** A message's marker goes to its last block, unless that has one. Thinking blocks cannot carry markers. */
 export function withCacheControl<B extends ContentBlock>(
   blocks: B[],
   message: { [field: string]: unknown },

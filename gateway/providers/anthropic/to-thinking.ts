@@ -7,8 +7,8 @@ import type { AnthropicMessage, Thinking, ToolChoice } from "./messages-request.
 import { isThought } from "./reasoning-details.ts";
 
 /**
- * How much the model shall think: as `reasoning_effort` says, or as `thinking` does, for clients that know Anthropic's own
- * parameter. Where neither is given, the model does as it does. https://platform.claude.com/docs/en/build-with-claude/thinking
+ * Thinking according to `thinking`, Anthropic's own parameter, or `reasoning_effort`. Without either, the model's
+ * default applies. https://platform.claude.com/docs/en/build-with-claude/thinking
  */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
   const { traits, messages } = situation;
@@ -39,13 +39,13 @@ function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
 }
 
 /**
- * Thoughts are only asked for where they can be had: the tool that the client forces, the messages that it sends and the
- * limit that it sets come first.
+ * Requests thinking only where it is possible. A forced tool, the client's messages and its token limit take
+ * precedence.
  */
 function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }: Situation): ThinkingOrder {
   const isForced = toolChoice?.type === "any" || toolChoice?.type === "tool";
   if (traits.efforts) {
-    // By default, newer models keep their thoughts to themselves.
+    // Newer models hide their reasoning by default.
     const thinking = isForced ? undefined : { type: "adaptive", display: "summarized" };
     return { thinking, effort: traits.efforts[effort] };
   }
@@ -55,8 +55,8 @@ function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }
 }
 
 /**
- * Whether the answer goes on with a turn of the assistant's, mostly after tool calls, whose first thought the client has not
- * sent back. With a budget, the API then refuses to think; models that decide themselves do not mind.
+ * Whether the answer continues an assistant turn without its first thinking block, usually after tool calls. With a
+ * budget, the API then rejects thinking. Adaptive models accept it.
  */
 function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
   const asked = messages.findLastIndex(
@@ -67,7 +67,7 @@ function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
 }
 
 /**
- * Thoughts whose conversation has been changed since (shortened, say, as clients do) are to be dropped instead of refused.
+ * Drops thinking blocks of a conversation that was edited, for example shortened, instead of failing the request.
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
  */
 function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation): ThinkingOrder {
@@ -75,6 +75,6 @@ function withLooseBinding(order: ThinkingOrder, { traits, messages }: Situation)
   const hasThoughts = messages.some(({ content }) => content.some(isThought));
   if (!traits.bindsThoughts || !isAdaptive || !hasThoughts) return order;
   const binding = { prefix_mismatch_behavior: "drop_block" };
-  // These models think adaptively unless they are told otherwise.
+  // Adaptive thinking is these models' default.
   return { ...order, thinking: { type: "adaptive", ...order.thinking, block_binding: binding } };
 }

@@ -5,15 +5,15 @@ import { chatCompletionsApi } from "../chat-completions/chat-completions-api.ts"
 import type { Provider } from "../provider.ts";
 
 /**
- * OpenAI's models in somebody's own Azure resource: chat completions as they are, at other addresses. The model's name is
- * the name of a deployment. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+ * OpenAI's models in a customer's Azure resource: native chat completions at other URLs. A model's name is the name of
+ * a deployment. https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
  */
 export const azureOpenAi: Provider = {
   label: "Azure OpenAI",
   fields: {
     baseUrl: "required",
     baseUrlExample: "https://<resource>.openai.azure.com",
-    baseUrlHint: "The endpoint of your resource, as Azure's portal shows it under Keys and Endpoint.",
+    baseUrlHint: "The endpoint of your resource, shown in the Azure portal under Keys and Endpoint.",
     apiKey: "required",
   },
   telemetryName: "azure.ai.openai",
@@ -56,8 +56,8 @@ const quirks: ChatQuirks = {
 };
 
 /**
- * The resource that is meant, however much of the path Azure's pages had people copy with it. An `api-version` with a date
- * (2024-10-21) asks for the older form, with the deployment in the path; `preview` and `latest` are versions of the v1 form.
+ * Finds the resource, whichever of Azure's documented paths the base URL has. An `api-version` with a date (2024-10-21)
+ * selects the older URLs, with the deployment in the path. `preview` and `latest` are versions of the v1 API.
  */
 function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean } {
   const url = new URL(baseUrl);
@@ -69,8 +69,8 @@ function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean }
 }
 
 /**
- * None: the list has the models that could be deployed. The names of the deployments, which requests need, are told only by
- * Azure's management API, and not for this key.
+ * Returns nothing: the list names the deployable models. Only Azure's management API lists deployments, and it needs
+ * another key.
  */
 function readModelNames(list: unknown): string[] | null {
   return isObject(list) && Array.isArray(list["data"]) ? [] : null;

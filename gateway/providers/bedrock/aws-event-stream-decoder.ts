@@ -2,18 +2,20 @@ import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { EventDecoder, UpstreamEvent } from "../../wire/event-decoder.ts";
 
 /**
- * Decodes `application/vnd.amazon.eventstream`: messages that begin with their length. The length is judged before anything
- * is kept. https://smithy.io/2.0/aws/amazon-eventstream.html
+ * Decodes `application/vnd.amazon.eventstream`: messages with a length prefix. The length is checked before anything is
+ * kept. https://smithy.io/2.0/aws/amazon-eventstream.html
  */
 export class AwsEventStreamDecoder implements EventDecoder {
   readonly #codec = new EventStreamCodec(toText, Buffer.from);
   readonly #eventBytesMax: number;
-  /** As long as the message that is waited for, or as its length field while that is not known; `#filled` bytes are there. */
+  /**
+   * Sized for the current message, or for its length field while that is unknown. The first `#filled` bytes are valid.
+   */
   #message = Buffer.alloc(lengthFieldBytes);
   #filled = 0;
   #isTooLong = false;
 
-  /** @param eventBytesMax the longest message that is waited for. */
+  /** @param eventBytesMax the maximum length of a message */
   constructor(eventBytesMax: number) {
     this.#eventBytesMax = eventBytesMax;
   }
@@ -22,7 +24,7 @@ export class AwsEventStreamDecoder implements EventDecoder {
     return this.#isTooLong;
   }
 
-  /** Throws for what is not framed so, or has been damaged. */
+  /** Throws for invalid framing and damaged messages. */
   push(bytes: Buffer): UpstreamEvent[] {
     const events: UpstreamEvent[] = [];
     for (let at = 0; at < bytes.length;) {
@@ -38,7 +40,7 @@ export class AwsEventStreamDecoder implements EventDecoder {
 
   #makeRoom(): boolean {
     const length = this.#message.readUInt32BE();
-    if (length < messageBytesMin) throw new Error("It is no message of an AWS event stream.");
+    if (length < messageBytesMin) throw new Error("The message is not from an AWS event stream.");
     this.#isTooLong = length > this.#eventBytesMax;
     if (this.#isTooLong) return false;
     const message = Buffer.allocUnsafe(length);
@@ -48,7 +50,7 @@ export class AwsEventStreamDecoder implements EventDecoder {
   }
 
   #takeEvent(): UpstreamEvent {
-    // It checks both checksums.
+    // The codec verifies both checksums.
     const { headers, body } = this.#codec.decode(this.#message);
     this.#message = Buffer.alloc(lengthFieldBytes);
     this.#filled = 0;

@@ -4,17 +4,17 @@ import type { Endpoint } from "../provider.ts";
 import { GatewayError } from "../../errors.ts";
 
 type BedrockEndpointOptions = {
-  /** Whose own path is kept. */
+  /** Its path is kept. */
   url: string;
   path: string;
-  /** The media type of the answer, which Bedrock is particular about. */
+  /** The media type of the answer. Bedrock requires the exact value. */
   accept: string;
   region: string;
-  /** Null where a proxy has it. */
+  /** Null where a proxy adds it. */
   credential: BedrockCredential | null;
 };
 
-/** An endpoint of Bedrock's, with the credential in its headers or the means to sign each request. */
+/** An endpoint of Bedrock, with the credential in its headers or a function that signs each request. */
 export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
   const { url, path, accept, region, credential } = options;
   const { origin, host, pathname } = new URL(url);
@@ -39,7 +39,7 @@ export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
     : endpoint;
 }
 
-/** All of it, as it was entered: errors must not show the id or the token either. */
+/** All parts of it, because errors must show neither the ID nor the token. */
 function secretOf(credential: BedrockCredential): string {
   if (credential.kind === "bearer") return credential.apiKey;
   const { accessKeyId, secretAccessKey, sessionToken } = credential;
@@ -48,14 +48,14 @@ function secretOf(credential: BedrockCredential): string {
 
 type SignatureOptions = {
   host: string;
-  /** As it is sent: the signature encodes it once more, as for every service of AWS but S3. */
+  /** The path as sent. The signature encodes it again, as for every AWS service except S3. */
   path: string;
   region: string;
   credential: BedrockCredential & { kind: "signature" };
 };
 
 /**
- * Signs the method, the path, the body, the host and the content type; other headers may change on their way.
+ * Signs the method, path, body, host and content type. Other headers may change on the way.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 function signatureFor({ host, path, region, credential }: SignatureOptions): NonNullable<Endpoint["sign"]> {
@@ -80,8 +80,8 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 const contentType = "application/json";
 
 /**
- * The hash that AWS's signer is given. Its own one hands Node the keys as bytes, which takes Node several times as long as
- * a key object.
+ * The hash for AWS's signer. The signer's own hash passes keys as bytes, which takes Node several times as long as a
+ * key object.
  */
 class NodeSha256 {
   readonly #secret: Source | undefined;
@@ -118,7 +118,7 @@ function toBytes(data: Source): Buffer {
     : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** What requests are made with: keys of an AWS identity, to sign them, or a Bedrock API key, to send along. */
+/** AWS keys, which sign requests, or a Bedrock API key, which is sent. */
 export type BedrockCredential =
   | { kind: "signature"; accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
   | { kind: "bearer"; apiKey: string };
@@ -132,7 +132,7 @@ export function parseBedrockCredential(secret: string): BedrockCredential {
   if (parts.length > 3 || !parts.every(isKey)) {
     throw new GatewayError(
       "invalid_value",
-      "The credential must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken.",
+      "The credential has an invalid format. Use a Bedrock API key, accessKeyId:secretAccessKey or accessKeyId:secretAccessKey:sessionToken.",
       { param: "apiKey" },
     );
   }
@@ -142,7 +142,7 @@ export function parseBedrockCredential(secret: string): BedrockCredential {
     : { kind: "signature", accessKeyId: first, secretAccessKey, sessionToken };
 }
 
-/** What can be in a header. */
+/** Characters that a header allows. */
 function isKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }

@@ -21,7 +21,7 @@ import { invalidValue } from "../../wire/parameter-errors.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 
 /**
- * Amazon Bedrock, by its Converse API, which has one form for all models. A model's name is its id, or the id or ARN of an
+ * Amazon Bedrock's Converse API, which has one format for all models. A model's name is its ID, or the ID or ARN of an
  * inference profile. https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
  */
 export const bedrock: Provider = {
@@ -33,7 +33,7 @@ export const bedrock: Provider = {
     apiKeyLabel: "Bedrock API key, or accessKeyId:secretAccessKey",
   },
   telemetryName: "aws.bedrock",
-  // Each region is a place of its own, and where data may go is not for us to say.
+  // The administrator chooses the region, because it decides where data goes.
   defaultBaseUrl: null,
   presets: [
     {
@@ -41,7 +41,7 @@ export const bedrock: Provider = {
       label: "Amazon Bedrock",
       baseUrl: null,
       keyPageUrl: "https://console.aws.amazon.com/bedrock/home#/api-keys",
-      hint: "The base URL names the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
+      hint: "The base URL contains the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
       keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
       readEnvironment,
     },
@@ -50,7 +50,7 @@ export const bedrock: Provider = {
     const { runtimeUrl, controlUrl, region } = readBedrockHost(baseUrl);
     const credential = secret === null ? null : parseBedrockCredential(secret);
     const endpointOf = ({ name }: UpstreamModel, operation: string, accept = "application/json") => {
-      // Ids have colons in them, and ARNs slashes.
+      // IDs contain colons, and ARNs slashes.
       const path = `/model/${encodeURIComponent(name.toWellFormed())}/${operation}`;
       return bedrockEndpoint({ url: runtimeUrl, path, accept, region, credential });
     };
@@ -104,7 +104,7 @@ function converse({ name }: UpstreamModel): ChatTranslation {
 
 const streamContentType = "application/vnd.amazon.eventstream";
 
-/** Where Bedrock runs models, and where it tells which ones there are. */
+/** Bedrock's hosts: one runs models, the other lists them. */
 type BedrockHost = {
   /** Without a query. */
   runtimeUrl: string;
@@ -114,21 +114,21 @@ type BedrockHost = {
 };
 
 /**
- * The region is in AWS's host names; for others, a proxy's say, it is in the base URL as `?region=`, which is not sent.
- * Throws `invalid_value`. https://docs.aws.amazon.com/general/latest/gr/bedrock.html
+ * Reads the region from AWS's host names. Other hosts, such as a proxy, need `?region=` in the base URL, which is not
+ * sent. Throws `invalid_value`. https://docs.aws.amazon.com/general/latest/gr/bedrock.html
  */
 function readBedrockHost(baseUrl: string): BedrockHost {
   const url = new URL(baseUrl);
   const asked = url.searchParams.get("region");
   if (asked !== null && !/^[a-z0-9-]+$/.test(asked)) {
-    throw new GatewayError("invalid_value", "The region in the base URL is none, such as us-east-1.", {
-      param: "baseUrl",
-    });
+    const message =
+      "The base URL contains no AWS region. Use a host such as bedrock-runtime.us-east-1.amazonaws.com.";
+    throw new GatewayError("invalid_value", message, { param: "baseUrl" });
   }
   url.search = "";
   const runtimeUrl = url.href;
   const [, vpcEndpoint, region] = awsHost.exec(url.hostname) ?? [];
-  // Behind a VPC endpoint for models there is nothing else that could be asked.
+  // A VPC endpoint for models offers no other service.
   if (region !== undefined && vpcEndpoint === undefined) {
     url.hostname = url.hostname.replace("bedrock-runtime", "bedrock");
   }
@@ -138,7 +138,7 @@ function readBedrockHost(baseUrl: string): BedrockHost {
 /** bedrock-runtime-fips.us-gov-west-1.amazonaws.com, vpce-0a1b.bedrock-runtime.eu-west-1.vpce.amazonaws.com */
 const awsHost = /^(vpce-[^.]+\.)?bedrock-runtime(?:-fips)?\.([a-z]{2,5}(?:-[a-z]+)+-\d+)\./;
 
-/** Converse has no embeddings, so each family of models has a form of its own. Null for models that make none that is known. */
+/** Converse has no embeddings, so each model family has its own format. Null for an unknown family. */
 function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
   if (/amazon\.titan-embed-(g1-)?text/.test(modelName)) return titanEmbeddings(modelName.includes("text-v2"));
   if (modelName.includes("cohere.embed-")) return cohereEmbeddings(modelName.includes("embed-v4"));
@@ -146,7 +146,7 @@ function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
 }
 
 /**
- * Cohere's own parameter `input_type`, which says what the embeddings are for, may be sent along.
+ * Cohere's parameter `input_type`, the purpose of the embeddings, is passed on.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
 function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
@@ -162,16 +162,17 @@ function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
     readAnswer(answer) {
       const embeddings = isObject(answer) ? answer["embeddings"] : null;
       const vectors = isObject(embeddings) ? embeddings["float"] : embeddings;
-      if (!Array.isArray(vectors)) throw new Error("It is no answer of Cohere.");
-      // How many tokens there were is told in a header only.
+      if (!Array.isArray(vectors)) throw new Error("The response is not from Cohere.");
+      // Only a header reports the number of tokens.
       return { embeddings: vectors.map(expectVector), inputTokens: null };
     },
   };
 }
 
 /**
- * Two client errors of Bedrock's are none of the client's: the model failed (424), mostly with a status of its own, or took
- * too long (408). https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
+ * Two of Bedrock's 4xx statuses are not the client's fault: the model failed (424), usually with its own status, or
+ * timed out (408).
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
  */
 function meantStatus(status: number, body: unknown): number {
   if (status === 408) return 504;
@@ -181,8 +182,8 @@ function meantStatus(status: number, body: unknown): number {
 }
 
 /**
- * The foundation models that can be asked for text or embeddings without a capacity of one's own. Some of them can be asked
- * only by the name of an inference profile, which is theirs with the name of a geography before it (`us.anthropic.…`).
+ * Foundation models with on-demand text or embeddings. Some require an inference profile: the model's name with a
+ * geography prefix (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
 function isUsable({ outputModalities, inferenceTypesSupported }: Record<string, unknown>): boolean {
@@ -202,12 +203,12 @@ function titanEmbeddings(isV2: boolean): EmbeddingsForm {
     buildRequest(body) {
       const [inputText, ...more] = textsOf(body);
       if (inputText === undefined || more.length > 0) {
-        throw invalidValue("input", "must be one text: Titan embeds one at a time");
+        throw invalidValue("input", "must be a single text: Titan embeds one at a time");
       }
       return { inputText, dimensions: dimensionsOf(body, isV2) };
     },
     readAnswer(answer) {
-      if (!isObject(answer)) throw new Error("It is no answer of Titan.");
+      if (!isObject(answer)) throw new Error("The response is not from Titan.");
       const { embedding, inputTextTokenCount: count } = answer;
       const isCount = typeof count === "number" && Number.isSafeInteger(count) && count >= 0;
       return { embeddings: [expectVector(embedding)], inputTokens: isCount ? count : null };
@@ -215,33 +216,33 @@ function titanEmbeddings(isV2: boolean): EmbeddingsForm {
   };
 }
 
-/** How one family of models is asked for embeddings. */
+/** The embeddings format of a model family. */
 type EmbeddingsForm = {
   buildRequest(body: EmbeddingsRequestBody): object;
   readAnswer(answer: unknown): EmbeddingsAnswer;
 };
 
-/** What is to be embedded. Bedrock takes no tokens. */
+/** The texts to embed. Bedrock does not accept tokens. */
 function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
     if (typeof text === "number" || Array.isArray(text)) {
-      throw unsupported("input", "Models on Bedrock take texts, no tokens.");
+      throw unsupported("input", "Models on Bedrock accept text, not token IDs.");
     }
     return expectString(text, `input[${index}]`);
   });
 }
 
-/** How long the embeddings shall be, for models that can make shorter ones. */
+/** The requested length of the embeddings, for models that support shorter ones. */
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;
-  throw unsupported("dimensions", "This model's embeddings have one length only.");
+  throw unsupported("dimensions", "This model's embeddings have a fixed length.");
 }
 
 function expectVector(value: unknown): number[] {
   if (!Array.isArray(value) || !value.every((number) => Number.isFinite(number))) {
-    throw new Error("It is no embedding.");
+    throw new Error("The embedding is malformed.");
   }
   return value;
 }

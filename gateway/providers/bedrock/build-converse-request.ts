@@ -16,7 +16,7 @@ import {
 } from "../refuse-parameters.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 
-/** Says in Converse's form what a chat completion request says. */
+/** Converts a chat completion request to a Converse request. */
 export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {
   refuseInexpressible(body);
   const family = findModelFamily(model.name);
@@ -60,20 +60,20 @@ function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.values(value).some((field) => field !== undefined) ? value : undefined;
 }
 
-/** Throws `unsupported_parameter` for what Converse has nothing like, and what would change the answer. */
+/** Throws `unsupported_parameter` for a parameter that would change the answer and has no equivalent. */
 function refuseInexpressible(body: ChatRequestBody): void {
   refuseParameters(body, inexpressible);
 }
 
 const inexpressible: Inexpressible[] = [
-  ["n", is(1), "Models on Bedrock give one answer to a request."],
-  ["logprobs", is(false), "Bedrock does not tell probabilities."],
-  ["top_logprobs", is(0), "Bedrock does not tell probabilities."],
-  ["logit_bias", isEmpty, "Bedrock has nothing like it."],
-  ["frequency_penalty", is(0), "Bedrock has nothing like it."],
-  ["presence_penalty", is(0), "Bedrock has nothing like it."],
-  ["modalities", isTextOnly, "Models on Bedrock answer with text."],
-  ["audio", never, "Models on Bedrock answer with text."],
+  ["n", is(1), "Models on Bedrock return one choice per request."],
+  ["logprobs", is(false), "Bedrock does not return log probabilities."],
+  ["top_logprobs", is(0), "Bedrock does not return log probabilities."],
+  ["logit_bias", isEmpty, "Bedrock has no equivalent."],
+  ["frequency_penalty", is(0), "Bedrock has no equivalent."],
+  ["presence_penalty", is(0), "Bedrock has no equivalent."],
+  ["modalities", isTextOnly, "Models on Bedrock return only text."],
+  ["audio", never, "Models on Bedrock return only text."],
   ["web_search_options", never, "Models on Bedrock do not search the web."],
   ["functions", isEmpty, "Use tools instead."],
   ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
@@ -81,7 +81,7 @@ const inexpressible: Inexpressible[] = [
 
 type OutputFormat = {
   outputConfig?: OutputConfig | undefined;
-  /** What has to be said to the model in words, as there is no parameter for it. */
+  /** An instruction to the model, where no parameter exists. */
   instruction?: string | undefined;
 };
 
@@ -92,7 +92,7 @@ function toOutputFormat(responseFormat: unknown, family: ModelFamily): OutputFor
     case "text":
       return {};
     case "json_object":
-      return { instruction: "Answer with a JSON object and nothing else, without a code fence." };
+      return { instruction: "Respond with a JSON object and nothing else, without a code fence." };
     case "json_schema":
       return toSchemaFormat(format["json_schema"], "response_format.json_schema", family);
     default:
@@ -111,28 +111,28 @@ function toSchemaFormat(value: unknown, param: string, family: ModelFamily): Out
 }
 
 /**
- * Bedrock holds requests for Claude to a schema of its own, which does not know this parameter for older models and, so far,
- * for many newer ones: "output_config.format: Extra inputs are not permitted".
+ * Bedrock validates requests for Claude with its own schema. For older models and many newer ones it rejects this
+ * parameter: "output_config.format: Extra inputs are not permitted".
  */
 function takesSchema({ name, version }: ModelFamily): boolean {
   return name !== "claude" || version === 405 || version === 406;
 }
 
 const schemaInstruction =
-  "Answer with a JSON object that matches this JSON schema and nothing else, without a code fence:";
+  "Respond with a JSON object that matches this JSON schema and nothing else, without a code fence:";
 
 type Sampling = {
   temperature?: number | undefined;
   topP?: number | undefined;
-  /** For `additionalModelRequestFields`, as Converse has no name for `top_k`. */
+  /** For `additionalModelRequestFields`, because Converse has no `top_k`. */
   fields: Record<string, unknown>;
 };
 
-/** How the model chooses its words. */
+/** The sampling parameters. */
 function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
   const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
   if (temperature !== undefined && temperature > 1) {
-    throw unsupported("temperature", "Models on Bedrock take values from 0 to 1.");
+    throw unsupported("temperature", "Models on Bedrock accept values from 0 to 1.");
   }
   const topP = ifGiven(body["top_p"], "top_p", expectNumber);
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
@@ -150,7 +150,7 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
 type Asked = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
- * Newer Claudes refuse all of it, older ones while they think. A value of 1 is left out: it is 1 anyway, and some refuse
+ * Newer Claudes reject all of these, older ones while they think. Omits a value of 1, the default, because some reject
  * `temperature` and `top_p` together.
  */
 function claudeSampling(asked: Asked, version: number, thinks: boolean): Sampling {
@@ -160,12 +160,12 @@ function claudeSampling(asked: Asked, version: number, thinks: boolean): Samplin
   if (version >= 407) {
     refuse(
       { temperature, top_p: topP, top_k: topK },
-      "This model chooses its words by itself; leave it out.",
+      "This model does not accept sampling parameters. Remove it.",
     );
   } else if (thinks) {
     // https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
     const refused = { temperature, top_k: topK, top_p: topP !== undefined && topP < 0.95 ? topP : undefined };
-    refuse(refused, "Claude does not take it while it thinks; leave it out, or leave out reasoning_effort.");
+    refuse(refused, "Claude does not accept it while reasoning. Remove it, or remove reasoning_effort.");
   }
   return { temperature, topP, fields: topK === undefined ? {} : { top_k: topK } };
 }

@@ -3,8 +3,8 @@ import type { CachePointBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * What `cache_control` on a message, a part or a tool comes to: a block after it, where the model takes one. It saves money
- * and changes no answer, so elsewhere it is left out.
+ * Converts `cache_control` on a message, part or tool to a block after it, where the model supports one. Elsewhere it
+ * is dropped: it saves money and changes no answer.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html#prompt-caching-models
  */
 export function cachePointAfter(

@@ -1,5 +1,5 @@
 /**
- * A request to Converse or ConverseStream, as far as it is made here.
+ * The members of a Converse request that the gateway writes.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
 export type ConverseRequest = {
@@ -7,7 +7,7 @@ export type ConverseRequest = {
   system?: SystemBlock[] | undefined;
   inferenceConfig?: InferenceConfig | undefined;
   toolConfig?: ToolConfig | undefined;
-  /** What the model takes and Converse does not know. */
+  /** Parameters of the model that Converse does not know. */
   additionalModelRequestFields?: Record<string, unknown> | undefined;
   outputConfig?: OutputConfig | undefined;
 };
@@ -26,7 +26,7 @@ export type ContentBlock =
 
 export type TextBlock = { text: string };
 
-/** Bytes are in base64. */
+/** Bytes are base64. */
 export type MediaBlock =
   | { image: { format: string; source: { bytes: string } } }
   | { video: { format: string; source: { bytes: string } } }

@@ -16,10 +16,10 @@ import { formatOf } from "./reasoning-details.ts";
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html */
 export class ConverseStreamReader implements ChatStreamReader {
   readonly #family: ModelFamily;
-  /** The tool calls that have begun and not ended, by the index of their block. */
+  /** The open tool calls, by the index of their block. */
   readonly #openCalls = new Map<unknown, { index: number; hasArguments: boolean }>();
   #callCount = 0;
-  /** The index of the last block with thoughts, and how many such blocks there were before it. */
+  /** The index of the last reasoning block, and the number of such blocks before it. */
   #thoughtBlock: unknown = null;
   #thoughtIndex = -1;
   #usage: ChatUsage | null = null;
@@ -55,12 +55,12 @@ export class ConverseStreamReader implements ChatStreamReader {
     }
   }
 
-  /** Calls of tools that Bedrock runs itself are none of the client's. */
+  /** Calls of tools that Bedrock runs itself do not concern the client. */
   #startBlock({ contentBlockIndex: block, start }: Fields): ChunkChoice[] {
     const call = isObject(start) ? start["toolUse"] : null;
     if (!isObject(call) || call["type"] === "server_tool_use") return [];
     const { toolUseId: id, name } = call;
-    if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+    if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
     const index = this.#callCount++;
     this.#openCalls.set(block, { index, hasArguments: false });
     return says({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
@@ -101,7 +101,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     return { type, format: formatOf(type, this.#family), index: this.#thoughtIndex, ...piece };
   }
 
-  /** A call without arguments may come without anything, which clients could not parse. */
+  /** A call without arguments may stream nothing, which clients could not parse. */
   #endBlock({ contentBlockIndex: block }: Fields): ChunkChoice[] {
     const call = this.#openCalls.get(block);
     this.#openCalls.delete(block);
@@ -127,7 +127,7 @@ type Fields = Record<string, unknown>;
 
 function parse(data: string): Fields {
   const event: unknown = JSON.parse(data);
-  if (!isObject(event)) throw new Error("It is no event of ConverseStream.");
+  if (!isObject(event)) throw new Error("The event is not from ConverseStream.");
   return event;
 }
 

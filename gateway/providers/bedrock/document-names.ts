@@ -1,10 +1,10 @@
 /**
- * The names of a request's documents: no two alike, and made of what Bedrock takes.
+ * Unique names for a request's documents, in characters that Bedrock accepts.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
  */
 export class DocumentNames {
   readonly #taken = new Set<string>();
-  /** The number that the last document with these words got. */
+  /** The last number used for each base name. */
   readonly #numbers = new Map<string, number>();
 
   choose(filename: string): string {
@@ -30,8 +30,8 @@ function toWords(filename: string): string {
   return words.slice(0, wordsLengthMax).trimEnd() || "document";
 }
 
-/** More than a file system takes. */
+/** More than file systems allow. */
 const filenameLengthMax = 1_024;
 
-/** A name may have 200 characters; this leaves room for a number. */
+/** A name may have 200 characters. This leaves room for a number. */
 const wordsLengthMax = 190;

@@ -1,13 +1,13 @@
-/** Whose model it is, as far as that decides what Converse passes on: it leaves much to the models. */
+/** The model's family, which decides the parameters that Converse passes on. */
 export type ModelFamily = {
   name: "claude" | "nova" | "gpt" | "gpt-oss" | "mistral" | "other";
-  /** Claude's and Nova's generation, such as 405 for 4.5; 0 for the others. */
+  /** The generation of Claude or Nova, such as 405 for 4.5. 0 for others. */
   version: number;
 };
 
 /**
- * @param modelName a model's id, an inference profile's (`us.anthropic.…`) or the ARN of one. An application inference
- * profile does not tell its model, so no more is asked of it than of any.
+ * @param modelName the ID of a model or inference profile (`us.anthropic.…`), or a profile's ARN. An application
+ * inference profile hides its model, so it gets only common parameters.
  */
 export function findModelFamily(modelName: string): ModelFamily {
   if (modelName.includes("anthropic.")) return { name: "claude", version: readClaudeVersion(modelName) };
@@ -18,7 +18,7 @@ export function findModelFamily(modelName: string): ModelFamily {
   return { name: modelName.includes("mistral.") ? "mistral" : "other", version: 0 };
 }
 
-/** claude-opus-4-20250514-v1:0, claude-3-7-sonnet-20250219-v1:0, claude-v2:1; one without a number is taken for a new one. */
+/** claude-opus-4-20250514-v1:0, claude-3-7-sonnet-20250219-v1:0, claude-v2:1. A name without a number counts as new. */
 function readClaudeVersion(modelName: string): number {
   const [, major, minor = "0"] = /claude-(?:[a-z]+-)?v?(\d{1,2})(?:-(\d{1,2}))?(?!\d)/.exec(modelName) ?? [];
   return major === undefined ? Infinity : Number(major) * 100 + Number(minor);

@@ -14,7 +14,7 @@ import { upstreamReported } from "../upstream-reported.ts";
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax */
 export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAnswer {
   if (!isObject(answer) || !isObject(answer["output"]) || !isObject(answer["output"]["message"])) {
-    throw new Error("It is no answer of Converse.");
+    throw new Error("The response is not from Converse.");
   }
   const { content } = answer["output"]["message"];
   const blocks = Array.isArray(content) ? content.filter(isObject) : [];
@@ -40,7 +40,7 @@ export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAn
   };
 }
 
-/** Text with sources is in blocks of its own; the sources have no place in a chat completion. */
+/** Text with citations has its own blocks. Chat completions have no field for the citations. */
 function textOf({ text, citationsContent: cited }: Record<string, unknown>): string {
   if (typeof text === "string") return text;
   if (!isObject(cited) || !Array.isArray(cited["content"])) return "";
@@ -66,19 +66,19 @@ function readThought(thought: unknown, family: ModelFamily): ReasoningDetail[] {
   ];
 }
 
-/** Calls of tools that Bedrock runs itself are none of the client's. */
+/** Calls of tools that Bedrock runs itself do not concern the client. */
 function readToolCall(call: unknown): ToolCall[] {
   if (!isObject(call) || call["type"] === "server_tool_use") return [];
   const { toolUseId: id, name, input } = call;
-  if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
-  // Some models give text, which is the JSON itself.
+  if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
+  // Some models send the JSON as a string.
   const json = typeof input === "string" ? input : JSON.stringify(input ?? {});
   return [{ id, type: "function", function: { name, arguments: json } }];
 }
 
 /**
- * Converse counts what came from the cache and what was written to it apart from `inputTokens`, and does not tell how much
- * was thought. https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ * Converse's `inputTokens` excludes cache reads and writes. It does not count reasoning tokens.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */
 export function readConverseUsage(usage: unknown): ChatUsage | null {
   if (!isObject(usage)) return null;
@@ -100,15 +100,15 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Why the model stopped. What is neither a regular end nor a limit's or a filter's is a failure, such as
- * `malformed_model_output`, or a reason nobody knows yet: throws `upstreamReported(…)`.
+ * Why the model stopped. Throws `upstreamReported(…)` for failures such as `malformed_model_output` and for unknown
+ * reasons.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax
  */
 export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {
   const name = typeof reason === "string" ? reason : "none";
   const known = finishReasons.get(name);
-  if (known === undefined) throw upstreamReported(`The model stopped for the reason ${name}.`);
-  // Not every model says that it has called a tool.
+  if (known === undefined) throw upstreamReported(`The model stopped with reason ${name}.`);
+  // Some models do not report tool calls as the reason.
   return known === "stop" && hasToolCalls ? "tool_calls" : known;
 }
 

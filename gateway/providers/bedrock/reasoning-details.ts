@@ -4,8 +4,8 @@ import type { ReasoningBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * Claude's signed thoughts are the same wherever Claude runs, so they have Anthropic's format. Those that it encrypts are
- * wrapped once more by Converse, which alone can unwrap them.
+ * Claude's signatures are valid on every platform, so they have Anthropic's format. Encrypted reasoning has a second
+ * layer that only Converse can open.
  */
 export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): string {
   if (name !== "claude") return "bedrock-converse-v1";
@@ -13,8 +13,8 @@ export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): 
 }
 
 /**
- * The thoughts that a message brings back, for a model that thinks. Only signed and encrypted ones: models that sign nothing
- * refuse to get theirs back, or take them for part of what was said.
+ * The reasoning that a message returns, for a model that thinks. Only signed or encrypted blocks: models without
+ * signatures reject the others or treat them as text.
  */
 export function toReasoningBlocks(details: unknown, family: ModelFamily): ReasoningBlock[] {
   if (family.name === "claude" && family.version < 307) return [];
@@ -28,7 +28,7 @@ export function toReasoningBlocks(details: unknown, family: ModelFamily): Reason
 
 type Joined = { index: unknown; text: string; signature: string; data: string };
 
-/** A client that streams may have kept the pieces as they came. Those of one thought have the same index. */
+/** A streaming client may have kept the pieces. Those of one block share an index. */
 function joinPieces(details: unknown[], family: ModelFamily): Joined[] {
   const joined: Joined[] = [];
   for (const detail of details) {

@@ -9,7 +9,7 @@ import type { ModelFamily } from "./model-family.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 
-/** What is the same for all messages of a request. */
+/** Data shared by all messages of a request. */
 export type Conversation = { family: ModelFamily; documentNames: DocumentNames; jsonTexts: ValueCount };
 
 type Part = Record<string, unknown>;
@@ -28,7 +28,7 @@ export function toContentBlocks(
       case "file":
         return [toFileBlock(part, partParam, conversation.documentNames)];
       case "input_audio":
-        // A result of a tool cannot have sound in it.
+        // A tool result cannot contain audio.
         if (message.role === "user") return [toAudioBlock(part, partParam)];
         break;
     }
@@ -36,7 +36,7 @@ export function toContentBlocks(
   });
 }
 
-/** The content of messages that can be text only. */
+/** The content of text-only messages. */
 export function toTextBlocks(
   message: ChatMessage,
   param: string,
@@ -45,7 +45,7 @@ export function toTextBlocks(
   return eachPart(message, param, conversation, textOf);
 }
 
-/** Bedrock refuses blank text, so none is made. */
+/** Omits blank text, because Bedrock rejects it. */
 export function unlessBlank(text: string): TextBlock[] {
   return text.trim() === "" ? [] : [{ text }];
 }
@@ -53,7 +53,7 @@ export function unlessBlank(text: string): TextBlock[] {
 function textOf(part: Part, param: string): TextBlock[] {
   const { type } = part;
   if (type === "text" || type === "refusal") return unlessBlank(expectString(part[type], `${param}.${type}`));
-  throw unsupported(param, "Models on Bedrock take no content of this type here.");
+  throw unsupported(param, "Models on Bedrock do not accept content of this type here.");
 }
 
 function eachPart<Block extends object>(
@@ -80,7 +80,7 @@ function withCachePoint<Block>(
   return blocks.length === 0 ? [] : [...blocks, ...cachePointAfter(holder, family)];
 }
 
-/** @param name where the part has its data URL: in `image_url` or, as OpenRouter has it, `video_url` */
+/** @param name the member with the data URL: `image_url` or, in OpenRouter's format, `video_url` */
 function toPictureBlock(
   part: Record<string, unknown>,
   name: "image_url" | "video_url",
@@ -91,14 +91,17 @@ function toPictureBlock(
   const { mediaType, bytes } = readDataUrl(url, urlParam);
   const block = toVisualBlock(mediaType, bytes);
   if (block) return block;
-  throw unsupported(urlParam, `Bedrock takes ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`);
+  throw unsupported(urlParam, `Bedrock accepts ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`);
 }
 
-/** What is neither a picture nor a film is a document. */
+/** Any file other than an image or a video is a document. */
 function toFileBlock(part: Record<string, unknown>, param: string, names: DocumentNames): MediaBlock {
   const file = expectObject(part["file"], `${param}.file`);
   if (file["file_data"] === undefined && file["file_id"] !== undefined) {
-    throw unsupported(`${param}.file.file_id`, "Bedrock keeps no files; send the file itself as file_data.");
+    throw unsupported(
+      `${param}.file.file_id`,
+      "Bedrock does not store files. Send the file itself as file_data.",
+    );
   }
   const dataParam = `${param}.file.file_data`;
   const data = expectString(file["file_data"], dataParam);
@@ -109,10 +112,7 @@ function toFileBlock(part: Record<string, unknown>, param: string, names: Docume
   if (block) return block;
   const format = documentFormatOf(mediaType, filename);
   if (format === null) {
-    throw unsupported(
-      dataParam,
-      `Bedrock takes documents of the types ${list([...documentFormats.values()])}.`,
-    );
+    throw unsupported(dataParam, `Bedrock accepts documents of type ${list([...documentFormats.values()])}.`);
   }
   return { document: { format, name: names.choose(filename), source: { bytes } } };
 }
@@ -129,16 +129,16 @@ function readDataUrl(url: string, param: string): { mediaType: string; bytes: st
   const data = parseDataUrl(url);
   if (data?.base64) return { mediaType: data.mediaType, bytes: data.base64 };
   if (/^data:/i.test(url)) {
-    throw invalidValue(param, "must be a data URL in base64 (data:image/png;base64,…)");
+    throw invalidValue(param, "must be a base64 data URL (data:image/png;base64,…)");
   }
-  throw unsupported(param, "Bedrock fetches nothing from the web; use a data URL (data:image/png;base64,…).");
+  throw unsupported(param, "Bedrock does not fetch URLs. Use a data URL (data:image/png;base64,…).");
 }
 
 function list(names: string[]): string {
   return names.join(", ");
 }
 
-/** The block for a picture or a film; null for every other type. */
+/** The block for an image or a video. Null for every other type. */
 function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   const image = imageFormats.get(mediaType);
   if (image !== undefined) return { image: { format: image, source: { bytes } } };
@@ -146,7 +146,7 @@ function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   return video === undefined ? null : { video: { format: video, source: { bytes } } };
 }
 
-/** What Bedrock calls a document's type, which is its extension. */
+/** Bedrock's name of a document type: its file extension. */
 function documentFormatOf(mediaType: string, filename: string): string | null {
   const extension = filename.slice(filename.lastIndexOf(".") + 1).toLowerCase();
   const byExtension = [...documentFormats.values()].includes(extension) ? extension : null;

@@ -12,8 +12,8 @@ import { invalidValue } from "../../wire/parameter-errors.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 
 /**
- * A conversation in Converse's form: instructions apart, and turns of user and assistant that alternate, so what follows one
- * another in the same role becomes one turn. Results of tools are said by the user.
+ * Converts a conversation: instructions separately, and alternating turns. Consecutive messages of one role become one
+ * turn. Tool results belong to the user.
  */
 export function toConverseMessages(
   messages: ChatMessage[],
@@ -56,12 +56,12 @@ function addTurn(turns: ConverseMessage[], role: ConverseMessage["role"], conten
   else turns.push({ role, content });
 }
 
-/** One by one: a call takes only so many arguments. */
+/** One by one: a spread could exceed the limit of arguments. */
 function append<T>(list: T[], items: T[]): void {
   for (const item of items) list.push(item);
 }
 
-/** Cache points come after the result: they cannot be in it. */
+/** Cache points follow the result, because they cannot be inside it. */
 function toToolResult(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
   const blocks = toContentBlocks(message, param, conversation);
   const cachePoints = blocks.filter((block) => "cachePoint" in block).slice(0, 1);
@@ -70,7 +70,7 @@ function toToolResult(message: ChatMessage, param: string, conversation: Convers
     {
       toolResult: {
         toolUseId: toToolUseId(message["tool_call_id"], `${param}.tool_call_id`, conversation.family),
-        // A result must have something in it that is not blank.
+        // A result must not be blank.
         content: content.length === 0 ? [{ text: "(empty)" }] : content,
       },
     },
@@ -78,7 +78,7 @@ function toToolResult(message: ChatMessage, param: string, conversation: Convers
   ];
 }
 
-/** What the model thought, said and called, in this order, which Claude insists on. */
+/** The model's reasoning, text and calls, in the order that Claude requires. */
 function toAssistantBlocks(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
   if (message["function_call"] !== undefined && message["function_call"] !== null) {
     throw unsupported(`${param}.function_call`, "Use tool_calls instead.");
@@ -88,7 +88,7 @@ function toAssistantBlocks(message: ChatMessage, param: string, conversation: Co
     ...unlessBlank(ifGiven(message["refusal"], `${param}.refusal`, expectString) ?? ""),
     ...toToolUses(message["tool_calls"], `${param}.tool_calls`, conversation),
   ];
-  // A turn of nothing but thoughts is refused.
+  // A turn with only reasoning is rejected.
   return said.length === 0
     ? []
     : [...toReasoningBlocks(message["reasoning_details"], conversation.family), ...said];
@@ -99,7 +99,7 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
     const callParam = `${param}[${index}]`;
     const call = expectObject(value, callParam);
     if (call["type"] !== undefined && call["type"] !== "function") {
-      throw unsupported(`${callParam}.type`, "Models on Bedrock call functions only.");
+      throw unsupported(`${callParam}.type`, "Models on Bedrock support only function tools.");
     }
     const called = expectObject(call["function"], `${callParam}.function`);
     return {
@@ -122,8 +122,8 @@ function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record
 }
 
 /**
- * The id of a tool call in a form that the model takes. Some do not take even those they give (Kimi's
- * `functions.get_weather:0`), so others are replaced by a hash: the same for the call and for its result.
+ * Converts a tool call's ID to a form that the model accepts. Some models reject even their own (Kimi's
+ * `functions.get_weather:0`). A hash replaces those, the same for the call and its result.
  */
 function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {
   const text = expectString(id, param);
@@ -134,5 +134,5 @@ function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html */
 const toolUseId = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Mistral's chat template refuses all others. */
+/** Mistral's chat template rejects all others. */
 const mistralToolUseId = /^[a-zA-Z0-9]{9}$/;

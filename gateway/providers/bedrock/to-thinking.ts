@@ -6,7 +6,9 @@ import type { ConverseMessage } from "./converse-request.ts";
 import type { UpstreamModel } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
 
-/** How much the model shall think, in its own words. It is a wish: where it cannot be had, the model does as it does. */
+/**
+ * Converts the reasoning effort to the model's own parameter. Where that is impossible, the model's default applies.
+ */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingRules {
   const effort = readEffort(body["reasoning_effort"]);
   return situation.family.name === "claude"
@@ -29,7 +31,7 @@ function toFields(
     // https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html
     case "nova": {
       if (step === null || family.version < 200) return {};
-      // It thinks hard only where nothing limits its answer.
+      // It accepts high effort only without limits on its answer.
       const limits = [maxTokens, body["temperature"], body["top_p"]];
       const isLimited = limits.some((limit) => typeof limit === "number");
       const maxReasoningEffort = step === "high" && isLimited ? "medium" : step;
@@ -48,7 +50,7 @@ function readEffort(value: unknown): Effort | null {
   throw invalidValue("reasoning_effort", `must be one of ${efforts.join(", ")}`);
 }
 
-/** For models that know three; null for none. */
+/** For models with three levels. Null for none. */
 function toStep(effort: Effort): "low" | "medium" | "high" | null {
   if (effort === "none") return null;
   if (effort === "minimal" || effort === "low") return "low";
@@ -56,8 +58,8 @@ function toStep(effort: Effort): "low" | "medium" | "high" | null {
 }
 
 /**
- * How much Claude shall think: as `thinking` says, for clients that know Anthropic's own parameter, or else as
- * `reasoning_effort` does. https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
+ * Claude's thinking: from `thinking`, Anthropic's own parameter, or else from `reasoning_effort`.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
  */
 function toClaudeThinking(body: ChatRequestBody, effort: Effort | null, situation: Situation): ThinkingRules {
   const given = ifGiven(body["thinking"], "thinking", expectObject);
@@ -66,7 +68,7 @@ function toClaudeThinking(body: ChatRequestBody, effort: Effort | null, situatio
   if (thinking["type"] === "disabled") return { fields: { thinking }, claudeThinks: false };
 
   const hasBudget = thinking["type"] === "enabled";
-  // A tool that must be called is worth more than thoughts; Claude refuses both together.
+  // A forced tool takes precedence over thinking. Claude rejects both together.
   if (situation.isToolForced || (hasBudget && continuesWithoutThought(situation.messages))) {
     return { fields: {}, claudeThinks: false };
   }
@@ -79,7 +81,7 @@ type ClaudeFields = { thinking?: Record<string, unknown>; output_config?: { effo
 function fieldsFor(effort: Effort | null, situation: Situation): ClaudeFields {
   const { version } = situation.family;
   if (effort === null) return {};
-  // From 5 on, Claude thinks unless it is told not to, and not each lets itself be told.
+  // From 5 on, Claude thinks by default, and some models cannot stop.
   if (effort === "none") return version >= 500 ? { output_config: { effort: "low" } } : {};
   if (version < 307) return {};
   return version >= 406 ? adaptiveFields(effort, version) : budgetFields(effort, limitOf(situation));
@@ -90,7 +92,7 @@ function adaptiveFields(effort: ClaudeEffort, version: number): ClaudeFields {
   const isSince47 = version >= 407;
   const name = effort === "minimal" ? "low" : effort === "xhigh" && !isSince47 ? "high" : effort;
   return {
-    // By default, newer models keep their thoughts to themselves; older ones do not know the field.
+    // Newer models hide their reasoning by default. Older ones do not know the field.
     thinking: isSince47 ? { type: "adaptive", display: "summarized" } : { type: "adaptive" },
     output_config: { effort: name },
   };
@@ -101,17 +103,17 @@ function budgetFields(effort: ClaudeEffort, limitTokens: number): ClaudeFields {
   return budget === null ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }
 
-/** The most tokens of the answer, thoughts included: a budget must be less. */
+/** The maximum tokens of the answer, thinking included. A budget must be lower. */
 function limitOf({ maxTokens, model }: Situation): number {
   return maxTokens ?? model.outputTokensMax ?? leastOutputTokensMax;
 }
 
-/** What every Claude that gets a budget can answer with. */
+/** Every Claude with a budget can answer with this many. */
 const leastOutputTokensMax = 32_000;
 
 /**
- * Whether the answer goes on with a turn of the assistant's, after tool calls, whose thoughts the client has not sent back.
- * With a budget, Claude then refuses to think; models that decide themselves do not mind.
+ * Whether the answer continues an assistant turn after tool calls without its thinking blocks. With a budget, Claude
+ * then rejects thinking. Adaptive models accept it.
  */
 function continuesWithoutThought(messages: ConverseMessage[]): boolean {
   const asked = messages.findLastIndex(
@@ -121,27 +123,27 @@ function continuesWithoutThought(messages: ConverseMessage[]): boolean {
   return first !== undefined && !("reasoningContent" in first);
 }
 
-/** What comes of how much a model shall think. */
+/** The parameters that follow from the reasoning effort. */
 export type ThinkingRules = {
   /** For `additionalModelRequestFields`. */
   fields: Record<string, unknown>;
-  /** The most tokens that the answer may have, where thinking cannot do without a limit. */
+  /** The maximum tokens of the answer, where thinking requires a limit. */
   maxTokens?: number | undefined;
-  /** Whether Claude will think, which goes with fewer parameters. */
+  /** Whether Claude will think, which excludes some parameters. */
   claudeThinks: boolean;
 };
 
-/** What decides on it, besides what the client asked. */
+/** What decides the thinking, besides the client's parameters. */
 export type Situation = {
   family: ModelFamily;
   model: UpstreamModel;
   messages: ConverseMessage[];
   isToolForced: boolean;
-  /** As the client asked. */
+  /** The client's limit. */
   maxTokens: number | undefined;
 };
 
-/** OpenAI's names of how much that is. */
+/** OpenAI's names of the efforts. */
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 type Effort = (typeof efforts)[number];

@@ -10,11 +10,11 @@ import { cachePointAfter } from "./cache-point.ts";
 
 export type ToolRules = {
   toolConfig?: ToolConfig | undefined;
-  /** The choice in Claude's own form, where Converse's does not say all of it. */
+  /** The choice in Claude's own format, where Converse's cannot express it. */
   claudeToolChoice?: object | undefined;
-  /** Whether the model has to call a tool. */
+  /** Whether the model must call a tool. */
   isForced: boolean;
-  /** What has to be said to the model in words, as there is no parameter for it. */
+  /** An instruction to the model, where no parameter exists. */
   instruction?: string | undefined;
 };
 
@@ -26,7 +26,7 @@ export function toToolConfig(
 ): ToolRules {
   const choice = readToolChoice(body["tool_choice"]);
   const [forcedName] = choice.mode === "required" && choice.names?.size === 1 ? choice.names : [];
-  // All of them even where one is forced, so that the cache of the prompt stays good.
+  // All tools, even if one is forced, to keep the prompt cache valid.
   const tools = toToolSpecs(body, forcedName === undefined ? choice.names : null, family);
   if (choice.mode === "none" || !Array.isArray(body["tools"]) || body["tools"].length === 0) {
     return forbidCalls(tools, messages);
@@ -42,14 +42,14 @@ export function toToolConfig(
   return { toolConfig: { tools, toolChoice }, isForced };
 }
 
-/** Converse refuses a conversation with tool calls in it unless it is told of tools, and it knows no choice `none`. */
+/** Converse rejects a conversation with tool calls unless tools are declared, and it has no choice `none`. */
 function forbidCalls(tools: ToolConfig["tools"], messages: ConverseMessage[]): ToolRules {
   const past = toPastToolSpecs(messages);
   if (past.length === 0) return { isForced: false };
   return {
     toolConfig: { tools: tools.length > 0 ? tools : past },
     isForced: false,
-    instruction: "Do not call any tool. Answer with what you know by now.",
+    instruction: "Do not call any tool. Answer with what you know.",
   };
 }
 
@@ -59,7 +59,7 @@ function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object 
   return { type, name, disable_parallel_tool_use: true };
 }
 
-/** Whether a tool may or must be called, and which of them; `names` is null for any. */
+/** Whether the model may or must call a tool, and which. `names` is null for any. */
 type ChosenTools = { mode: "none" | "auto" | "required"; names: ReadonlySet<string> | null };
 
 /** https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice */
@@ -75,9 +75,8 @@ function readToolChoice(choice: unknown): ChosenTools {
 }
 
 /**
- * The functions of a request, those of `names` or all. `strict` is left out: many models refuse the whole request for it, and
- * the schema is given to them anyway.
- * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
+ * The functions in `names`, or all. Omits `strict`, because many models reject the request for it. They receive the
+ * schema anyway. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
  */
 function toToolSpecs(
   body: ChatRequestBody,
@@ -88,7 +87,7 @@ function toToolSpecs(
     const param = `tools[${index}]`;
     const tool = expectObject(value, param);
     if (tool["type"] !== "function") {
-      throw unsupported(`${param}.type`, "Models on Bedrock call functions only.");
+      throw unsupported(`${param}.type`, "Models on Bedrock support only function tools.");
     }
     const spec = toToolSpec(expectObject(tool["function"], `${param}.function`), `${param}.function`);
     return names === null || names.has(spec.name)
@@ -101,13 +100,13 @@ function toToolSpec({ name, description, parameters }: Record<string, unknown>, 
   const words = ifGiven(description, `${param}.description`, expectString) ?? "";
   return {
     name: expectString(name, `${param}.name`),
-    // One that is there must say something.
+    // A description must not be blank.
     description: words.trim() === "" ? undefined : words,
     inputSchema: { json: ifGiven(parameters, `${param}.parameters`, expectObject) ?? emptySchema },
   };
 }
 
-/** The functions that were called in the conversation, of which no more is known than their names. */
+/** The functions that the conversation called. Only their names are known. */
 function toPastToolSpecs(messages: ConverseMessage[]): ToolConfig["tools"] {
   const blocks = messages.flatMap(({ content }) => content);
   const names = new Set(blocks.flatMap((block) => ("toolUse" in block ? block.toolUse.name : [])));

@@ -12,7 +12,7 @@ import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provide
 import { upstreamReported } from "../upstream-reported.ts";
 import { toPlainChat } from "./to-plain-chat.ts";
 
-/** An upstream that speaks chat completions: natively for clients that do, too, and translated for all others. */
+/** An upstream that speaks chat completions: natively for clients of the same dialect, translated for others. */
 export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): ChatApi {
   return {
     endpoint,
@@ -30,7 +30,8 @@ export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): Chat
 }
 
 function readAnswer(answer: unknown): ChatAnswer {
-  if (!isObject(answer) || !Array.isArray(answer["choices"])) throw new Error("This is no chat completion.");
+  if (!isObject(answer) || !Array.isArray(answer["choices"]))
+    throw new Error("The response is not a chat completion.");
   const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
   return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
 }
@@ -45,7 +46,7 @@ class ChunkReader implements ChatStreamReader {
       return [];
     }
     const chunk: unknown = JSON.parse(data);
-    if (!isObject(chunk)) throw new Error("This is no chunk.");
+    if (!isObject(chunk)) throw new Error("The event is not a chat completion chunk.");
     const { error, usage, choices } = chunk;
     if (error !== undefined && error !== null) {
       throw upstreamReported(isObject(error) ? error["message"] : error);
@@ -56,29 +57,28 @@ class ChunkReader implements ChatStreamReader {
   }
 }
 
-/** Counts as they are, as far as they are counts. */
+/** The valid counts of a usage object. */
 function readUsage(usage: unknown): ChatUsage | null {
   if (!isObject(usage) || typeof usage["prompt_tokens"] !== "number") return null;
   return { completion_tokens: 0, total_tokens: 0, ...usage } as ChatUsage;
 }
 
 /**
- * A choice of an upstream that may only imitate OpenAI's form, in that form as far as translations read it: what it says is
- * text, its thoughts are `reasoning_content`, the arguments of its calls are JSON in a text. Throws `upstreamReported(…)`
- * where the upstream says that it could not finish, and anything for what is no choice.
+ * Normalizes a choice of an OpenAI-compatible upstream: text content, reasoning in `reasoning_content`, call arguments
+ * as JSON text. Throws `upstreamReported(…)` where the upstream reports a failure, and anything for a malformed choice.
  */
 function readChatChoice(choice: unknown, name: "message" | "delta"): object {
-  if (!isObject(choice)) throw new Error("This is no choice.");
+  if (!isObject(choice)) throw new Error("The choice is malformed.");
   const { finish_reason: finishReason, error } = choice;
   if (finishReason === "error" || finishReason === "insufficient_system_resource") {
     throw upstreamReported(isObject(error) ? error["message"] : error);
   }
-  // What Azure tells about a choice besides, such as what its filter has found, comes without a delta.
+  // Azure sends further information about a choice, such as filter results, without a delta.
   const said = choice[name] ?? (name === "delta" ? {} : null);
-  if (!isObject(said)) throw new Error(`This choice has no ${name}.`);
+  if (!isObject(said)) throw new Error(`The choice has no ${name}.`);
   return {
     ...choice,
-    // Mistral's name for the end of what the model can take.
+    // Mistral's finish reason for a full context.
     ...(finishReason === "model_length" && { finish_reason: "length" }),
     [name]: readSaid(said),
   };
@@ -86,7 +86,7 @@ function readChatChoice(choice: unknown, name: "message" | "delta"): object {
 
 function readSaid({ content, refusal, reasoning, reasoning_content: own, ...said }: Record<string, unknown>) {
   const { tool_calls: calls, ...rest } = said;
-  // OpenRouter, Groq and newer vLLM call the thoughts `reasoning`; Mistral's are a part of what is said.
+  // OpenRouter, Groq and newer vLLM name it `reasoning`. Mistral has a content part for it.
   const thoughts = toText(own) || toText(reasoning) || toText(content, "thinking");
   return {
     ...rest,
@@ -98,8 +98,8 @@ function readSaid({ content, refusal, reasoning, reasoning_content: own, ...said
 }
 
 /**
- * A text, or the parts of one: Mistral answers in parts where it thinks.
- * @param type of the parts, and the name of the member with what they say
+ * A text, or its parts: Mistral answers in parts where it thinks.
+ * @param type the type of the parts, and the member with their text
  */
 function toText(value: unknown, type: "text" | "thinking" = "text"): string {
   if (typeof value === "string") return type === "text" ? value : "";
@@ -109,7 +109,9 @@ function toText(value: unknown, type: "text" | "thinking" = "text"): string {
     .join("");
 }
 
-/** The form has the arguments in every piece of a call; some leave them out, Ollama's own form has them as an object. */
+/**
+ * OpenAI sends the arguments in every piece of a call. Some upstreams omit them, and Ollama's own API sends an object.
+ */
 function readCall(call: unknown): object[] {
   if (!isObject(call) || !isObject(call["function"])) return [];
   const { arguments: args, ...fn } = call["function"];

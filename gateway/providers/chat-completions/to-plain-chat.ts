@@ -3,8 +3,8 @@ import type { ChatMessage, ChatRequestBody, ContentPart, ChatQuirks } from "../.
 import { isObject } from "../../wire/json.ts";
 
 /**
- * A request that was translated from another dialect, as an upstream that speaks chat completions takes it: strict ones
- * refuse what goes beyond OpenAI's form, of which translations make use. A client's own chat completions pass as they are.
+ * Reduces a translated request to OpenAI's schema, because strict upstreams reject extensions. A client's own chat
+ * completions pass unchanged.
  */
 export function toPlainChat(
   body: ChatRequestBody,
@@ -20,7 +20,7 @@ export function toPlainChat(
   if (body["tools"] !== undefined && !extensions.includes("cache_control"))
     plain["tools"] = withoutCacheControl(body["tools"]);
   if (mark !== undefined && extensions.includes("cache_control")) plain["cache_control"] = mark;
-  // Claude Code and Codex always say how much to think.
+  // Claude Code and Codex always send an effort.
   if (effort !== undefined && canReason !== false) plain["reasoning_effort"] = effort;
   if (verbosity !== undefined && extensions.includes("verbosity")) plain["verbosity"] = verbosity;
   return plain;
@@ -30,7 +30,7 @@ function withoutThoughts({ reasoning_content: _text, reasoning_details: _details
   return message as ChatMessage;
 }
 
-/** Marks stand on messages, parts, tools and calls: two levels down at the most. */
+/** Markers occur on messages, parts, tools and calls: at most two levels down. */
 function withoutCacheControl(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutCacheControl(item, depth));
   if (!isObject(value) || depth > 1) return value;
@@ -43,7 +43,7 @@ function withoutCacheControl(value: unknown, depth = 0): unknown {
   };
 }
 
-/** In OpenAI's form the result of a tool is text only: pictures follow all results of a turn, as if the user had sent them. */
+/** OpenAI's tool results are text only. Images follow all results of a turn, as a user message. */
 function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
   const apart: ChatMessage[] = [];
   let images: ContentPart[] = [];
@@ -59,10 +59,10 @@ function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
     }
     const texts = content.filter(isText);
     images.push(
-      { type: "text", text: "This is what the tool returned:" },
+      { type: "text", text: "The tool returned this:" },
       ...content.filter((part) => !isText(part)),
     );
-    apart.push({ ...message, content: texts.length > 0 ? texts : "See the picture below." });
+    apart.push({ ...message, content: texts.length > 0 ? texts : "See the image below." });
   }
   return images.length > 0 ? [...apart, { role: "user", content: images }] : apart;
 }

@@ -1,8 +1,8 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 
-/** What a prompt tells the demo provider to do besides echoing it. */
+/** Commands for the demo provider in a prompt. */
 export type DemoOrders = {
-  /** What is left of the prompt: the text to echo. */
+  /** The rest of the prompt: the text to echo. */
   text: string;
   /** `/slow 500`: milliseconds before each piece of the answer. */
   delayMs: number;
@@ -10,7 +10,7 @@ export type DemoOrders = {
   failStatus: number | null;
   /** `/break`: the connection breaks in the middle of the answer. */
   breaks: boolean;
-  /** `/hang`: the answer stops in the middle and never goes on. */
+  /** `/hang`: the answer stops in the middle and never continues. */
   hangs: boolean;
   /** `/tool`: calls the first tool of the request. */
   callsTool: boolean;
@@ -39,7 +39,7 @@ export function textOf({ content }: ChatMessage): string {
     .join("");
 }
 
-/** What the demo provider calls a token: a word with the space after it. */
+/** Splits a text into the demo provider's tokens: words with the space after them. */
 export function toTokens(text: string): string[] {
   return text.match(/\S+\s*|\s+/g) ?? [];
 }

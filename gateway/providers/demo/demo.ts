@@ -8,8 +8,8 @@ import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt
 import { sampleJson } from "./sample-json.ts";
 
 /**
- * An upstream inside this process that echoes the prompt, to try a new installation and to see how a client handles slow,
- * failing and broken answers. `demo-prompt.ts` has the commands that a prompt can contain.
+ * An upstream inside this process that echoes the prompt. Tries out a new installation, and shows how a client handles
+ * slow, failing and broken answers. `demo-prompt.ts` lists its commands.
  */
 export const demo: Provider = {
   label: "Demo",
@@ -91,7 +91,7 @@ function contentFor(body: ChatRequestBody, text: string): string {
   return text === "" ? "Hello from demo/echo." : text;
 }
 
-/** The tool that must be called: the one that `tool_choice` names, or the first where one is required. */
+/** The tool that must be called: named by `tool_choice`, or the first if one is required. */
 function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; parameters: unknown } | null {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools)) return null;
@@ -190,7 +190,7 @@ function streamed(
 function failure(status: number, delayMs: number): ScriptedAnswer {
   const type = status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error";
   const error = {
-    message: `The demo provider was told to fail with ${status}.`,
+    message: `The demo provider failed with ${status}, as the prompt requested.`,
     type,
     param: null,
     code: "demo_failure",

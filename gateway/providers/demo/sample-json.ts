@@ -1,14 +1,14 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * The simplest value that a JSON schema describes: the first of an enumeration, only what is required, empty text. Nested
- * arrays multiply, so the whole sample has a budget of values and characters; `null` stands for what is beyond it.
+ * The simplest value of a JSON schema: the first of an enumeration, required members only, empty text. Nested arrays
+ * multiply, so the whole sample has a budget. `null` replaces everything beyond it.
  */
 export function sampleJson(schema: unknown): unknown {
   return sampleValue(schema, { depth: 0, budget: { valuesLeft: valuesMax, charactersLeft: charactersMax } });
 }
 
-/** The budget is one for the whole sample. */
+/** The whole sample shares the budget. */
 type Position = { depth: number; budget: { valuesLeft: number; charactersLeft: number } };
 
 const valuesMax = 1_000;
@@ -35,7 +35,7 @@ function sampleValue(schema: unknown, position: Position): unknown {
   return type === "string" ? "demo" : null;
 }
 
-/** A value that the schema spells out; it can be as large as the request. */
+/** A literal value of the schema. It can be as large as the request. */
 function copyOf(value: unknown, { budget }: Position): unknown {
   budget.charactersLeft -= JSON.stringify(value).length;
   if (budget.charactersLeft >= 0) return value;

@@ -19,22 +19,23 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
   };
 }
 
-/** What Gemini has nothing like, and would answer otherwise without. */
+/** Refuses parameters that Gemini has no equivalent for and that change the answer. */
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
-    throw unsupported("modalities", "The answers of Gemini models come as text only.");
+    throw unsupported("modalities", "Gemini models return only text.");
   }
   if (isObject(bias) && Object.keys(bias).length > 0) {
-    throw unsupported("logit_bias", "Gemini has nothing like it.");
+    throw unsupported("logit_bias", "Gemini has no equivalent.");
   }
   if (Array.isArray(functions) && functions.length > 0) {
     throw unsupported("functions", "Use `tools` instead.");
   }
-  if (isObject(search)) throw unsupported("web_search_options", "Gemini models are called without a search.");
+  if (isObject(search))
+    throw unsupported("web_search_options", "The gateway does not enable Gemini's search.");
 }
 
-/** The functions that may be called, and whether one must be. https://ai.google.dev/gemini-api/docs/function-calling */
+/** The callable functions, and whether one must be called. https://ai.google.dev/gemini-api/docs/function-calling */
 function toGeminiTools(body: ChatRequestBody): { tools?: object[]; toolConfig?: object } {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools) || tools.length === 0) return {};
@@ -50,7 +51,8 @@ type ToolFunction = Record<string, unknown> & { name: string };
 
 function functionOf(tool: unknown, param: string): ToolFunction {
   if (!isObject(tool)) throw invalidValue(param, "must be an object");
-  if (tool["type"] !== "function") throw unsupported(`${param}.type`, "Gemini models call functions only.");
+  if (tool["type"] !== "function")
+    throw unsupported(`${param}.type`, "Gemini models support only function tools.");
   const { function: value } = tool;
   const name = nameIn(value);
   if (!isObject(value) || name === null) {
@@ -77,10 +79,10 @@ function takesNothing(schema: unknown): boolean {
   );
 }
 
-/** Undefined for what Gemini does anyway. */
+/** Undefined for Gemini's default. */
 function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | undefined {
   if (choice === "auto") {
-    // Only then are the arguments held to their schema where nothing has to be called.
+    // Without a required call, only this mode enforces the schema of the arguments.
     return functions.some(({ strict }) => strict === true) ? { mode: "VALIDATED" } : undefined;
   }
   if (choice === "none") return { mode: "NONE" };

@@ -4,19 +4,19 @@ import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-sign
 import { upstreamReported } from "../upstream-reported.ts";
 import { createHash } from "node:crypto";
 
-/** What one candidate says in an answer, or in one event of a stream. */
+/** One candidate's content in an answer or in one event of a stream. */
 export type CandidatePiece = {
   text: string;
   thoughts: string;
-  /** Always whole ones. */
+  /** Always complete calls. */
   toolCalls: SignedToolCall[];
   reasoningDetails: ReasoningDetail[];
   logprobs: object | null;
-  /** Null while it is not at its end, and in pieces after that. */
+  /** Null until the candidate ends, and in later pieces. */
   finishReason: FinishReason | null;
 };
 
-/** Reads one candidate, all at once or piece by piece. https://ai.google.dev/api/generate-content#candidate */
+/** Reads one candidate, whole or piece by piece. https://ai.google.dev/api/generate-content#candidate */
 export class CandidateReader {
   readonly #index: number;
   #callCount = 0;
@@ -27,7 +27,7 @@ export class CandidateReader {
     this.#index = index;
   }
 
-  /** How many tools it has called so far. */
+  /** The number of calls so far. */
   get callCount(): number {
     return this.#callCount;
   }
@@ -36,7 +36,7 @@ export class CandidateReader {
     return this.#isFinished;
   }
 
-  /** Throws `upstreamReported(…)` for an end that is a failure. */
+  /** Throws `upstreamReported(…)` for a failed candidate. */
   read(candidate: Record<string, unknown>, answer: AnswerIdentity): CandidatePiece {
     const piece: CandidatePiece = {
       text: "",
@@ -54,7 +54,7 @@ export class CandidateReader {
     return piece;
   }
 
-  /** Parts of other kinds belong to Google's own tools and to media, for which no request asks. */
+  /** Other parts belong to Google's own tools and media, which no request enables. */
   #readPart(part: Record<string, unknown>, answer: AnswerIdentity, piece: CandidatePiece): void {
     const { text, functionCall, thoughtSignature } = part;
     const signature =
@@ -89,9 +89,8 @@ function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] 
 }
 
 /**
- * Why a candidate ended; null while it has not. Every end that is neither regular nor a filter's is a failure, such as
- * MALFORMED_FUNCTION_CALL, OTHER or one nobody knows yet: throws `upstreamReported(…)`.
- * https://ai.google.dev/api/generate-content#FinishReason
+ * Why a candidate ended. Null while it continues. Failures such as MALFORMED_FUNCTION_CALL or OTHER, and unknown
+ * reasons, throw `upstreamReported(…)`. https://ai.google.dev/api/generate-content#FinishReason
  */
 function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: boolean): FinishReason | null {
   const { finishReason: reason, finishMessage: message } = candidate;
@@ -106,7 +105,7 @@ function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: bool
 
 const cuts = new Map<string, FinishReason>([
   ["MAX_TOKENS", "length"],
-  // More could be had for the token that comes with it; chat completions have nothing like it.
+  // Its continuation token has no equivalent in chat completions.
   ["CONTINUATION", "length"],
   ["SAFETY", "content_filter"],
   ["RECITATION", "content_filter"],
@@ -119,7 +118,7 @@ const cuts = new Map<string, FinishReason>([
   ["IMAGE_RECITATION", "content_filter"],
 ]);
 
-/** Probabilities in OpenAI's form; null where there are none. https://ai.google.dev/api/generate-content#LogprobsResult */
+/** Log probabilities in OpenAI's format. Null without any. https://ai.google.dev/api/generate-content#LogprobsResult */
 function readLogprobs(result: unknown): object | null {
   const chosen = isObject(result) ? result["chosenCandidates"] : null;
   if (!isObject(result) || !Array.isArray(chosen)) return null;
@@ -138,7 +137,7 @@ function readTop(step: unknown): TokenLogprob[] {
 
 type TokenLogprob = { token: string; logprob: number; bytes: number[] };
 
-/** A probability of 0 is left out, as every 0 is in Google's JSON. */
+/** Google's JSON omits zeros. */
 function readToken(value: unknown): TokenLogprob {
   const { token, logProbability } = isObject(value) ? value : {};
   const text = typeof token === "string" ? token : "";
@@ -147,9 +146,9 @@ function readToken(value: unknown): TokenLogprob {
 }
 
 /**
- * An id for a call that came without one, as those of older models do. It is made of the answer, the call's place in it and
- * what it says, so the same call in another turn has another id. It has 29 characters, which every upstream takes.
- * @param position the candidate's index, then the call's among its calls
+ * An ID for a call of an older model that sends none. Derived from the answer, the position and the call, so the same
+ * call in another turn gets another ID. Its 29 characters suit every upstream.
+ * @param position the candidate's index, then the call's
  */
 function toolCallId(
   answer: AnswerIdentity,
@@ -161,5 +160,5 @@ function toolCallId(
   return `call_${createHash("sha256").update(source).digest("hex").slice(0, 24)}`;
 }
 
-/** What tells an answer from all others in its conversation: its id, or else the count of the prompt, which grows. */
+/** Distinguishes an answer within its conversation: by its ID, or else by the prompt's token count, which grows. */
 type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

@@ -13,7 +13,7 @@ import { invalidValue } from "../../wire/parameter-errors.ts";
 
 const baseUrl = "https://generativelanguage.googleapis.com/v1beta";
 
-/** Google's own API for its Gemini models. https://ai.google.dev/api/generate-content */
+/** Google's own API for Gemini models. https://ai.google.dev/api/generate-content */
 export const gemini: Provider = {
   label: "Google Gemini",
   fields: { baseUrl: "optional", apiKey: "required" },
@@ -30,7 +30,7 @@ export const gemini: Provider = {
     },
   ],
   connect(settings) {
-    // Google takes the key in the query too, where it would end up in logs.
+    // Google also accepts the key in the query, where it would end up in logs.
     const headers = settings.secret === null ? [] : ["x-goog-api-key", settings.secret];
     const endpoint = (path: string) => endpointAt(settings, path, headers);
     return {
@@ -52,12 +52,12 @@ export const gemini: Provider = {
   },
 };
 
-/** Google answers 400 to a key that it does not know, as to a request that is wrong. */
+/** Google answers 400 to an unknown key, as to an invalid request. */
 function meantStatus(status: number, body: unknown): number {
   return status === 400 && errorReasons(body).includes("API_KEY_INVALID") ? 401 : status;
 }
 
-/** The body is an object, or an array with that object in it. https://google.aip.dev/193 */
+/** The body is an object, or an array with that object. https://google.aip.dev/193 */
 function errorReasons(body: unknown): unknown[] {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   const error = isObject(outer) ? outer["error"] : null;
@@ -67,7 +67,7 @@ function errorReasons(body: unknown): unknown[] {
     : [];
 }
 
-/** The models that chat or embed; others make pictures, films and speech. https://ai.google.dev/api/models */
+/** The models that chat or embed. Others make images, videos and speech. https://ai.google.dev/api/models */
 function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }
@@ -94,19 +94,19 @@ function textsOf(input: unknown): string[] {
   const inputs: unknown[] = Array.isArray(input) ? input : [input];
   if (inputs.length > 0 && inputs.every((text) => typeof text === "string")) return inputs;
   if (inputs.some((item) => typeof item === "number" || Array.isArray(item))) {
-    throw unsupported("input", "Gemini embeds texts, not the numbers of tokens.");
+    throw unsupported("input", "Gemini embeds text, not token IDs.");
   }
   throw invalidValue("input", "must be a string or an array of strings");
 }
 
 function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
   const embeddings = isObject(answer) ? answer["embeddings"] : null;
-  if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The answer has no embeddings.");
+  if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The response has no embeddings.");
   const { usageMetadata: usage } = answer;
   const count = isObject(usage) ? usage["promptTokenCount"] : null;
   return {
     embeddings: embeddings.map(valuesOf),
-    // Models before gemini-embedding-2 do not tell.
+    // Models before gemini-embedding-2 do not report it.
     inputTokens: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
   };
 }
@@ -114,7 +114,7 @@ function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
 function valuesOf(embedding: unknown): number[] {
   const values = isObject(embedding) ? embedding["values"] : null;
   if (!Array.isArray(values) || !values.every((value) => Number.isFinite(value))) {
-    throw new Error("An embedding has no values.");
+    throw new Error("The embedding has no values.");
   }
   return values;
 }

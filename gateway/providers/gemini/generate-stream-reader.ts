@@ -5,9 +5,8 @@ import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
 
 /**
- * Reads a stream, each event of which is an answer with a piece of every candidate. Nothing marks its end, so it is
- * finished when all candidates that were seen are. How many were asked for is not known here: where it is more than one,
- * a stream that breaks before the last of them begins is not noticed.
+ * Reads a stream whose events each hold a piece of every candidate. It has no end marker, so it is finished when all
+ * seen candidates are. If it breaks before the last of several candidates begins, that is not noticed.
  */
 export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
@@ -15,7 +14,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   #usage: ChatUsage | null = null;
   #isRefused = false;
 
-  /** The counts come with every event, and grow. */
+  /** Every event has the counts, and they grow. */
   get usage(): ChatUsage | null {
     return this.#usage;
   }
@@ -53,7 +52,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 }
 
-/** One, or none for a piece that says nothing. */
+/** One choice, or none for an empty piece. */
 function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiece): ChunkChoice[] {
   const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
   const calls = toolCalls.map((call, place) => ({ index: callsBefore + place, ...call }));

@@ -4,7 +4,7 @@ import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelTraits } from "./model-traits.ts";
 
-/** How the answer is to be made. https://ai.google.dev/api/generate-content#generationconfig */
+/** The generation parameters. https://ai.google.dev/api/generate-content#generationconfig */
 export function generationConfig(body: ChatRequestBody, traits: ModelTraits): object {
   const count = numberIn(body, "n");
   return {
@@ -15,7 +15,7 @@ export function generationConfig(body: ChatRequestBody, traits: ModelTraits): ob
     stopSequences: stopSequences(body["stop"]),
     candidateCount: count === 1 ? undefined : count,
     seed: seed(body["seed"]),
-    // Models without penalties refuse even those that do nothing.
+    // Models without penalties reject even a penalty of 0.
     presencePenalty: numberIn(body, "presence_penalty") || undefined,
     frequencyPenalty: numberIn(body, "frequency_penalty") || undefined,
     ...logprobs(body),
@@ -37,12 +37,12 @@ function stopSequences(stop: unknown): string[] | undefined {
     throw invalidValue("stop", "must be a string or an array of strings");
   }
   if (sequences.length > stopSequencesMax) {
-    throw unsupported("stop", `Gemini takes at most ${stopSequencesMax} sequences.`);
+    throw unsupported("stop", `Gemini accepts at most ${stopSequencesMax} sequences.`);
   }
   return sequences.length === 0 ? undefined : sequences;
 }
 
-/** Gemini's has 32 bits. It is a wish, so a longer one is left out. */
+/** Gemini's seed has 32 bits. Longer seeds are dropped, because a seed is best effort. */
 function seed(value: unknown): number | undefined {
   return typeof value === "number" && (value | 0) === value ? value : undefined;
 }
@@ -52,7 +52,7 @@ function logprobs(body: ChatRequestBody): object {
   return { responseLogprobs: true, logprobs: numberIn(body, "top_logprobs") || undefined };
 }
 
-/** Gemini takes JSON schemas as they are. https://ai.google.dev/gemini-api/docs/structured-output */
+/** Gemini accepts JSON schemas unchanged. https://ai.google.dev/gemini-api/docs/structured-output */
 function responseFormat(format: unknown): object {
   if (format === undefined || format === null) return {};
   const type = isObject(format) ? format["type"] : null;
@@ -60,7 +60,7 @@ function responseFormat(format: unknown): object {
   if (type === "json_object") return { responseMimeType: "application/json" };
   const named = isObject(format) && type === "json_schema" ? format["json_schema"] : null;
   if (!isObject(named)) {
-    throw invalidValue("response_format", "must be of the type text, json_object or json_schema");
+    throw invalidValue("response_format", "must have type text, json_object or json_schema");
   }
   return { responseMimeType: "application/json", responseJsonSchema: named["schema"] ?? undefined };
 }
@@ -68,8 +68,8 @@ function responseFormat(format: unknown): object {
 const stopSequencesMax = 5;
 
 /**
- * How much the model thinks, and whether it shows its thoughts: by `reasoning_effort`, or in Google's own words.
- * Undefined leaves it to the model, which thinks in silence.
+ * The amount and visibility of thinking: from `reasoning_effort`, or from Google's own option. Undefined for the
+ * model's default, which hides its reasoning.
  */
 function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | undefined {
   const own = googleOptions(body)["thinking_config"] ?? body["thinking_config"];
@@ -87,8 +87,8 @@ function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | un
 }
 
 /**
- * Tokens as Google's own imitation of chat completions counts them out. The lowest level is LOW, since many models refuse
- * MINIMAL and none can be kept from thinking by a level. https://ai.google.dev/gemini-api/docs/openai#thinking
+ * The token budgets of Google's OpenAI compatibility. The lowest level is LOW, because many models reject MINIMAL and
+ * no level disables thinking. https://ai.google.dev/gemini-api/docs/openai#thinking
  */
 const amounts = new Map([
   ["none", { level: "LOW", budget: 0 }],
@@ -100,11 +100,11 @@ const amounts = new Map([
   ["max", { level: "HIGH", budget: 24_576 }],
 ]);
 
-/** Of models that cannot do without. https://ai.google.dev/gemini-api/docs/thinking#set-budget */
+/** For models that always think. https://ai.google.dev/gemini-api/docs/thinking#set-budget */
 const leastBudget = 128;
 
 /**
- * What clients of Google's own imitation of chat completions say to Gemini alone: `cached_content` and `thinking_config`.
+ * The Gemini extensions of Google's OpenAI compatibility: `cached_content` and `thinking_config`.
  * https://ai.google.dev/gemini-api/docs/openai#extra-body
  */
 export function googleOptions(body: ChatRequestBody): Record<string, unknown> {

@@ -1,20 +1,20 @@
-/** What differs between Google's models and nothing but their names can tell. */
+/** Differences between Google's models that only their names reveal. */
 export type ModelTraits = {
-  /** How much it thinks is a number of tokens. The others take a level, and refuse a number or will. */
+  /** Thinking has a token budget. The others accept a level, and may reject a budget. */
   thinksByBudget: boolean;
   /** It always thinks a little. */
   cannotStopThinking: boolean;
-  /** It refuses calls of functions that come back without the signatures it gave them. */
+  /** It rejects function calls that return without their signatures. */
   needsSignatures: boolean;
-  /** It takes pictures and files inside the result of a function. */
+  /** It accepts images and files inside a function's result. */
   takesMediaInResults: boolean;
   takesSystemInstruction: boolean;
 };
 
 /**
- * Names that nobody knows yet, and those like `gemini-flash-latest`, are taken for the newest. Sources:
+ * Unknown names, and aliases like `gemini-flash-latest`, count as the newest. Sources:
  * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/thought-signatures and
- * https://ai.google.dev/gemma/docs/core/prompt-structure (Gemma 3: no instructions of the system).
+ * https://ai.google.dev/gemma/docs/core/prompt-structure (Gemma 3: no system instructions).
  */
 export function modelTraits(modelName: string): ModelTraits {
   const name = bareModelName(modelName).toLowerCase();
@@ -29,7 +29,7 @@ export function modelTraits(modelName: string): ModelTraits {
   };
 }
 
-/** Where a model is below the base URL. Google writes its name with `models/` in front and without. */
+/** A model's path below the base URL. Google writes its name with and without `models/`. */
 export function modelPath(name: string): string {
   return `/models/${encodeURIComponent(bareModelName(name).toWellFormed())}`;
 }

@@ -3,8 +3,8 @@ import { isObject } from "../../wire/json.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 
 /**
- * Reads what a whole answer is, and each event of a stream: a GenerateContentResponse. Throws `upstreamReported(…)` for
- * one that reports an error. https://ai.google.dev/api/generate-content#generatecontentresponse
+ * Parses a GenerateContentResponse: a whole answer, or an event of a stream. Throws `upstreamReported(…)` for a
+ * reported error. https://ai.google.dev/api/generate-content#generatecontentresponse
  */
 export function readResponse(response: unknown): GenerateResponse {
   if (!isObject(response)) throw new Error("The response is not an object.");
@@ -21,14 +21,14 @@ export function readResponse(response: unknown): GenerateResponse {
 
 export type GenerateResponse = {
   candidates: { index: number; candidate: Record<string, unknown> }[];
-  /** Why nothing is answered, in words for the client; null when something is. */
+  /** Why there is no answer, in words for the client. Null when there is one. */
   refusal: string | null;
   usage: ChatUsage | null;
-  /** Null where Google gives none. */
+  /** Null where Google sends none. */
   responseId: string | null;
 };
 
-/** Google's JSON leaves out what is 0, so an index that is missing is told by the place. */
+/** Google's JSON omits zeros, so a missing index is the position. */
 function candidatesOf(candidates: unknown): GenerateResponse["candidates"] {
   if (!Array.isArray(candidates)) return [];
   return candidates.filter(isObject).map((candidate, place) => {
@@ -38,7 +38,7 @@ function candidatesOf(candidates: unknown): GenerateResponse["candidates"] {
   });
 }
 
-/** A prompt that is blocked gets no candidates. */
+/** A blocked prompt gets no candidates. */
 function refusalOf(feedback: unknown): string | null {
   const reason = isObject(feedback) ? feedback["blockReason"] : null;
   if (typeof reason !== "string" || reason === "BLOCK_REASON_UNSPECIFIED") return null;
@@ -46,15 +46,15 @@ function refusalOf(feedback: unknown): string | null {
 }
 
 /**
- * Gemini counts apart what OpenAI counts together: thoughts are no part of the candidates, nor results of Google's own
- * tools of the prompt; what came from a cache is. https://ai.google.dev/api/generate-content#UsageMetadata
+ * Converts Gemini's counts to OpenAI's. Gemini counts reasoning and the results of Google's own tools separately.
+ * Cached tokens are part of the prompt. https://ai.google.dev/api/generate-content#UsageMetadata
  */
 function readUsage(metadata: unknown): ChatUsage | null {
   if (!isObject(metadata)) return null;
   const promptTokens = countIn(metadata, "promptTokenCount") + countIn(metadata, "toolUsePromptTokenCount");
   const reasoningTokens = countIn(metadata, "thoughtsTokenCount");
   const completionTokens = countIn(metadata, "candidatesTokenCount") + reasoningTokens;
-  // Some events have metadata without any count.
+  // Some events have metadata without counts.
   if (promptTokens + completionTokens === 0) return null;
   return {
     prompt_tokens: promptTokens,
@@ -65,7 +65,7 @@ function readUsage(metadata: unknown): ChatUsage | null {
   };
 }
 
-/** Google's JSON leaves out what is 0. */
+/** Google's JSON omits zeros. */
 function countIn(metadata: Record<string, unknown>, name: string): number {
   const value = metadata[name];
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;

@@ -2,24 +2,19 @@ import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-com
 import { isObject } from "../../wire/json.ts";
 
 /**
- * The signatures that come back with a message of the assistant.
- *
- * Gemini keeps nothing between requests. It seals what it thought into a `thoughtSignature`, on a text or on the first of
- * the calls it makes at once, and thinks on from there when it gets it back; since Gemini 3 it refuses calls that come
- * back without. https://ai.google.dev/gemini-api/docs/thought-signatures
- *
- * Clients drop what they do not know, so a signature goes to them in two places:
- * - `reasoning_details` of the message, as OpenRouter has it and tools made for it return it;
- * - `extra_content` of the call, as Google's own chat completions have it. OpenAI's libraries return it with the message,
- *   Vercel's does for a provider called `google`. https://ai.google.dev/gemini-api/docs/openai
- *
- * Every client returns the id of a call, and some gateways hide the signature there. It has hundreds of characters, often
- * thousands, where OpenAI takes 40 or 64 and Bedrock 64: after one call here the conversation could not go on with another
- * provider. https://github.com/BerriAI/litellm/issues/18160, https://github.com/agentgateway/agentgateway/issues/3342
- * So a client that drops both places goes on with `skippedSignature`.
+ * The signatures that return with an assistant message. Gemini is stateless. It encrypts its reasoning in a
+ * `thoughtSignature`, on a text or on the first of parallel calls, and continues from there. Since Gemini 3 it rejects
+ * calls without one. https://ai.google.dev/gemini-api/docs/thought-signatures Clients drop unknown fields, so a
+ * signature is sent in two places: - `reasoning_details` of the message, as OpenRouter defines it. Tools made for
+ * OpenRouter return it; - `extra_content` of the call, as in Google's own chat completions. OpenAI's SDKs return it
+ * with the message, Vercel's does for a provider called `google`. https://ai.google.dev/gemini-api/docs/openai Some
+ * gateways hide the signature in the call's ID. It has hundreds of characters, often thousands, where OpenAI allows 40
+ * or 64 and Bedrock 64. So the conversation could not continue with another provider.
+ * https://github.com/BerriAI/litellm/issues/18160, https://github.com/agentgateway/agentgateway/issues/3342 A client
+ * that drops both places continues with `skippedSignature`.
  */
 export class ThoughtSignatures {
-  /** Of what the model said; null when it gave none or none came back. */
+  /** The text's signature. Null when it has none or none returned. */
   readonly ofText: string | null;
   readonly #ofCalls: ReadonlyMap<string, string>;
 
@@ -41,13 +36,13 @@ export class ThoughtSignatures {
 }
 
 /**
- * Google's word for calls whose signature is lost, or that another model made. The thoughts behind them are lost too.
+ * Google's placeholder for a lost signature or another model's call. The reasoning behind the call is lost too.
  * https://ai.google.dev/gemini-api/docs/thought-signatures#faqs
  */
 export const skippedSignature = "skip_thought_signature_validator";
 
 /**
- * @param index its place among the details of the message
+ * @param index its index among the message's details
  * @param callId null for the signature of a text
  */
 export function toReasoningDetail(signature: string, index: number, callId: string | null): ReasoningDetail {
@@ -69,5 +64,5 @@ function isOurs(detail: unknown): detail is { id?: unknown; data: string } {
   );
 }
 
-/** OpenRouter's name for it. */
+/** OpenRouter's name for this format. */
 const format = "google-gemini-v1";

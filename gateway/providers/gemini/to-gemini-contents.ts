@@ -8,7 +8,7 @@ import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";
 
-/** The conversation, and apart from it what systems and developers said. https://ai.google.dev/api/caching#Content */
+/** The conversation, and separately its system and developer messages. https://ai.google.dev/api/caching#Content */
 export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): GeminiConversation {
   const instructions: GeminiPart[][] = [];
   const turns: Turn[] = [];
@@ -37,7 +37,7 @@ export function toGeminiContents(messages: ChatMessage[], traits: ModelTraits): 
     }
   }
   const instruction = instructions.flat();
-  // A request needs something that a user said.
+  // A request needs at least one user turn.
   const isUsers = turns.length === 0 || !traits.takesSystemInstruction;
   if (isUsers) return { contents: toContents([{ by: "user", parts: instruction }, ...turns]) };
   return {
@@ -50,12 +50,12 @@ export type GeminiConversation = { systemInstruction?: { parts: GeminiPart[] }; 
 
 type GeminiContent = { role: "user" | "model"; parts: GeminiPart[] };
 
-/** Results of functions have a turn of their own, though the user's role. */
+/** Function results have their own turn, with the user's role. */
 type Turn = { by: "user" | "model" | "functions"; parts: GeminiPart[] };
 
 /**
- * Joins neighbouring turns of one speaker: the results of calls made at once belong together, and calls must directly
- * follow a user's turn. Turns that are empty would be refused.
+ * Joins consecutive turns of one speaker: results of parallel calls belong together, and calls must directly follow a
+ * user turn. Omits empty turns, which Gemini rejects.
  */
 function toContents(turns: Turn[]): GeminiContent[] {
   const joined: { by: Turn["by"]; parts: GeminiPart[][] }[] = [];
@@ -67,7 +67,7 @@ function toContents(turns: Turn[]): GeminiContent[] {
   return joined.map(({ by, parts }) => ({ role: by === "model" ? "model" : "user", parts: parts.flat() }));
 }
 
-/** What a function gave back: the message of a tool. https://ai.google.dev/api/caching#FunctionResponse */
+/** Converts a tool message. https://ai.google.dev/api/caching#FunctionResponse */
 function toResultParts(
   message: ChatMessage,
   param: string,
@@ -76,7 +76,7 @@ function toResultParts(
   const id = typeof message["tool_call_id"] === "string" ? message["tool_call_id"] : undefined;
   const name = (id === undefined ? null : calledFunctions.nameOf(id)) ?? message["name"];
   if (typeof name !== "string") {
-    throw invalidValue(`${param}.tool_call_id`, "must be the id of a tool call before it");
+    throw invalidValue(`${param}.tool_call_id`, "must be the ID of an earlier tool call");
   }
   const parts = toUserParts(message.content, `${param}.content`);
   const media = parts.filter(({ text }) => text === undefined);
@@ -84,27 +84,27 @@ function toResultParts(
   if (media.length === 0) return [{ functionResponse: { id, name, response } }];
   if (!traits.takesMediaInResults) return [{ functionResponse: { id, name, response } }, ...media];
   if (media.some(({ fileData }) => fileData)) {
-    throw unsupported(`${param}.content`, "Gemini takes media in results as data URLs only.");
+    throw unsupported(`${param}.content`, "Gemini accepts media in tool results only as data URLs.");
   }
   return [{ functionResponse: { id, name, response, parts: media } }];
 }
 
 type Conversation = { calledFunctions: CalledFunctions; traits: ModelTraits; jsonTexts: ValueCount };
 
-/** Gemini wants an object. JSON is given as such, so that the model sees its fields. */
+/** Gemini requires an object. JSON is parsed, so that the model sees its fields. */
 function toResponse(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   const mayBeJson = text.length <= jsonCharactersMax && /^\s*[{[]/.test(text);
   const value = mayBeJson ? parseShallowJson(text, jsonTexts, jsonDepthMax) : undefined;
-  // Whole numbers beyond 53 bits, such as ids, stay as they were written only inside a text.
+  // Integers beyond 53 bits, such as IDs, survive only inside text.
   const parsed = value === undefined || /(?<!\d)\d{16}/.test(text) ? undefined : value;
   if (isObject(parsed)) return parsed;
   return { result: Array.isArray(parsed) ? parsed : text };
 }
 
-/** A longer text stays one: to read it could keep others waiting. */
+/** A longer text stays text: parsing it could block other requests. */
 const jsonCharactersMax = 4_000_000;
 
-/** The functions that the model has called: a result names the call only, and Gemini wants the function. */
+/** The functions that the model called. A result refers to the call, but Gemini needs the function's name. */
 class CalledFunctions {
   readonly #names = new Map<string, string>();
 
@@ -124,17 +124,17 @@ class CalledFunctions {
   }
 }
 
-/** Every result repeats the name. Gemini takes none that is as long. */
+/** Every result repeats the name. Longer than any that Gemini accepts. */
 const nameLengthMax = 1_024;
 
-/** What the model said and called earlier, with the signatures it gave out then. */
+/** The model's earlier text and calls, with their signatures. */
 function toModelParts(
   message: ChatMessage,
   param: string,
   traits: ModelTraits,
   jsonTexts: ValueCount,
 ): GeminiPart[] {
-  if (isObject(message["audio"])) throw unsupported(`${param}.audio`, "Gemini does not keep what was said.");
+  if (isObject(message["audio"])) throw unsupported(`${param}.audio`, "Gemini does not store earlier audio.");
   const signatures = new ThoughtSignatures(message);
   const refusal = typeof message["refusal"] === "string" ? message["refusal"] : "";
   const texts = [...toTextParts(message.content, `${param}.content`), ...toTextParts(refusal, param)];
@@ -145,7 +145,7 @@ function toModelParts(
 
 type TurnContext = { signatures: ThoughtSignatures; traits: ModelTraits; jsonTexts: ValueCount };
 
-/** Of calls made at once only the first is signed. */
+/** Only the first of parallel calls has a signature. */
 function toCallParts(
   message: ChatMessage,
   param: string,
@@ -171,7 +171,7 @@ function toCallPart(
   jsonTexts: ValueCount,
 ): GeminiPart {
   if (!isObject(call)) throw invalidValue(param, "must be an object");
-  if (!isObject(call["function"])) throw unsupported(param, "Gemini knows calls of functions only.");
+  if (!isObject(call["function"])) throw unsupported(param, "Gemini supports only function calls.");
   const id = typeof call["id"] === "string" ? call["id"] : undefined;
   const functionCall = { id, ...toFunctionCall(call["function"], `${param}.function`, jsonTexts) };
   const signature = signatures.ofCall(call);
@@ -187,7 +187,7 @@ function toFunctionCall(
   return { name, args: parseArguments(json, `${param}.arguments`, jsonTexts) };
 }
 
-/** No arguments are an empty text as well as an empty object. */
+/** An empty text also means no arguments. */
 function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (json === undefined || json === null || json === "") return {};
   const args = typeof json === "string" ? parseShallowObject(json, jsonTexts, jsonDepthMax) : null;
@@ -195,5 +195,5 @@ function parseArguments(json: unknown, param: string, jsonTexts: ValueCount): Re
   return args;
 }
 
-/** Google's own limit for arguments and results is near. */
+/** Just below Google's own limit for arguments and results. */
 const jsonDepthMax = 64;

@@ -14,19 +14,19 @@ export type GeminiPart = {
 };
 
 /**
- * What a user says, shows and plays to the model.
+ * Converts a user's text and media.
  * @param content a text, an array of content parts, or nothing
  */
 export function toUserParts(content: unknown, param: string): GeminiPart[] {
   return toParts(content, param, toUserPart);
 }
 
-/** The same where only texts may stand. */
+/** The same for text-only content. */
 export function toTextParts(content: unknown, param: string): GeminiPart[] {
   return toParts(content, param, toTextPart);
 }
 
-/** Empty texts are refused by Gemini, and say nothing. */
+/** Omits empty texts, which Gemini rejects. */
 function toParts(content: unknown, param: string, toPart: ToPart): GeminiPart[] {
   if (typeof content === "string") return content === "" ? [] : [{ text: content }];
   if (!Array.isArray(content)) return [];
@@ -41,7 +41,7 @@ type ToPart = (part: Record<string, unknown>, param: string) => GeminiPart;
 
 function toTextPart(part: Record<string, unknown>, param: string): GeminiPart {
   const name = part["type"] === "refusal" ? "refusal" : "text";
-  if (part["type"] !== name) throw unsupported(`${param}.type`, "Gemini takes only text here.");
+  if (part["type"] !== name) throw unsupported(`${param}.type`, "Gemini accepts only text here.");
   const text = part[name];
   if (typeof text !== "string") throw invalidValue(`${param}.${name}`, "must be a string");
   return { text };
@@ -60,7 +60,7 @@ function toUserPart(part: Record<string, unknown>, param: string): GeminiPart {
     case "file":
       return toFilePart(objectIn(part, "file", param), `${param}.file`);
     default:
-      throw unsupported(`${param}.type`, "Gemini takes text, images, audio, video and files.");
+      throw unsupported(`${param}.type`, "Gemini accepts text, images, audio, video and files.");
   }
 }
 
@@ -71,8 +71,8 @@ function objectIn(part: Record<string, unknown>, name: string, param: string): R
 }
 
 /**
- * The bytes of a data URL, or the address from which Google fetches them itself: any on the web, YouTube's, and those of
- * its own file store. https://ai.google.dev/gemini-api/docs/file-input-methods
+ * The bytes of a data URL, or a URL that Google fetches: public web pages, YouTube and Google's own file store.
+ * https://ai.google.dev/gemini-api/docs/file-input-methods
  */
 function toMediaPart(url: unknown, param: string): GeminiPart {
   if (typeof url !== "string") throw invalidValue(param, "must be a string");
@@ -82,9 +82,8 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
     if (data === null || base64 === null) throw invalidValue(param, "must be a complete data URL");
     return { inlineData: { mimeType: data.mediaType, data: base64 } };
   }
-  if (!/^https?:\/\//i.test(url))
-    throw unsupported(param, "Gemini takes data URLs and addresses on the web.");
-  // The type is an optional field, and better left out than wrong.
+  if (!/^https?:\/\//i.test(url)) throw unsupported(param, "Gemini accepts data URLs and web URLs.");
+  // The type is optional. None is better than a wrong one.
   const mimeType = mediaTypeOf(url);
   return { fileData: { fileUri: url, ...(mimeType !== null && { mimeType }) } };
 }
@@ -92,12 +91,12 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
 function toAudioPart({ data, format }: Record<string, unknown>, param: string): GeminiPart {
   if (typeof data !== "string") throw invalidValue(`${param}.data`, "must be a string");
   if (typeof format !== "string" || !audioFormats.includes(format)) {
-    throw unsupported(`${param}.format`, `Gemini takes ${audioFormats.join(", ")}.`);
+    throw unsupported(`${param}.format`, `Gemini accepts ${audioFormats.join(", ")}.`);
   }
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }
 
-/** A file's id would be OpenAI's, unless it is a web address, as Google's are. */
+/** A file ID belongs to OpenAI, unless it is a URL, as Google's are. */
 function toFilePart(file: Record<string, unknown>, param: string): GeminiPart {
   const name = ["file_data", "file_url", "file_id"].find((field) => typeof file[field] === "string");
   if (name === undefined) throw invalidValue(param, "must have file_data");
@@ -111,14 +110,14 @@ function encode(text: string | null): string | null {
   return text === null ? null : Buffer.from(text).toString("base64");
 }
 
-/** The media type that a web address tells by its ending; null when it does not. */
+/** The media type by a URL's extension. Null for an unknown one. */
 function mediaTypeOf(url: string): string | null {
   const path = url.replace(/[?#].*$/s, "");
   const ending = /\.(\w{2,5})$/.exec(path)?.[1]?.toLowerCase();
   return (ending !== undefined && types.get(ending)) || null;
 }
 
-/** Those that Gemini takes. https://ai.google.dev/gemini-api/docs/file-input-methods#supported-content-types */
+/** The types that Gemini accepts. https://ai.google.dev/gemini-api/docs/file-input-methods#supported-content-types */
 const types = new Map([
   ["png", "image/png"],
   ["jpg", "image/jpeg"],

@@ -5,7 +5,7 @@ import type { Provider } from "../provider.ts";
 import { readModelNames } from "../read-model-names.ts";
 import { findPreset, presets } from "./presets.ts";
 
-/** OpenAI and everyone who speaks its form: requests and answers go through as they are. */
+/** OpenAI and compatible upstreams: requests and answers pass unchanged. */
 export const openAiCompatible: Provider = {
   label: "OpenAI-compatible",
   fields: { baseUrl: "required", apiKey: "optional" },
@@ -23,7 +23,7 @@ export const openAiCompatible: Provider = {
     };
     return {
       modelsEndpoint: endpointAt(settings, "/models", headers),
-      // Together sends the array itself.
+      // Together sends a bare array.
       readModelNames: (list) => readModelNames(Array.isArray(list) ? { data: list } : list, "data", "id"),
       chat: () => chatCompletionsApi(chat, quirks),
       embeddings: () => ({ form: "native", endpoint: embeddings }),

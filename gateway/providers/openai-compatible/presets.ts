@@ -1,27 +1,26 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import type { Preset } from "../provider.ts";
 
-/** Null for an upstream that nothing is known about: it gets what OpenAI would. */
+/** Null for an unknown upstream: it receives what OpenAI would. */
 export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
   return presets.find((preset) => preset.name === name) ?? null;
 }
 
 export type OpenAiCompatiblePreset = Preset &
   Partial<ChatQuirks> & {
-    /** Whether it has OpenAI's `/responses` too, in full: with streams, tools and reasoning. */
+    /** Whether it fully supports OpenAI's `/responses`, with streams, tools and reasoning. */
     speaksResponses?: true;
   };
 
 /**
- * What every upstream of this kind but OpenAI understands: the names that were there first. `max_completion_tokens` is
- * refused by Mistral (https://github.com/editor-code-assistant/eca/issues/231) and ignored, limit and all, by Ollama
- * (https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx); the developer's role is refused by
- * LM Studio (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669) and by most chat templates, which vLLM and
- * llama.cpp run.
+ * The older parameter names, which every compatible upstream understands. Mistral rejects `max_completion_tokens`
+ * (https://github.com/editor-code-assistant/eca/issues/231), and Ollama ignores it
+ * (https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx). LM Studio rejects the developer role
+ * (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669), as do most chat templates of vLLM and llama.cpp.
  */
 const firstNames: Partial<ChatQuirks> = { maxTokensName: "max_tokens", developerRole: "system" };
 
-/** For upstreams that document `max_completion_tokens`, but not the developer's role. */
+/** For upstreams that document `max_completion_tokens`, but not the developer role. */
 const oldRoles: Partial<ChatQuirks> = { developerRole: "system" };
 
 export const presets: readonly OpenAiCompatiblePreset[] = [
@@ -151,9 +150,9 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
   localPreset("lm-studio", "LM Studio", 1234),
 ];
 
-/** A server on the same machine, at its usual port. */
+/** A server on the same machine, at its default port. */
 function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
   const baseUrl = `http://localhost:${port}/v1`;
-  const hint = `Runs on the gateway's own machine, which it may call if it is started with UPSTREAM_PRIVATE_HOSTS=localhost:${port}.`;
+  const hint = `Runs on the gateway's own machine. Start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:${port} to allow it.`;
   return { name, label, baseUrl, hint, keyPageUrl: null, keyVariable: null, ...firstNames };
 }

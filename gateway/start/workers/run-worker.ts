@@ -3,12 +3,12 @@ import { welcome } from "../welcome.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 /**
- * One of several processes behind one port: serves until the primary says to stop, or a SIGTERM of its own does. A
- * terminal's Ctrl-C reaches every process, and it is the primary that decides what it means.
+ * One of several processes behind one port. Serves until the primary or its own SIGTERM stops it. A terminal's Ctrl-C
+ * reaches every process, so the primary handles it.
  */
 export async function runWorker(start: () => Promise<RunningGateway>): Promise<void> {
   process.on("SIGINT", () => {});
-  // Listened for from the beginning: a worker that has just taken a dead one's place may have to stop while it starts.
+  // Registered early, because a replacement worker may have to stop while it starts.
   const stopping = new Promise<void>((resolve) => {
     process.on("SIGTERM", () => resolve());
     process.on("message", ({ kind }: ToWorker) => {

@@ -8,14 +8,14 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pick<WorkerPool, "serving"> };
 
-/** One `/metrics` for all workers. Until the process ends: while they drain, they are worth looking at, too. */
+/** One `/metrics` for all workers, served until the process ends, because draining workers matter too. */
 export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMetricsOptions): Promise<void> {
   const print = async () => printWorkerMetrics(await readWorkerMetrics(workers.serving));
   const { url } = await startMetricsServer({ host, port, log, print });
-  log.info({ url }, "metrics can be read");
+  log.info({ url }, "metrics are available");
 }
 
-/** Asks every worker. One that does not answer soon, because it is dying or busy, is missing this time. */
+/** Asks every worker. A dying or busy one is missing from this scrape. */
 async function readWorkerMetrics(workers: ReadonlyMap<number, Worker>): Promise<Map<number, ReadMetric[]>> {
   const answers = await Promise.all([...workers].map(async ([place, worker]) => [place, await ask(worker)]));
   return new Map(answers.filter((answer): answer is [number, ReadMetric[]] => answer[1] !== null));
@@ -41,12 +41,12 @@ function ask(worker: Worker): Promise<ReadMetric[] | null> {
 const answerTimeoutMs = 2_000;
 
 /**
- * The metrics of several workers as one page, told apart by a label: a sum over them would fall when a worker is
- * replaced, and a counter that falls counts as one that began anew.
+ * The metrics of all workers on one page, with a worker label. A sum would fall when a worker is replaced, and a
+ * falling counter counts as reset.
  */
 async function printWorkerMetrics(byWorker: ReadonlyMap<number, ReadMetric[]>): Promise<MetricsPage> {
   const metrics = [...byWorker].map(([worker, read]) =>
-    // The label makes every value the only one of its kind; nothing is added up, and nothing left out.
+    // The label makes every value unique, so nothing is summed or lost.
     read.map((metric) => ({
       ...metric,
       aggregator: "sum" as const,

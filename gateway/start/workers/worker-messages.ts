@@ -1,15 +1,15 @@
 import type { ReadMetric } from "../../metrics/metrics.ts";
 
-/** What a worker tells its primary. */
+/** A worker's messages to the primary. */
 export type FromWorker =
   /** It serves. */
   | { kind: "started"; welcome: string }
   /** What it was asked for. */
   | { kind: "metrics"; metrics: ReadMetric[] };
 
-/** What the primary tells a worker. */
+/** The primary's messages to a worker. */
 export type ToWorker =
-  /** Finish the requests under way, then end. */
+  /** Finish the open requests, then exit. */
   | { kind: "stop" }
   /** Say what you have counted. */
   | { kind: "metrics" };

@@ -5,15 +5,14 @@ import type { FromWorker, ToWorker } from "./worker-messages.ts";
 type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "now" | "log"> };
 
 /**
- * The processes that serve, seen from the one that looks after them and puts another in the place of one that has died. The
- * system deals the connections out among them, not this process: those that it had dealt to a worker that was killed before
- * it took them would hang for ever, as they do with Node's own way (seen with Node 24).
+ * The serving processes, as seen by the primary, which replaces dead ones. The kernel distributes connections. With
+ * Node's own way, connections assigned to a killed worker hang forever (seen with Node 24).
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
   readonly #places: Place[];
   #isStopping = false;
-  /** Whether all have ended as they should since they were told to stop. */
+  /** Whether all workers have exited cleanly since the stop. */
   #hasStoppedWell = true;
   #onEmpty: (() => void) | null = null;
 
@@ -30,8 +29,8 @@ export class WorkerPool {
   }
 
   /**
-   * The first worker brings the database up to date and makes what a first start makes, before there are others. Gives what
-   * it has to say to whoever starts the gateway, when all serve; null when it could not start, and has said why.
+   * The first worker migrates the database and does the first start before others exist. Returns its welcome text when
+   * all serve. Null when it could not start and has printed why.
    */
   async start(): Promise<string | null> {
     const [first, ...others] = this.#places;
@@ -44,13 +43,13 @@ export class WorkerPool {
     return this.#isStopping;
   }
 
-  /** Those that serve now, by their places. */
+  /** The serving workers, by number. */
   get serving(): Map<number, Worker> {
     const serving = this.#places.filter(({ isServing }) => isServing);
     return new Map(serving.flatMap(({ number, worker }) => (worker ? [[number, worker]] : [])));
   }
 
-  /** Resolves when all workers have finished their requests and ended, with whether they ended well. */
+  /** Resolves when all workers have finished, with whether they exited cleanly. */
   async stop(): Promise<boolean> {
     this.#isStopping = true;
     for (const { timer } of this.#places) clearTimeout(timer);
@@ -62,7 +61,7 @@ export class WorkerPool {
     return this.#hasStoppedWell;
   }
 
-  /** Resolves when the worker serves, or has ended without: with null then. */
+  /** Resolves when the worker serves, or with null when it exited before. */
   #run(place: Place): Promise<string | null> {
     const { log, now } = this.#options.runtime;
     const { promise, resolve } = Promise.withResolvers<string | null>();
@@ -78,16 +77,16 @@ export class WorkerPool {
     place.startedAt = now();
     const worker = cluster.fork({ PORT: String(this.#options.port) });
     place.worker = worker;
-    // The system may have no room for another process, or the program may be gone; no exit follows then.
+    // The system may be out of processes, or the program may be missing. No exit event follows then.
     worker.on("error", (error) => {
-      log.error({ worker: place.number, error }, "a worker cannot be started, or not be told something");
+      log.error({ worker: place.number, error }, "cannot start or reach a worker");
       if (worker.process.pid === undefined) ended({ exitCode: null, signal: null });
     });
     worker.on("message", (message: FromWorker) => {
       if (message.kind !== "started") return;
       hasStarted = true;
       place.isServing = true;
-      log.info({ worker: place.number, pid: worker.process.pid }, "a worker serves");
+      log.info({ worker: place.number, pid: worker.process.pid }, "a worker started");
       resolve(message.welcome);
     });
     worker.once("exit", (exitCode, signal) => ended({ exitCode, signal }));
@@ -99,34 +98,34 @@ export class WorkerPool {
     if (this.#places.every(({ worker }) => worker === null)) this.#onEmpty?.();
   }
 
-  /** At once, unless it dies again and again: what kills it may need somebody to see to it. */
+  /** At once, unless it dies repeatedly: then the cause may need attention. */
   #replace(place: Place, end: WorkerEnd): void {
     const { now, log } = this.#options.runtime;
     if (now() - place.startedAt > livedLongMs) place.deaths = 0;
     const waitMs = place.deaths === 0 ? 0 : Math.min(pauseMs * 2 ** (place.deaths - 1), pauseMsMax);
     place.deaths++;
-    log.warn({ worker: place.number, ...end, waitMs }, "a worker has ended; another takes its place");
+    log.warn({ worker: place.number, ...end, waitMs }, "a worker exited and is being replaced");
     place.timer = setTimeout(() => void this.#run(place), waitMs);
   }
 }
 
-/** Both are null for one that was never there. */
+/** Both are null for a worker that never existed. */
 type WorkerEnd = { exitCode: number | null; signal: string | null };
 
-/** Where one worker after the other serves. */
+/** A slot for one worker after another. */
 type Place = {
   /** From 1 on. */
   readonly number: number;
   worker: Worker | null;
   isServing: boolean;
   startedAt: number;
-  /** How many have died here one soon after the other. */
+  /** The number of quick deaths in a row. */
   deaths: number;
-  /** Until another takes its place. */
+  /** Until a replacement starts. */
   timer: NodeJS.Timeout | undefined;
 };
 
-/** A worker that ends between the check and the message is seen by its exit. */
+/** The exit event reports a worker that ends between the check and the message. */
 function tell(worker: Worker, message: ToWorker): void {
   worker.send(message, () => {});
 }

@@ -5,10 +5,9 @@ import type { TokenUsage } from "../../wire/chat-completion.ts";
 export type Prices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
 
 /**
- * What a completion cost, in nano-dollars; null when a count or the price of a counted token is unknown. What is free costs
- * nothing, however much it was. Prices are nano-dollars per million tokens. Tokens that were cached, or written to a cache,
- * are part of the input, and cost what input costs where they have no price of their own; reasoning tokens are part of the
- * output.
+ * The cost of a request in nano-dollars. Null when a count or its price is unknown. Free models cost 0, whatever the
+ * counts. Prices are nano-dollars per million tokens. Cached tokens are part of the input and cost the input price
+ * without their own. Reasoning tokens are part of the output.
  */
 export function costOf(prices: Prices, usage: TokenUsage | null): number | null {
   if (isFree(prices)) return 0;
@@ -18,7 +17,7 @@ export function costOf(prices: Prices, usage: TokenUsage | null): number | null 
   if (inputPrice === null || (outputPrice === null && usage.outputTokens > 0)) return null;
   const cachedTokens = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
   const writtenTokens = Math.min(usage.cacheWriteInputTokens ?? 0, usage.inputTokens - cachedTokens);
-  // Integers throughout: a product of tokens and price can pass 2^53.
+  // BigInt, because tokens times price can exceed 2^53.
   const total =
     BigInt(usage.inputTokens - cachedTokens - writtenTokens) * BigInt(inputPrice) +
     BigInt(cachedTokens) * BigInt(cachedInputPrice ?? inputPrice) +
@@ -27,7 +26,7 @@ export function costOf(prices: Prices, usage: TokenUsage | null): number | null 
   return Number((total + tokensPerPrice / 2n) / tokensPerPrice);
 }
 
-/** What has no price of its own costs what input costs. */
+/** Tokens without their own price cost the input price. */
 function isFree({ inputPrice, cachedInputPrice, cacheWritePrice, outputPrice }: Prices): boolean {
   return inputPrice === 0 && outputPrice === 0 && !cachedInputPrice && !cacheWritePrice;
 }
@@ -35,8 +34,8 @@ function isFree({ inputPrice, cachedInputPrice, cacheWritePrice, outputPrice }: 
 const tokensPerPrice = 1_000_000n;
 
 /**
- * The cost as usage records have it, with the prices that made it.
- * @param prices null where no provider got anything of the request: that costs nothing, whatever prices are
+ * The cost for the usage record, with its prices.
+ * @param prices null where no provider received the request: it costs nothing
  */
 export function toCost(prices: Prices | null, usage: TokenUsage | null): Prices & { cost: number | null } {
   if (prices === null) return { cost: 0, ...noPrices };
@@ -44,7 +43,7 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null): Prices 
   return { cost: costOf(prices, usage), inputPrice, cachedInputPrice, cacheWritePrice, outputPrice };
 }
 
-/** Whether no provider got anything of the request: without prices and counts nothing else is known to cost nothing. */
+/** Whether no provider received the request: no other record has a cost without prices and counts. */
 export function isUnsent({ cost, inputPrice, inputTokens }: UsageRecordRow): boolean {
   return cost === 0 && inputPrice === null && inputTokens === null;
 }

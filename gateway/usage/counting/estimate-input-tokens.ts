@@ -1,31 +1,28 @@
 import { isObject } from "../../wire/json.ts";
 import { TokenMeter } from "./token-meter.ts";
 
-/**
- * About how many tokens a request has, whatever dialect it is in: the texts that its model reads, and something for each
- * message and for all that is no text.
- */
+/** Estimates a request's tokens in any dialect: its texts, plus a constant for each message and each attachment. */
 export function estimateInputTokens(body: Record<string, unknown>): number {
   const count: Count = { meter: new TokenMeter(), metered: 0, length: 0, tokens: 0 };
   for (const name of textMembers) addValue(count, body[name]);
   for (const name of toolMembers) if (body[name] !== undefined) addText(count, JSON.stringify(body[name]));
   const { meter, metered, length, tokens } = count;
-  // What was not looked at will be like what was.
+  // Extrapolates from the sampled part.
   return Math.round(tokens + (metered === 0 ? 0 : (meter.tokens / metered) * length));
 }
 
 type Count = {
   meter: TokenMeter;
-  /** Of how many characters the meter knows. */
+  /** The number of sampled characters. */
   metered: number;
   length: number;
-  /** For what is no text. */
+  /** Tokens besides text. */
   tokens: number;
 };
 
 function addValue(count: Count, value: unknown): void {
   if (typeof value === "string") addText(count, value);
-  // Embeddings take tokens, too.
+  // Embeddings accept token arrays.
   else if (typeof value === "number") count.tokens++;
   else if (Array.isArray(value)) for (const item of value) addValue(count, item);
   else if (isObject(value)) addObject(count, value);
@@ -47,11 +44,11 @@ function addText(count: Count, text: string): void {
   count.length += text.length;
 }
 
-/** Where the dialects have what the model reads. */
+/** The members with text for the model. */
 const textMembers = ["system", "instructions", "messages", "input"];
 const toolMembers = ["tools", "functions", "response_format"];
 
-/** Texts that are not shown to the model, or are one token at most. */
+/** Texts that the model does not see, or that are at most one token. */
 const markNames = new Set([
   "role",
   "type",
@@ -68,12 +65,12 @@ const markNames = new Set([
   "format",
 ]);
 
-/** What is no text has some hundred to some thousand tokens, which nobody knows who cannot see it. */
+/** Attachments have some hundred to some thousand tokens, unknown without decoding them. */
 const attachmentNames = new Set(["image_url", "input_audio", "file", "source", "file_data", "file_id"]);
 const attachmentTokens = 1_000;
 
 /** https://developers.openai.com/cookbook/examples/how_to_count_tokens_with_tiktoken */
 const messageTokens = 3;
 
-/** Some two milliseconds. */
+/** About two milliseconds. */
 const charactersMax = 262_144;

@@ -1,11 +1,10 @@
 /**
- * Counts about how many tokens text has while it passes, in some nanoseconds a character, and keeps nothing of it. Fitted
- * to OpenAI's newest encoding (o200k), from which it is off by some 15 % in most languages and in code; other vendors'
- * tokenizers differ from that one by more. The tokenizer itself would take 70 MB, and stop everything for a fifth of a
- * second when it is first needed, in the middle of other people's streams.
+ * Estimates the tokens of text as it passes, in nanoseconds per character, without keeping it. Fitted to OpenAI's
+ * newest encoding (o200k), with an error of about 15 % in most languages and code. Other vendors' tokenizers differ by
+ * more. The real tokenizer needs 70 MB and would block running streams for 200 ms when it loads.
  */
 export class TokenMeter {
-  /** What has been counted, without the run of characters at the end. */
+  /** The count, without the last run of characters. */
   #tokens = 0;
   #kind = space;
   #length = 0;
@@ -20,10 +19,10 @@ export class TokenMeter {
   }
 
   /**
-   * The inside of a JSON string.
-   * @param text bytes of UTF-8, one character a byte
-   * @param at behind the opening quote
-   * @returns where the closing quote is, or the end of the text
+   * Counts the inside of a JSON string.
+   * @param text Latin-1 text of UTF-8 bytes
+   * @param at the position after the opening quote
+   * @returns the position of the closing quote, or the end of the text
    */
   addJson(text: string, at: number): number {
     for (; at < text.length; at++) {
@@ -37,13 +36,13 @@ export class TokenMeter {
     return text.length;
   }
 
-  /** A character of two UTF-16 code units, mostly an emoji. */
+  /** A surrogate pair, usually an emoji. */
   #pushRare(): void {
     this.#push(0xd83d);
     this.#push(0xde00);
   }
 
-  /** Returns how long it is, without the backslash. */
+  /** Returns its length, without the backslash. */
   #pushEscaped(text: string, at: number): number {
     const byte = text.charCodeAt(at);
     if (byte === letterU) {
@@ -59,7 +58,7 @@ export class TokenMeter {
     const wasLower = this.#isLower;
     this.#isLower = code >= 0x61 && code <= 0x7a;
     if (kind === latin && code >= 0xc0) this.#tokens += tokensOfAccent(code);
-    // Names such as `timeToFirstToken` are several words.
+    // Names such as `timeToFirstToken` count as several words.
     const isNewWord = kind !== this.#kind || (wasLower && kind === latin && code <= 0x5a);
     if (!isNewWord) {
       this.#length++;
@@ -76,7 +75,7 @@ function tokensOf({ tokens, freeCharacters, charactersPerToken }: CharacterKind,
   return tokens + (length > freeCharacters ? (length - freeCharacters) / charactersPerToken : 0);
 }
 
-/** Words with letters that English does not have are in shorter pieces; those of central Europe most of all. */
+/** Words with non-English letters split into shorter tokens, most of all in central European languages. */
 function tokensOfAccent(code: number): number {
   return code >= 0x100 && code < 0x180 ? 1 : 0.25;
 }
@@ -93,7 +92,7 @@ const backslash = 0x5c;
 const letterU = 0x75;
 const escapes: Record<string, number> = { n: 0x0a, r: 0x0d, t: 0x09, b: 0x08, f: 0x0c };
 
-/** What kind of character a UTF-16 code unit is, as far as tokenizers care. */
+/** The kind of a UTF-16 code unit, as far as tokenizers distinguish them. */
 function kindOf(code: number): CharacterKind {
   if (code < 0x80) return ascii[code] ?? sign;
   if (code < 0xc0) return sign;
@@ -112,11 +111,11 @@ function kindOf(code: number): CharacterKind {
   return eastAsian;
 }
 
-/** Characters of one kind in a row take `tokens`, and more where they are more than `freeCharacters`. */
+/** A run of one kind costs `tokens`, and more beyond `freeCharacters`. */
 type CharacterKind = { tokens: number; freeCharacters: number; charactersPerToken: number };
 
 const latin: CharacterKind = { tokens: 1, freeCharacters: 6, charactersPerToken: 6 };
-/** One space belongs to the word behind it, and many in a row are one token. */
+/** One space belongs to the next word. Several in a row are one token. */
 const space: CharacterKind = { tokens: 0, freeCharacters: 1, charactersPerToken: 50 };
 const lineEnd: CharacterKind = { tokens: 0.8, freeCharacters: 2, charactersPerToken: 16 };
 const digits: CharacterKind = { tokens: 1, freeCharacters: 3, charactersPerToken: 3 };
@@ -142,17 +141,17 @@ const ascii: readonly CharacterKind[] = Array.from({ length: 0x80 }, (_, code) =
 });
 
 /**
- * Counts the tokens of output text in JSON that passes, without parsing it: the strings behind certain names. Most events
- * of a stream are alike up to the text, so the name is first looked for where it stood the last time.
+ * Counts the output tokens of passing JSON without parsing it: the strings after certain names. Events of a stream are
+ * similar, so the name is first looked for at its last position.
  */
 export class OutputMeter {
   readonly #meter = new TokenMeter();
   readonly #names: RegExp;
-  /** The name of the last event, up to the quote behind it, and how far from the event's start it stood. */
+  /** The last event's name up to its opening quote, and its offset in the event. */
   #name = "";
   #distance = 0;
 
-  /** @param names a global pattern that ends with the opening quote of the text */
+  /** @param names a global pattern that ends with the text's opening quote */
   constructor(names: RegExp) {
     this.#names = names;
   }
@@ -161,7 +160,7 @@ export class OutputMeter {
     return this.#meter.tokens;
   }
 
-  /** @param text bytes of UTF-8, one character a byte, with a JSON object from `start` to `end` */
+  /** @param text Latin-1 text of UTF-8 bytes, with a JSON object from `start` to `end` */
   read(text: string, start: number, end: number): void {
     if (this.#name !== "" && text.startsWith(this.#name, start + this.#distance)) {
       this.#meter.addJson(text, start + this.#distance + this.#name.length);
@@ -172,7 +171,7 @@ export class OutputMeter {
     let count = 0;
     this.#names.lastIndex = 0;
     for (let found = this.#names.exec(event); found; found = this.#names.exec(event)) {
-      // Where one event has several texts, the next one may too.
+      // After an event with several texts, the next one may have several too.
       this.#name = count++ === 0 ? found[0] : "";
       this.#distance = found.index;
       this.#names.lastIndex = this.#meter.addJson(event, found.index + found[0].length);
@@ -180,6 +179,6 @@ export class OutputMeter {
   }
 }
 
-/** Members with output text in whole answers of every form. */
+/** Members with output text in whole answers of every dialect. */
 export const answerNames = () =>
   /"(?:content|reasoning_content|reasoning|refusal|arguments|text|thinking)"\s*:\s*"/g;

@@ -1,6 +1,6 @@
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 
-/** Two sums as one; what it is told apart by is the first one's. */
+/** Adds two sums. The group is the first one's. */
 export function addSums(one: UsageSum, other: UsageSum): UsageSum {
   return {
     ...one,

@@ -1,7 +1,7 @@
 import { latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 
-/** Null where there are no requests. */
+/** Null without requests. */
 export function averageLatencyMs({
   latencyMs,
   requests,
@@ -10,9 +10,8 @@ export function averageLatencyMs({
 }
 
 /**
- * What that share of the requests took at most, as if those of a range were spread over it evenly; null where there are so
- * few requests that it would say more of the range than of them. Of the longest ones it is known only that they took longer
- * than the last bound, which is given then.
+ * The latency that this share of the requests does not exceed, interpolated within a bucket. Null for too few requests.
+ * The open last bucket returns its lower bound.
  */
 export function percentileMs(latencies: readonly number[], share: number): number | null {
   const total = latencies.reduce((sum, count) => sum + count, 0);
@@ -27,5 +26,5 @@ export function percentileMs(latencies: readonly number[], share: number): numbe
   return latencyBoundsMs.at(-1) ?? null;
 }
 
-/** 5 % of them are one request. */
+/** With fewer, 5 % is less than one request. */
 const requestsLeast = 20;

@@ -3,9 +3,8 @@ import type { UsageCondition, UsageFilter, UsagePage } from "../../../db/reposit
 import { firstIdAt, timeOfId } from "../../ids.ts";
 
 /**
- * The same page by a shorter way. Of a filter with several conditions an index serves only one, so what is rare would be
- * looked for through all that meets that one. The roll-ups tell on which days there is any, and which of the conditions few
- * records meet. Null when there is nothing.
+ * Finds the same page faster. An index serves only one condition of a filter, so rare matches would be searched among
+ * all rows of that condition. The roll-ups show the days with matches and the rarest condition. Null for an empty page.
  */
 export async function narrowPage(
   { usageRollUps }: Repositories,
@@ -18,7 +17,7 @@ export async function narrowPage(
   const days = await usageRollUps.days({ filter: page.filter, before, daysMax }, timeoutMs);
   const [newest] = days;
   if (!newest) return null;
-  // Of the newest day a part may be excluded, so what is counted on begins with the day before it.
+  // The filter may exclude part of the newest day, so counting starts with the day before.
   let found = 0;
   const enough = days.slice(1).find(({ requests }) => (found += requests) >= page.limit);
   if (!enough && days.length === daysMax) return page;
@@ -41,7 +40,7 @@ export async function narrowPage(
 }
 
 const dayMs = 86_400_000;
-/** More than a year: what has so few requests that a page goes beyond is rare enough. */
+/** More than a year: a page that spans longer is rare enough. */
 const daysMax = 400;
 
 /** Each condition of a filter alone. */

@@ -2,17 +2,17 @@ import type { Database } from "../../../db/database.ts";
 import { findKind } from "../../providers/registry.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 
-/** What a newcomer has done already. What was done once counts, whatever was deleted later. */
+/** The onboarding steps that are done. A step stays done after a deletion. */
 export type OnboardingSteps = {
-  /** Whether there is a provider besides the demo, or was one that was called. */
+  /** Whether a provider other than the demo exists or was called. */
   hasProvider: boolean;
-  /** Whether there is a key that somebody made, or was one that was used; for members, of their own. */
+  /** Whether someone created a key or used one. For members, their own. */
   hasKey: boolean;
-  /** Whether a request was made with such a key, and there was a provider. */
+  /** Whether such a key made a request while a provider existed. */
   hasRequest: boolean;
 };
 
-/** The way from an empty gateway to one that is used. */
+/** The steps from an empty gateway to one in use. */
 export class Onboarding {
   readonly #database: Database;
 
@@ -31,12 +31,12 @@ export class Onboarding {
       return {
         hasProvider,
         hasKey: hasUsedKey || (await apiKeys.existsOf(owner)),
-        // Before that only the demo can have answered.
+        // Before that, only the demo can have answered.
         hasRequest: hasProvider && hasUsedKey,
       };
     });
   }
 }
 
-/** That of the first start, which may have been deleted. */
+/** The demo of the first start, which may be deleted. */
 const firstDemo = "demo";

@@ -1,6 +1,6 @@
 /**
- * A moment or a day (which begins in UTC) in ISO 8601, with four digits for the year; null where there is none such. JavaScript's
- * own reader takes 31 February for 3 March.
+ * Parses an ISO 8601 moment, or a day (its start in UTC), with a four-digit year. Null for an invalid one. JavaScript's
+ * parser reads 31 February as 3 March.
  */
 export function parseMoment(text: string): Date | null {
   const day = text.slice(0, "2026-11-21".length);

@@ -5,8 +5,8 @@ import { parseMoment } from "./parse-moment.ts";
 import { recomputeCosts, type RecomputedModel, type RecomputeWish } from "./recompute-costs.ts";
 
 /**
- * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: works out the costs of a period anew, by
- * today's prices, and says what changed. Throws a `StartError` when it is called wrongly.
+ * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: recomputes the costs of a period with
+ * today's prices and prints the changes. Throws a `StartError` for wrong parameters.
  */
 export async function recomputeCommand(
   database: Database,
@@ -19,10 +19,10 @@ export async function recomputeCommand(
     if (performance.now() - saidAt < progressIntervalMs) return;
     saidAt = performance.now();
     say(
-      `Done up to ${time.toISOString()}. If it is interrupted, it can go on with --from ${time.toISOString()}`,
+      `Done up to ${time.toISOString()}. After an interruption, continue with --from ${time.toISOString()}`,
     );
   });
-  if (results.length === 0) return say("There are no requests to such models in this time.");
+  if (results.length === 0) return say("No requests to these models in this period.");
   for (const result of results) say(describe(result));
 }
 
@@ -45,7 +45,7 @@ function readWish(parameters: string[]): RecomputeWish {
 }
 
 const usage =
-  "npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]: requests from the first moment on and before the second; days begin in UTC.";
+  "npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]: requests from the first moment and before the second. Days start in UTC.";
 
 function readMoment(name: string, text: string | undefined): Date {
   if (text === undefined) throw new Error(`${name} is missing`);
@@ -58,8 +58,8 @@ const momentPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d
 
 function describe(result: RecomputedModel): string {
   const { model, records, changed, costBefore, costAfter, unknownBefore, unknownAfter } = result;
-  const sums = `${formatDollars(costBefore)} before (${unknownBefore} unknown), ${formatDollars(costAfter)} now (${unknownAfter} unknown)`;
-  return `${model}: ${changed} of ${records} requests cost something else now. ${sums}`;
+  const sums = `${formatDollars(costBefore)} before (${unknownBefore} unpriced), ${formatDollars(costAfter)} now (${unknownAfter} unpriced)`;
+  return `${model}: the cost of ${changed} of ${records} requests changed. ${sums}`;
 }
 
 function formatDollars(nano: bigint): string {

@@ -9,11 +9,11 @@ import { costOf, isUnsent } from "../counting/cost.ts";
 export type RecomputeWish = {
   from: Date;
   to: Date;
-  /** The slug of the model whose requests are meant; all models where it is not given. */
+  /** The slug of one model. All models without it. */
   model?: string | undefined;
 };
 
-/** What became of one model's requests, in nano-dollars. */
+/** The result for one model, in nano-dollars. */
 export type RecomputedModel = {
   model: string;
   records: number;
@@ -25,11 +25,10 @@ export type RecomputedModel = {
 };
 
 /**
- * Works out the costs of a period anew, by the prices that models have today, for when a price was not known or wrong.
- * The prices are written down with the records, and the roll-ups are put right in the same transactions. It does some
- * hundred records at a time; to be interrupted and run again does no harm. Records whose model is gone, or has no price,
- * stay as they are, and so do those of requests that no provider got.
- * @param onProgress is told the time up to which it is done
+ * Recomputes the costs of a period with the models' current prices, for prices that were missing or wrong. Stores the
+ * prices with the records and corrects the roll-ups in the same transactions, a few hundred records at a time. It can
+ * be interrupted and repeated. Records without a model, a price or an upstream call stay unchanged.
+ * @param onProgress receives the time up to which records are done
  */
 export async function recomputeCosts(
   database: Database,
@@ -39,7 +38,7 @@ export async function recomputeCosts(
   const models = await database.read(readModels);
   const wanted = model === undefined ? undefined : models.find(({ slug }) => slug === model);
   if (model !== undefined && !wanted) {
-    throw new GatewayError("invalid_value", `There is no model ${model}.`, { param: "model" });
+    throw new GatewayError("invalid_value", `The model ${model} does not exist.`, { param: "model" });
   }
   const modelOf = answeringModel(models);
   const results = new Map<string, RecomputedModel>();
@@ -61,11 +60,11 @@ export async function recomputeCosts(
       );
       return { records, pairs };
     });
-    // Not before it is committed: a transaction may be run twice.
+    // After the commit: a transaction may run twice.
     for (const { before, after } of done.pairs) count(results, modelOf(before)?.slug ?? "", before, after);
     const last = done.records.at(-1);
     if (!last || done.records.length < recordsPerTransaction) return [...results.values()];
-    // What sorts right behind it.
+    // The first ID after it.
     fromId = `${last.id}0`;
     onProgress(last.createdAt);
     if (database.isSqlite) await pause(othersTurnMs);
@@ -73,7 +72,7 @@ export async function recomputeCosts(
 }
 
 const recordsPerTransaction = 500;
-/** SQLite has one writer and no queue: a gateway beside it asks now and then, and stands still until it finds its turn. */
+/** SQLite has one writer and no queue. A gateway beside this command polls, and waits until it finds a gap. */
 const othersTurnMs = 20;
 
 type PricedModel = ModelRow & { providerName: string };
@@ -86,7 +85,7 @@ async function readModels({ models, providers }: Repositories): Promise<PricedMo
   }));
 }
 
-/** The model that answered: the one that was asked for, or where a fallback did, the one of its provider and name there. */
+/** The answering model: the requested one, or the fallback with its provider and name. */
 function answeringModel(models: PricedModel[]) {
   const bySlug = new Map(models.map((model) => [model.slug, model]));
   const byUpstream = Map.groupBy(

@@ -8,7 +8,7 @@ import type { Settings } from "../../config/limit-variables.ts";
 import { narrowPage } from "./narrow-page.ts";
 import { summarizeUsage } from "./usage-summary.ts";
 
-/** Which usage somebody wants to see: made in `from` ≤ … < `to`. */
+/** A query of usage: `from` ≤ time < `to`. */
 export type UsageWish = {
   apiKeyId?: string | undefined;
   model?: string | undefined;
@@ -18,7 +18,7 @@ export type UsageWish = {
   to?: Date | undefined;
 };
 
-/** `after` is the id of a record; the page begins with the one before it. */
+/** `after` is the ID of a record. The page starts with the one before it. */
 type PageWish = { first: number; after?: string | undefined };
 
 type UsageHistoryOptions = {
@@ -27,8 +27,8 @@ type UsageHistoryOptions = {
 };
 
 /**
- * What was used, for people to look at. A member sees what the member's own keys used, those that are gone included: the
- * owner is in every query.
+ * The usage history for people. A member sees their own keys' usage, deleted keys included: the owner is part of every
+ * query.
  */
 export class UsageHistory {
   readonly #database: Database;
@@ -52,7 +52,7 @@ export class UsageHistory {
     });
   }
 
-  /** Null when there is none that this person may see. */
+  /** Null for a record that the user cannot see. */
   get(person: Person, id: string): Promise<OwnedRecord | null> {
     return this.#database.read(async (repositories) => {
       const found = await repositories.usageRecords.find(id, ownerScope(person));
@@ -61,7 +61,7 @@ export class UsageHistory {
     });
   }
 
-  /** Sums by dimension and interval, in UTC. Throws `invalid_value` when there are too many. */
+  /** Sums by dimension and interval, in UTC. Throws `invalid_value` for too many rows. */
   summarize(person: Person, wish: UsageWish, by: SummaryWish): Promise<UsageSum[]> {
     const query = { filter: filterOf(person, wish), period: wish, ...by };
     return this.#database.read((repositories) => summarizeUsage(repositories, query, this.#limits));
@@ -70,7 +70,7 @@ export class UsageHistory {
 
 export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 
-/** With the name of whoever owned the key, as they are called now; null where nobody did. */
+/** With the current name of the key's owner. Null without an owner. */
 export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
 export type SummaryWish = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
@@ -79,7 +79,7 @@ function filterOf(person: Person, { apiKeyId, model, provider, status }: UsageWi
   return { owner: ownerScope(person), apiKeyId, model, provider, status };
 }
 
-/** A period is a range of ids, as these begin with their time. */
+/** A period is a range of IDs, because IDs start with their time. */
 function idsOf({ from, to }: UsageWish, after: string | undefined) {
   const end = to && firstIdAt("req", to.getTime());
   return {

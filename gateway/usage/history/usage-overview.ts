@@ -4,13 +4,13 @@ import { addSums } from "./add-sums.ts";
 import { averageLatencyMs, percentileMs } from "./latency.ts";
 import type { UsageHistory } from "./usage-history.ts";
 
-/** What happened in a time. Latencies are of the requests that succeeded. */
+/** The activity of a period. Latencies are of successful requests. */
 type Activity = {
   requests: number;
-  /** Requests that failed, or were ended by the gateway. */
+  /** Requests that failed or that the gateway ended. */
   errors: number;
   successes: number;
-  /** US dollars, of the requests whose cost is known; null when it is known of none. */
+  /** US dollars of the requests with a known cost. Null when none has one. */
   costUsd: number | null;
   unknownCosts: number;
   averageLatencyMs: number | null;
@@ -20,14 +20,14 @@ type Activity = {
 export type UsageOverview = {
   from: Date;
   to: Date;
-  /** 24 of them, oldest first; the last one is not over yet. */
+  /** 24 of them, oldest first. The last one is still running. */
   hours: (Activity & { startsAt: Date })[];
   total: Activity;
-  /** As long a time, one day earlier. */
+  /** The same length of time, one day earlier. */
   dayBefore: Activity;
 };
 
-/** The last 24 hours of what a person may see, compared with the day before. */
+/** The last 24 hours of the usage a user can see, compared with the day before. */
 export async function readOverview(
   history: UsageHistory,
   person: Person,

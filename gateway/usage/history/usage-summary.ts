@@ -15,8 +15,8 @@ export type UsageSummaryQuery = {
 type SummaryLimits = { usageQueryTimeoutMs: number; usageSummaryRowsMax: number };
 
 /**
- * Sums of usage by dimension and interval (in UTC), exact to the millisecond: equal to the sums of the records that a page
- * with the same filter shows. Without dimensions and interval there is one row, even where there is nothing.
+ * Sums of usage by dimension and interval, in UTC. They equal the sums of the filtered records to the millisecond.
+ * Without dimensions and interval there is always one row.
  */
 export async function summarizeUsage(
   { usageRollUps, apiKeys }: Repositories,
@@ -45,14 +45,14 @@ function summed(part: PeriodPart) {
   };
 }
 
-/** As keys are called today; one that is gone keeps a name that it had. */
+/** Keys have their current names. Deleted ones keep an earlier name. */
 async function nameKeys(apiKeys: Repositories["apiKeys"], rows: UsageSum[]): Promise<void> {
   const ids = new Set(rows.flatMap(({ apiKeyId }) => apiKeyId ?? []));
   const names = await apiKeys.names([...ids]);
   for (const row of rows) row.apiKeyName = names.get(row.apiKeyId ?? "") ?? row.apiKeyName;
 }
 
-/** Oldest first, and within an interval what was asked most. */
+/** Oldest first. Within an interval, most requests first. */
 function inOrder(one: UsageSum, other: UsageSum): number {
   return (one.startsAt?.getTime() ?? 0) - (other.startsAt?.getTime() ?? 0) || other.requests - one.requests;
 }
@@ -60,11 +60,11 @@ function inOrder(one: UsageSum, other: UsageSum): number {
 function tooManyRows(rowsMax: number): GatewayError {
   return new GatewayError(
     "invalid_value",
-    `The summary would have more than ${rowsMax} rows. Ask for a shorter time, a longer interval or fewer dimensions.`,
+    `The summary would have more than ${rowsMax} rows. Use a shorter period, a longer interval or fewer dimensions.`,
   );
 }
 
-/** A part of a period, and what has its sums: roll-ups where it is made of whole hours or days, else the records. */
+/** A part of a period and its source: roll-ups for whole hours or days, otherwise records. */
 type PeriodPart =
   | { of: "records"; from: Date; to: Date }
   /** Null is without an end. */
@@ -73,11 +73,11 @@ type PeriodPart =
 type Period = { from?: Date | undefined; to?: Date | undefined };
 
 /**
- * Cuts the period `from` ≤ … < `to` into parts whose sums are cheap: days in the middle, hours up to them, and records for
- * what is left of the first and the last hour. Where sums are wanted by the hour there are no days.
+ * Splits the period `from` ≤ time < `to` into parts with cheap sums: days in the middle, hours around them, and records
+ * at both ends. Hourly sums use no days.
  */
 function splitPeriod({ from, to }: Period, byHour: boolean): PeriodPart[] {
-  // Nothing, but something to sum: where one row is wanted, it is there with zeros.
+  // An empty part, so that a query for one row returns zeros.
   if (from && to && from >= to) return [{ of: "records", from, to }];
   const firstHour = from && ceiling(from, hourMs);
   const lastHour = to && floor(to, hourMs);

@@ -4,22 +4,22 @@ import { type Prices, toCost } from "../counting/cost.ts";
 import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
 import type { UsageRecord } from "./segment.ts";
 
-/** What a usage record keeps of a request, whatever its outcome. */
+/** The members of a request for its usage record, whatever the outcome. */
 export type RecordedRequest = {
   readonly id: string;
   readonly createdAt: Date;
-  /** By `performance.now()`. */
+  /** From `performance.now()`. */
   readonly startedAt: number;
   readonly key: { id: string; name: string; ownerId: string | null };
   readonly endpoint: string;
-  /** The client's coding tool; null for any other client. */
+  /** The client's coding tool. Null for any other client. */
   readonly clientTool: string | null;
-  /** Empty where the request's `model` may be something else than a name. */
+  /** Empty where the request's `model` may be other text. */
   readonly requestedModel: string;
   readonly stream: boolean;
   /** Parses the body again. */
   readonly readBody: (() => Record<string, unknown>) | null;
-  /** The last candidate that was tried. */
+  /** The last attempted candidate. */
   readonly candidate: {
     providerName: string;
     credentialId: string | null;
@@ -28,17 +28,17 @@ export type RecordedRequest = {
   } | null;
   readonly attempts: number;
   readonly call: { readonly wasSent: boolean } | null;
-  /** Null where the upstream has not answered, or refused. */
+  /** Null where the upstream has not answered or has refused. */
   readonly answer: RecordedAnswer | null;
 };
 
-/** An upstream's answer with status 200, as far as it has come. */
+/** An upstream's answer with status 200, so far. */
 export type RecordedAnswer = {
   /** An estimate of its output. */
   readonly tokens: number;
-  /** The upstream's report, which is partial in an unfinished stream. */
+  /** The upstream's report. Partial in an unfinished stream. */
   readonly usage: TokenUsage | null;
-  /** By `performance.now()`. */
+  /** From `performance.now()`. */
   readonly firstTokenAt: number | null;
 };
 
@@ -52,7 +52,7 @@ export type Outcome = {
 export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | null = null): UsageRecord {
   const { key, candidate, answer, startedAt } = request;
   const error = outcome?.error ?? null;
-  // A provider that received nothing of the request has no usage to record.
+  // A provider that received nothing has no usage.
   const sentTo = outcome === null || request.call?.wasSent ? candidate : null;
   const counted = outcome && sentTo && completeUsage(request, outcome.status);
   const firstTokenAt = answer?.firstTokenAt ?? null;
@@ -72,7 +72,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     stream: request.stream,
     status: outcome?.status ?? "INTERRUPTED",
     httpStatus: outcome?.httpStatus ?? 500,
-    // The upstream's code, where it is the upstream's error.
+    // The upstream's code for an upstream error.
     errorCode: outcome ? (error?.upstream?.code ?? error?.code ?? null) : "gateway_died",
     limitedBy: error?.limitedBy ?? null,
     errorReason: error?.reason ?? null,
@@ -84,8 +84,8 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
 }
 
 /**
- * The counts of a request that an upstream received, with estimates for what the upstream did not report. Null where it
- * presumably did no work: a request that failed before it was answered. A request that the client left may have counts.
+ * The counts of a request that an upstream received, with estimates for missing ones. Null where it presumably did no
+ * work: a request that failed before an answer. A request with a disconnected client may have counts.
  */
 function completeUsage(
   { answer, readBody }: RecordedRequest,
@@ -104,7 +104,7 @@ function completeUsage(
   return { usage: { ...(reported ?? nothingReported), inputTokens, outputTokens }, estimated: true };
 }
 
-/** Tokens as usage records have them; null for unknown ones. */
+/** The token columns of a usage record. Null for unknown counts. */
 function usageColumns(counted: CompletedUsage | null) {
   const usage = counted?.usage;
   return {
@@ -120,8 +120,8 @@ function usageColumns(counted: CompletedUsage | null) {
 type CompletedUsage = { usage: TokenUsage; estimated: boolean };
 
 /**
- * Some upstreams report as they go, thoughts that are not shown included; Anthropic's reports a token or a few at the
- * beginning, and then nothing until the end.
+ * Some upstreams report as they go, with hidden reasoning. Anthropic reports a few tokens at the start and the rest at
+ * the end.
  */
 function latestOf(reported: number, estimated: number): number {
   return reported >= estimated / 2 ? reported : estimated;

@@ -5,13 +5,13 @@ import type { Shipper } from "./shipper.ts";
 type DirectWriterOptions = {
   shipper: Shipper;
   appendToSpool: (records: readonly UsageRecord[]) => boolean;
-  /** The records of these are safe. */
+  /** Called when these records are safe. */
   onSafe: (pending: readonly PendingRecord[]) => void;
 };
 
 /**
- * Where records go while the disk is full: to the database at once, with the answers' ends waiting for it. While neither
- * takes them they are kept in memory; no new request is let in then, so they are no more than those that were under way.
+ * Writes records to the database directly while the disk is full, before the answers end. Records that neither accepts
+ * stay in memory. No new request is admitted then, so at most the running ones wait.
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
@@ -22,7 +22,7 @@ export class DirectWriter {
     this.#options = options;
   }
 
-  /** Whether there are records that nothing takes. */
+  /** Whether records are waiting that neither accepts. */
   get isStuck(): boolean {
     return this.#waiting.some(({ hasProceeded }) => hasProceeded);
   }
@@ -31,13 +31,13 @@ export class DirectWriter {
     return this.#waiting.length === 0;
   }
 
-  /** What the disk did not take. */
+  /** Adds what the disk refused. */
   write(pending: readonly PendingRecord[]): void {
     this.#waiting.push(...pending);
     void this.flush();
   }
 
-  /** Resolves when all are safe, or neither the disk nor the database took them. */
+  /** Resolves when all are safe, or when neither the disk nor the database accepted them. */
   flush(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;
@@ -50,11 +50,11 @@ export class DirectWriter {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice();
       const left = batch.map(({ record }) => record);
-      // There may be room on the disk again.
+      // The disk may have room again.
       const isSafe = (await shipper.ship(left)) || appendToSpool(left);
       const safe = isSafe ? batch : batch.slice(0, batch.length - left.length);
       this.#waiting = this.#waiting.slice(safe.length);
-      // An answer that has been paid for is not held back for longer than this.
+      // A paid answer is not delayed longer than this.
       for (const each of batch) each.proceed();
       onSafe(safe);
       if (!isSafe) return;

@@ -4,7 +4,7 @@ import type { Shipper } from "./shipper.ts";
 import { type LockFile, type ReportLeftover, SpoolFolder } from "./spool-folder.ts";
 
 type LeftoversOptions = {
-  /** Where every process has its folder. */
+  /** The parent of all processes' folders. */
   root: string;
   lockFile: LockFile;
   shipper: Shipper;
@@ -12,7 +12,7 @@ type LeftoversOptions = {
   adoptIntervalMs: number;
 };
 
-/** Ships what dead processes have left: at the start, and for as long as others may die. */
+/** Ships the records of dead processes, at start and periodically. */
 export class Leftovers {
   readonly #options: LeftoversOptions;
   readonly #timer: NodeJS.Timeout;
@@ -25,7 +25,7 @@ export class Leftovers {
     this.#timer = setInterval(() => void this.adopt(), options.adoptIntervalMs).unref();
   }
 
-  /** Resolves when nothing is left that can be read, or the database did not take it. */
+  /** Resolves when nothing readable is left, or when the database refused it. */
   adopt(): Promise<void> {
     this.#adopting ??= this.#adoptAll().finally(() => {
       this.#adopting = null;
@@ -44,19 +44,19 @@ export class Leftovers {
     const failed = new Set<string>();
     const report = (path: string, error: unknown) => {
       failed.add(path);
-      // Once, and not at each try: it is tried every few seconds.
+      // Logged once, not at each of the frequent attempts.
       if (!this.#failedBefore.has(path)) {
-        log.error({ path, error }, "cannot read usage records that another process has left");
+        log.error({ path, error }, "cannot read usage records of another process");
       }
     };
     const isOver = await this.#shipAll(SpoolFolder.takeLeftovers(root, lockFile, report), report).catch(
       (error: unknown) => report(root, error),
     );
-    // Where it has ended early, the others are not known to be well.
+    // After an early end, the other folders are unknown.
     this.#failedBefore = isOver ? failed : new Set([...this.#failedBefore, ...failed]);
   }
 
-  /** What is wrong with one folder must not keep the others waiting. Returns false when the database does not take them. */
+  /** One bad folder must not delay the others. Returns false when the database refuses records. */
   async #shipAll(folders: AsyncIterable<SpoolFolder>, report: ReportLeftover): Promise<boolean> {
     for await (const folder of folders) {
       try {
@@ -75,11 +75,11 @@ export class Leftovers {
       if (this.#isClosing || !(await shipper.shipSegment({ path, waiting: null }))) return false;
       await unlink(path);
     }
-    // After the records of those that have ended.
+    // After the records of finished requests.
     const started = await folder.readStarted();
     if (!(await shipper.ship(started))) return false;
     await rm(folder.startedPath, { force: true });
-    log.info({ folder: folder.path }, "usage records of a process that has died were taken over");
+    log.info({ folder: folder.path }, "recovered usage records of a dead process");
     return true;
   }
 }

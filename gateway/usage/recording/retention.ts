@@ -5,13 +5,13 @@ import type { Runtime } from "../../runtime.ts";
 type RetentionOptions = {
   database: Database;
   runtime: Runtime;
-  /** 0 = for ever. */
+  /** 0 = forever. */
   retentionDays: number;
 };
 
 /**
- * Lets go of usage records that are older than they are kept; roll-ups stay. On MySQL records go by whole months, and so
- * up to a month later; on SQLite a few at a time, so that nobody waits for long behind it.
+ * Deletes usage records after their retention period. Roll-ups stay. MySQL drops whole months, up to a month later.
+ * SQLite deletes small batches, so that writers rarely wait.
  */
 export class Retention {
   readonly #options: RetentionOptions;
@@ -24,7 +24,7 @@ export class Retention {
     this.#schedule(firstRunMs);
   }
 
-  /** Does it once. Throws what the database throws. */
+  /** Runs once. Throws database errors. */
   async run(): Promise<void> {
     const { database, runtime, retentionDays } = this.#options;
     const now = runtime.now();
@@ -34,7 +34,7 @@ export class Retention {
       return;
     }
     const dropped = await database.keepUsagePartitions({ months: monthsFrom(now), dropBeforeId: beforeId });
-    if (dropped.length > 0) runtime.log.info({ months: dropped }, "old usage records were let go");
+    if (dropped.length > 0) runtime.log.info({ months: dropped }, "deleted old usage records");
   }
 
   async close(): Promise<void> {
@@ -54,34 +54,31 @@ export class Retention {
     try {
       await this.run();
     } catch (error) {
-      this.#options.runtime.log.warn(
-        { error },
-        "cannot let go of old usage records; trying again in an hour",
-      );
+      this.#options.runtime.log.warn({ error }, "cannot delete old usage records: will retry in an hour");
     }
   }
 
   async #deleteBefore(beforeId: string): Promise<void> {
     const { database, runtime } = this.#options;
     let total = 0;
-    // Others that write take their turns in between.
+    // Other writers get their turns in between.
     for (let deleted = recordsPerTurn; deleted === recordsPerTurn && !this.#isClosed; total += deleted) {
       deleted = await database.write(({ usageRecords }) =>
         usageRecords.deleteBefore(beforeId, recordsPerTurn),
       );
     }
-    if (total > 0) runtime.log.info({ records: total }, "old usage records were let go");
+    if (total > 0) runtime.log.info({ records: total }, "deleted old usage records");
   }
 }
 
 const dayMs = 86_400_000;
 const intervalMs = 60 * 60_000;
-/** A process that has just started has better things to do. */
+/** Leaves a starting process its resources. */
 const firstRunMs = 60_000;
 const recordsPerTurn = 500;
 const monthsAhead = 3;
 
-/** The month of `now` and the next ones, each with the first id after it. */
+/** The month of `now` and the following ones, each with the first ID after it. */
 function monthsFrom(now: number): { name: string; beforeId: string }[] {
   const date = new Date(now);
   return Array.from({ length: 1 + monthsAhead }, (_, ahead) => {

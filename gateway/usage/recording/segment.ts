@@ -2,10 +2,10 @@ import { closeSync, fdatasync, ftruncateSync, openSync, writeSync } from "node:f
 import { crc32 } from "node:zlib";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
 
-/** A file of records. What of it is not in the database yet is kept in memory, too, unless there is too much of it. */
+/** A file of records. Those not in the database yet are also in memory, unless there are too many. */
 export type Segment = { path: string; bytes: number; waiting: UsageRecord[] | null };
 
-/** The segment that is being written. */
+/** The segment in use. */
 export class OpenSegment implements Segment {
   readonly path: string;
   readonly openedAt = performance.now();
@@ -20,8 +20,8 @@ export class OpenSegment implements Segment {
   #isSealed = false;
 
   /**
-   * @param buffer where records are put together; all segments of a process can share one
-   * @param isSynced whether it is also brought to the disk itself, a moment later, so that a power cut does not lose it
+   * @param buffer encodes records. Segments of a process can share one.
+   * @param isSynced whether it is flushed to the device soon after, to survive a power failure
    */
   constructor(path: string, buffer: Buffer, isSynced: boolean) {
     this.path = path;
@@ -31,8 +31,8 @@ export class OpenSegment implements Segment {
   }
 
   /**
-   * Writes at once, all of them together where they fit: from then on the records survive the process. Throws when the
-   * disk does not take them; `undo` says what then.
+   * Writes records at once, in one write if they fit. From then on they survive the process. Throws when the disk
+   * refuses them. `undo` then reverts the file.
    */
   append(records: readonly UsageRecord[]): void {
     let end = this.bytes;
@@ -44,7 +44,7 @@ export class OpenSegment implements Segment {
         end += filled;
         filled = 0;
         length = encodeRecord(this.#buffer, record);
-        if (length === 0) throw new Error("A usage record is larger than any can be.");
+        if (length === 0) throw new Error("A usage record exceeds the maximum size.");
       }
       filled += length;
     }
@@ -55,31 +55,31 @@ export class OpenSegment implements Segment {
     if (this.#isSynced && !this.#isSyncing) this.#sync();
   }
 
-  /** About how many of the bytes are not in the database yet. */
+  /** The approximate number of bytes that are not in the database yet. */
   get waitingBytes(): number {
     return this.#count === 0 ? 0 : (this.bytes / this.#count) * this.waiting.length;
   }
 
-  /** Takes back what an `append` that failed may have left. Throws when it cannot; nothing may follow then. */
+  /** Reverts what a failed `append` may have left. Throws when it cannot: then nothing may follow. */
   undo(): void {
     ftruncateSync(this.#file, this.bytes);
   }
 
-  /** There will be no more. */
+  /** No more records follow. */
   seal(): void {
     this.#isSealed = true;
     if (!this.#isSyncing) closeSync(this.#file);
   }
 
-  /** The beginning of the buffer. */
+  /** Writes the start of the buffer. */
   #write(length: number, position: number): void {
-    // A disk that is nearly full takes a part.
+    // A nearly full disk accepts a part.
     for (let written = 0; written < length;) {
       written += writeSync(this.#file, this.#buffer, written, length - written, position + written);
     }
   }
 
-  /** One call for all that has been appended until it begins; while it runs, the next ones gather. */
+  /** One call covers everything appended before it starts. The next records gather while it runs. */
   #sync(): void {
     this.#isSyncing = true;
     const { bytes } = this;
@@ -95,15 +95,14 @@ export class OpenSegment implements Segment {
 export type UsageRecord = UsageRecordRow;
 
 /**
- * Writes a record into the buffer: the length of its JSON and a checksum, 32 bits each, then the JSON.
- * The checksum is the CRC32 that Node has; that of Castagnoli (CRC32C) finds torn writes no better, and would have to be
- * computed in JavaScript.
- * @returns how many bytes it takes; 0 when the buffer has too few behind `at`
+ * Encodes a record into the buffer: the length of its JSON and a checksum, 32 bits each, then the JSON. Node provides
+ * CRC32. CRC32C detects torn writes no better and would need JavaScript.
+ * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
-  // A number, because a date takes as long to write as all the rest.
+  // A number, because formatting a date takes as long as the rest.
   const text = JSON.stringify({ ...record, createdAt: record.createdAt.getTime() });
-  // A character of JavaScript's takes three bytes at most.
+  // A JavaScript character takes at most three bytes.
   const room = buffer.length - headBytes - at;
   if (text.length * 3 > room && Buffer.byteLength(text) > room) return 0;
   const length = buffer.write(text, at + headBytes, "utf8");
@@ -112,7 +111,7 @@ export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): numbe
   return headBytes + length;
 }
 
-/** The records one after another, up to the first that is not whole: what a crash tore is at the end. */
+/** The records in order, up to the first incomplete one: a crash truncates the end. */
 export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornBytes: number } {
   const records: UsageRecord[] = [];
   let at = 0;
@@ -123,7 +122,7 @@ export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornByte
   return { records, tornBytes: bytes.length - at };
 }
 
-/** The record that begins there, or null where no whole one does. */
+/** The record at a position. Null for an incomplete one. */
 export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (at + headBytes > bytes.length) return null;
   const start = at + headBytes;
@@ -132,7 +131,7 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
   const { limitedBy = null, errorReason = null } = record;
-  // The release before knew nothing of whose limit it was or why, and may have left records behind.
+  // The previous release did not record these and may have left records behind.
   return { ...record, createdAt: new Date(record.createdAt), limitedBy, errorReason };
 }
 

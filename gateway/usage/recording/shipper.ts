@@ -7,11 +7,11 @@ type ShipperOptions = {
   database: Database;
   log: Log;
   batchRecordsMax: number;
-  /** Told of records that have come to the database. */
+  /** Called with records that are in the database. */
   shipped?: (records: readonly UsageRecord[]) => void;
 };
 
-/** Brings records to the database, in batches. Ids make it harmless to bring one twice. */
+/** Writes records to the database in batches. IDs make repeats harmless. */
 export class Shipper {
   readonly #options: ShipperOptions;
   #isFailing = false;
@@ -20,15 +20,15 @@ export class Shipper {
     this.#options = options;
   }
 
-  /** Takes out of a segment what has come to the database. Returns false when not all of it has. */
+  /** Removes the written records from a segment. Returns false when some remain. */
   async shipSegment(segment: Pick<Segment, "path" | "waiting">): Promise<boolean> {
     segment.waiting ??= await this.#read(segment.path);
     return this.ship(segment.waiting);
   }
 
   /**
-   * Takes out of a list what has come to the database: all that was in it at the call, or else it returns false. More may be
-   * put to its end meanwhile.
+   * Removes the written records from a list. Returns true when everything present at the call is written. Records may
+   * be appended meanwhile.
    */
   async ship(waiting: UsageRecord[]): Promise<boolean> {
     const { database, log, batchRecordsMax, shipped } = this.#options;
@@ -43,7 +43,7 @@ export class Shipper {
       this.#isFailing = false;
       return true;
     } catch (error) {
-      if (!this.#isFailing) log.error({ error }, "cannot write usage records; they are kept and tried again");
+      if (!this.#isFailing) log.error({ error }, "cannot write usage records: will retry");
       this.#isFailing = true;
       return false;
     }
@@ -51,7 +51,7 @@ export class Shipper {
 
   async #read(path: string): Promise<UsageRecord[]> {
     const { records, tornBytes } = decodeRecords(await readFile(path));
-    if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a usage record was torn by a crash");
+    if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a crash truncated a usage record");
     return records;
   }
 }

@@ -5,15 +5,15 @@ import { segmentSuffix } from "./spool.ts";
 import { decodeStarted } from "./started-requests.ts";
 import type { UsageRecord } from "./segment.ts";
 
-/** Takes a file for this process until it is released or the process dies; null when somebody else has it. */
+/** Locks a file until release or the process's death. Null when another process holds it. */
 export type LockFile = (path: string) => { release(): void } | null;
 
-/** Is told of what is wrong with the folder at a path. */
+/** Receives what is wrong with the folder at a path. */
 export type ReportLeftover = (path: string, error: unknown) => void;
 
 /**
- * A folder of one process in `DATA_DIR/spool`, beside the lock that says whose it is: `<name>/` and `<name>.lock`. The
- * lock is there before the folder and goes after it, so a folder without one does not occur.
+ * A process's folder in `DATA_DIR/spool`, and its lock: `<name>/` and `<name>.lock`. The lock is created first and
+ * removed last, so no folder lacks one.
  */
 export class SpoolFolder {
   readonly path: string;
@@ -26,17 +26,17 @@ export class SpoolFolder {
     this.#lock = lock;
   }
 
-  /** A new one, for this process. `createName` never gives the same name twice. */
+  /** Creates this process's folder. `createName` must never repeat a name. */
   static create(root: string, lockFile: LockFile, createName: () => string): SpoolFolder {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     for (;;) {
       const folder = SpoolFolder.#take(root, createName(), lockFile);
-      // Somebody may have looked into the lock of nobody while it was being taken.
+      // Another process may have briefly opened the lock.
       if (folder) return folder;
     }
   }
 
-  /** Those whose processes have died, for this process to see to. One that cannot be taken is reported, and left out. */
+  /** The folders of dead processes, locked for this one. Reports and skips those that cannot be locked. */
   static async *takeLeftovers(
     root: string,
     lockFile: LockFile,
@@ -60,17 +60,17 @@ export class SpoolFolder {
     const lock = lockFile(lockPath);
     if (lock === null) return null;
     if (existsSync(lockPath)) return new SpoolFolder(root, name, lock);
-    // Whoever had it before has removed it: what is locked now is no longer there for anybody else.
+    // The previous holder removed the file, so this lock protects nothing.
     lock.release();
     return null;
   }
 
-  /** Where the requests under way are written. */
+  /** The file of running requests. */
   get startedPath(): string {
     return join(this.path, "started");
   }
 
-  /** The files of records, the oldest first. */
+  /** The record files, oldest first. */
   async segmentPaths(): Promise<string[]> {
     const files = (await orNull(readdir(this.path))) ?? [];
     return files
@@ -79,7 +79,7 @@ export class SpoolFolder {
       .map((file) => join(this.path, file));
   }
 
-  /** The requests that were under way, unless there is a record of their end, with the time until the process was last seen. */
+  /** The requests that were running and have no record of their end, with the last time the process was seen. */
   async readStarted(): Promise<UsageRecord[]> {
     const bytes = await orNull(readFile(this.startedPath));
     if (bytes === null) return [];
@@ -90,7 +90,7 @@ export class SpoolFolder {
     }));
   }
 
-  /** Lets go of it, and removes it if it is empty. */
+  /** Releases the folder, and removes it if it is empty. */
   async leave(): Promise<void> {
     try {
       await orNull(rmdir(this.path));
@@ -103,7 +103,7 @@ export class SpoolFolder {
   }
 }
 
-/** For what is not there. */
+/** For a missing file. */
 async function orNull<Result>(operation: Promise<Result>): Promise<Result | null> {
   try {
     return await operation;

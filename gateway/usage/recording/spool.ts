@@ -4,19 +4,18 @@ import { join } from "node:path";
 import { type UsageRecord, OpenSegment, type Segment } from "./segment.ts";
 
 export type SpoolOptions = {
-  /** This process's own. */
+  /** This process's own folder. */
   folder: string;
   segmentBytesMax: number;
   segmentAgeMsMax: number;
   bytesMax: number;
-  /** Whether a power cut may lose no more than some milliseconds of records, instead of some seconds. */
+  /** Whether a power failure may lose only milliseconds of records instead of seconds. */
   isSynced: boolean;
 };
 
 /**
- * The records of this process, in files that outlive it until the database has them. Written and read by nobody else as
- * long as it lives. A file is used for a while, also for records that come when its first ones are in the database already:
- * to create and remove one costs much more than a record.
+ * The records of this process, in files that outlive it until the database has them. Only this process uses the files.
+ * A file is reused for later records, because creating and removing one costs much more than a record.
  */
 export class Spool {
   readonly #options: SpoolOptions;
@@ -35,12 +34,12 @@ export class Spool {
     return this.waitingBytes >= this.#options.bytesMax;
   }
 
-  /** About how many bytes of records are not in the database yet. */
+  /** The approximate number of bytes that are not in the database yet. */
   get waitingBytes(): number {
     return this.#sealedBytes + (this.#open?.waitingBytes ?? 0);
   }
 
-  /** Returns false when the disk did not take them all; it has none of them then. */
+  /** Returns false when the disk refused them: then it holds none of them. */
   append(records: readonly UsageRecord[]): boolean {
     try {
       const segment = (this.#open ??= this.#create());
@@ -53,24 +52,24 @@ export class Spool {
     }
   }
 
-  /** Ends the segment that is being written. */
+  /** Ends the current segment. */
   seal(): void {
     const segment = this.#open;
     if (segment === null) return;
     this.#open = null;
     segment.seal();
     const { path, bytes, waiting } = segment;
-    // While the database is away they wait on the disk only.
+    // While the database is unavailable, records stay on disk only.
     this.#sealed.push({ path, bytes, waiting: this.#sealed.length < inMemoryMax ? waiting : null });
     this.#sealedBytes += bytes;
   }
 
-  /** What has waited longest. */
+  /** The segment that has waited longest. */
   get oldest(): Segment | undefined {
     return this.#sealed[0];
   }
 
-  /** All of the oldest is in the database. */
+  /** Called when all of the oldest segment is in the database. */
   async removeOldest(): Promise<void> {
     const segment = this.#sealed.shift();
     if (!segment) return;
@@ -78,12 +77,12 @@ export class Spool {
     await unlink(segment.path);
   }
 
-  /** What waits in the segment that is being written, the oldest first. Whoever ships some takes it out. */
+  /** The waiting records of the current segment, oldest first. The shipper removes what it writes. */
   get newest(): UsageRecord[] {
     return this.#open?.waiting ?? [];
   }
 
-  /** Ends the segment that is being written if nothing in it waits and it is old; returns whether it did. */
+  /** Ends the current segment if it is old and nothing in it waits. Returns whether it did. */
   retire(): boolean {
     const segment = this.#open;
     const { segmentAgeMsMax } = this.#options;
@@ -103,19 +102,19 @@ export class Spool {
     try {
       this.#open?.undo();
     } catch {
-      // Nothing may follow what is torn, because nothing is read behind it.
+      // Nothing may follow a torn record, because reading stops there.
       this.seal();
     }
   }
 }
 
-/** Their order is that of their names. */
+/** Sorted by name. */
 function segmentName(number: number): string {
   return `${String(number).padStart(10, "0")}${segmentSuffix}`;
 }
 
 export const segmentSuffix = ".records";
 
-/** Names and codes in a record are limited: a real one takes some 700 bytes. */
+/** Names and codes have maximum lengths. A real record takes about 700 bytes. */
 const bufferBytes = 64 * 1024;
 const inMemoryMax = 3;

@@ -2,30 +2,29 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { decodeRecord, encodeRecord, type UsageRecord } from "./segment.ts";
 import type { Log } from "../../log.ts";
 
-/** A request whose upstream is called. */
+/** A request with a running upstream call. */
 export type StartedRequest = {
-  /** As its record is to be if nothing more is ever heard of it; null when it is over. */
+  /** Builds its record for the case that the process dies. Null once it is over. */
   toRecord: (() => UsageRecord) | null;
   slot: number | null;
 };
 
 /**
- * The requests under way, in a file of slots: so that of those whose process dies it is known that they were. A request is
- * written down when it is not over after a moment or two, which none is that a model has worked on; so it costs the quick ones
- * nothing, and the others not on their way. What is left in a slot after the request's end does no harm: its own record is
- * there by then, and the first with an id is the one that counts.
+ * Running requests in a file of slots, so that they are known after a crash. Requests are written to their slot after
+ * 10–20 ms, so short requests never touch the disk. A stale slot does no harm, because the first record with an ID
+ * counts.
  */
 export class StartedRequests {
   readonly #path: string;
   readonly #buffer = Buffer.allocUnsafeSlow(slotBytes);
   #file: number | null = null;
-  /** Those of this moment, and those of the one before: they are due when it ends. */
+  /** The requests of this tick, and of the previous one: those are due at its end. */
   #recent: StartedRequest[] = [];
   #due: StartedRequest[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** The one that was let go last is taken first, so that few are ever used. */
+  /** Last in, first out, so that few slots are ever used. */
   readonly #free: number[] = [];
-  /** By slot, whether what stands in it is of a request that has ended. */
+  /** By slot: whether its request has ended. */
   readonly #ended: boolean[] = [];
 
   constructor(path: string) {
@@ -38,7 +37,7 @@ export class StartedRequests {
     return request;
   }
 
-  /** Its record is to be another one than before. */
+  /** The request's record changes. */
   update(request: StartedRequest): void {
     this.#recent.push(request);
     this.#timer ??= setTimeout(() => this.#write(), momentMs).unref();
@@ -46,14 +45,14 @@ export class StartedRequests {
 
   /** The request is over, and its record is safe. */
   end(request: StartedRequest): void {
-    // Whoever still waits to be written must not keep what has ended.
+    // A queued entry must not keep the finished request in memory.
     request.toRecord = null;
     if (request.slot === null) return;
     this.#free.push(request.slot);
     this.#ended[request.slot] = true;
   }
 
-  /** Forgets the requests that have ended: some day their records will be deleted, and they must not come back then. */
+  /** Clears finished requests, because they must not reappear after their records are deleted. */
   clearEnded(): void {
     try {
       for (const [slot, hasEnded] of this.#ended.entries()) {
@@ -62,7 +61,7 @@ export class StartedRequests {
         this.#ended[slot] = false;
       }
     } catch {
-      // Only a slot that the full disk never had cannot be cleared either.
+      // Only a slot that was never written cannot be cleared.
       this.#ended.fill(false);
     }
   }
@@ -92,12 +91,12 @@ export class StartedRequests {
       const length = encodeRecord(this.#buffer, record);
       writeSync(this.#file, this.#buffer, 0, length, slot * slotBytes);
     } catch {
-      // A disk that is full must not keep a request from being made.
+      // A full disk must not prevent a request.
     }
   }
 }
 
-/** What the file of a dead process tells. */
+/** Decodes the file of a dead process. */
 export function decodeStarted(bytes: Buffer): UsageRecord[] {
   const records: UsageRecord[] = [];
   for (let at = 0; at < bytes.length; at += slotBytes) {
@@ -108,11 +107,11 @@ export function decodeStarted(bytes: Buffer): UsageRecord[] {
 }
 
 const momentMs = 10;
-/** What the file system gives at once, and more than any of these records takes. */
+/** The file system's block size, larger than any of these records. */
 const slotBytes = 4096;
 const nothing = Buffer.alloc(8);
 
-/** The record of a request that is over, on its way to safety, and what waits for that. */
+/** The record of a finished request until it is safe, and what waits for that. */
 export class PendingRecord {
   readonly record: UsageRecord;
   readonly started: StartedRequest | null;
@@ -131,14 +130,14 @@ export class PendingRecord {
     return this.#hasProceeded;
   }
 
-  /** Once. A mistake in one answer must not reach the others that wait with it. */
+  /** Called once. An error in one answer must not reach the others. */
   proceed(): void {
     if (this.#hasProceeded) return;
     this.#hasProceeded = true;
     try {
       this.#proceed();
     } catch (error) {
-      this.#log.error({ requestId: this.record.id, error }, "an answer could not be ended");
+      this.#log.error({ requestId: this.record.id, error }, "cannot finish an answer");
     }
   }
 }

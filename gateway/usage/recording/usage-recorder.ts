@@ -16,16 +16,16 @@ type UsageRecorderOptions = {
   log: Log;
   dataDir: string;
   lockFile: LockFile;
-  /** A name that no process ever had. */
+  /** A name that no other process has ever had. */
   createName: () => string;
   isSynced: boolean;
   limits: Settings;
 };
 
 /**
- * Writes down every request: to a spool on the disk at once, from where it goes to the database in batches, off the request
- * path. What has been recorded survives the death of the process, and the database may be away for a while. `isFull` says
- * that no more can be kept; no new request is let in then, so that none goes unrecorded.
+ * Records every request: at once to a spool on disk, then to the database in batches off the request path. Records
+ * survive the process, and the database may be unavailable for a while. `isFull` means that no more fit. New requests
+ * are then refused, so that none goes unrecorded.
  */
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
@@ -35,13 +35,13 @@ export class UsageRecorder {
   readonly #shipper: Shipper;
   readonly #direct: DirectWriter;
   readonly #leftovers: Leftovers;
-  /** What has ended in this turn of the event loop. */
+  /** Records of this event loop turn. */
   #pending: PendingRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
   #shipping: Promise<void> | null = null;
   readonly #batchRecordsMax: number;
   #pauseMs: number;
-  /** Since when there is something that the database does not have; null = it has everything. */
+  /** Since when a record is missing in the database. Null = none is. */
   #waitingSince: number | null = null;
   #isFailing = false;
   #isClosed = false;
@@ -77,7 +77,7 @@ export class UsageRecorder {
     this.#shipLater();
   }
 
-  /** The listener gets the records of this process that have come to the database. */
+  /** The listener receives this process's records once they are in the database. */
   onShipped(listener: (records: readonly UsageRecord[]) => void): void {
     this.#onShipped = listener;
   }
@@ -86,34 +86,33 @@ export class UsageRecorder {
     return this.#spool.isFull || this.#direct.isStuck;
   }
 
-  /** About how many bytes of records the database does not have yet. */
+  /** The approximate number of bytes that are not in the database yet. */
   get waitingBytes(): number {
     return this.#spool.waitingBytes;
   }
 
-  /** How long the oldest of them has waited. */
+  /** The age of the oldest waiting record. */
   get waitingMs(): number {
     return this.#waitingSince === null ? 0 : performance.now() - this.#waitingSince;
   }
 
   /**
-   * A request whose upstream is about to be called: if the process dies before its end is recorded, it is known from this.
-   * @param toRecord its record for that case
-   * @returns what `record` wants to know
+   * Registers a request before its upstream call, for the case that the process dies.
+   * @param toRecord builds its record for that case
+   * @returns the handle for `record`
    */
   start(toRecord: () => UsageRecord): StartedRequest {
     return this.#started.add(toRecord);
   }
 
-  /** What `toRecord` gives has changed. */
+  /** The result of `toRecord` has changed. */
   update(started: StartedRequest): void {
     this.#started.update(started);
   }
 
   /**
-   * A request is over. What `proceed` does may depend on the record: it is called as soon as that is safe, which is before
-   * the event loop's next turn unless the disk is full. All that end in one turn share a write: it costs as much as ten
-   * records do.
+   * Records a finished request. Calls `proceed` as soon as the record is safe, within this event loop turn unless the
+   * disk is full. All records of a turn share one write, because a write costs as much as ten records.
    */
   record(record: UsageRecord, started: StartedRequest | null, proceed: () => void): void {
     this.#waitingSince ??= performance.now();
@@ -121,15 +120,15 @@ export class UsageRecorder {
     if (this.#pending.push(pending) === 1) setImmediate(() => this.#writePending());
   }
 
-  /** Resolves when everything recorded before the call is in the database, or something could not be written. */
+  /** Resolves when everything recorded before is in the database, or a write failed. */
   async flush(): Promise<void> {
     this.#writePending();
-    // What comes after it may be another's read, which ships nothing.
+    // The next one may be a read, which ships nothing.
     while (this.#shipping) await this.#shipping;
     await this.#ship();
   }
 
-  /** Reads something of the database while none of this process's records is on its way there. */
+  /** Reads from the database while none of this process's records is on its way there. */
   async readUndisturbed(read: () => Promise<void>): Promise<void> {
     while (this.#shipping) await this.#shipping;
     clearTimeout(this.#timer);
@@ -143,7 +142,7 @@ export class UsageRecorder {
     return reading;
   }
 
-  /** Resolves when what dead processes have left is in the database, or could not be written. */
+  /** Resolves when the records of dead processes are in the database, or a write failed. */
   adoptLeftovers(): Promise<void> {
     return this.#leftovers.adopt();
   }
@@ -157,9 +156,9 @@ export class UsageRecorder {
     this.#started.close();
     const { log } = this.#options;
     if (!this.#isFailing) while (this.#spool.oldest) await this.#spool.removeOldest();
-    else log.warn("usage records stay in the spool until a gateway can write them");
+    else log.warn("usage records remain in the spool until a gateway can write them");
     if (this.#direct.isEmpty) await rm(this.#folder.startedPath, { force: true });
-    else log.error("usage records are lost: neither disk nor database can be written");
+    else log.error("usage records are lost: neither disk nor database is writable");
     await this.#folder.leave();
   }
 
@@ -198,12 +197,12 @@ export class UsageRecorder {
       await this.#direct.flush();
       this.#isFailing = !(await this.#shipSpool());
     } catch (error) {
-      log.error({ error }, "cannot read usage records; they are kept and tried again");
+      log.error({ error }, "cannot read usage records: will retry");
     }
     this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
   }
 
-  /** Returns false when the database did not take all that was there. */
+  /** Returns false when the database refused some of them. */
   async #shipSpool(): Promise<boolean> {
     for (let segment = this.#spool.oldest; segment; segment = this.#spool.oldest) {
       if (!(await this.#shipper.shipSegment(segment))) return false;
@@ -221,5 +220,5 @@ export class UsageRecorder {
   }
 }
 
-/** How long a database that is away is left alone. */
+/** The longest pause before an unavailable database is tried again. */
 const pauseMsMax = 2_000;

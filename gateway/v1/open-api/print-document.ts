@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { createOpenApiDocument } from "./document.ts";
 
-// `npm run openapi:document`: writes the document that is checked in, for whoever changed it and meant to.
+// `npm run openapi:document`: writes the document that is checked in.
 const file = new URL("openapi.json", import.meta.url);
 writeFileSync(file, `${JSON.stringify(createOpenApiDocument(), null, 2)}\n`);

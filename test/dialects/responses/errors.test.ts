@@ -11,7 +11,8 @@ const testWithSchema = schema === null ? test.skip : test;
 
 const broken: ShownError = {
   status: 502,
-  message: "The answer of the model's provider was cut off: it ended before it was done.",
+  message:
+    "The provider's response was cut off before its end. Retry the request, and check the provider if the error persists.",
   type: "server_error",
   param: null,
   code: "upstream_error",

@@ -102,7 +102,7 @@ test("an error is one in both of the forms that OpenAI has for it", (t) => {
   for (const data of ["{}", "null", '{"error":{"message":1,"code":"a b"}}']) {
     const { ending } = reader.read({ name: "error", data });
     t.like(ending, {
-      message: "The model's provider reported an error in the middle of its answer.",
+      message: "The provider reported an error mid-stream.",
       upstream: null,
     });
   }

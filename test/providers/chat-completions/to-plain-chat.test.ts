@@ -57,8 +57,8 @@ test("pictures that tools returned follow all results of the turn", (t) => {
     ["system", "user", "assistant", "tool", "tool", "user", "user"],
   );
   t.deepEqual(messages[3]?.content, [{ type: "text", text: "a picture" }]);
-  t.is(messages[4]?.content, "See the picture below.");
-  const said = { type: "text", text: "This is what the tool returned:" };
+  t.is(messages[4]?.content, "See the image below.");
+  const said = { type: "text", text: "The tool returned this:" };
   t.deepEqual(messages[5]?.content, [said, image, said, image]);
   const last = toPlainChat({ ...request, messages: request.messages.slice(0, -1) }, {}, quirks([]));
   t.is(last.messages.at(-1)?.role, "user");
