@@ -22,7 +22,8 @@ export function requestSchema<Required extends string, Optional extends string>(
 
 /** A null parameter counts as missing. */
 function orNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: values } = schema;
+  const { type, enum: values, anyOf } = schema;
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: "null" }] };
   if (Array.isArray(values)) return { ...schema, enum: [...values, null] };
   return { ...schema, type: Array.isArray(type) ? [...type, "null"] : [type, "null"] };
 }

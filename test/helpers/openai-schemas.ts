@@ -65,5 +65,10 @@ function spellNulls(schema: unknown): unknown {
 
 function faultsOf(validate: ValidateFunction, value: unknown): string[] {
   if (validate(value)) return [];
-  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  return (validate.errors ?? [])
+    .map(({ instancePath, message }) => `${instancePath} ${message}`)
+    .filter((fault) => fault !== nullUsage);
 }
+
+/** OpenAI's streams start with `usage: null`, and Open Responses requires it. OpenAI's schema does not allow it. */
+const nullUsage = "/response/usage must be object";
