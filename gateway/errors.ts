@@ -20,6 +20,8 @@ export class GatewayError extends Error {
   readonly currentRevision: number | null;
   /** The upstream's own error, where the request caused it. */
   readonly upstream: UpstreamErrorDetails | null;
+  /** Anthropic's `error.details`, which its SDKs act on. */
+  readonly details: object | null;
 
   constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -31,6 +33,7 @@ export class GatewayError extends Error {
     this.reason = details.reason ?? null;
     this.currentRevision = details.currentRevision ?? null;
     this.upstream = details.upstream ?? null;
+    this.details = details.details ?? null;
   }
 }
 
@@ -49,6 +52,7 @@ export type ErrorCode =
   | "unsupported_encoding"
   | "unknown_url"
   | "method_not_allowed"
+  | "upgrade_refused"
   // A key's limits.
   | "rate_limit_exceeded"
   | "token_limit_exceeded"
@@ -122,6 +126,7 @@ type GatewayErrorDetails = {
   reason?: ErrorReason | null;
   currentRevision?: number;
   upstream?: UpstreamErrorDetails;
+  details?: object | null;
 };
 
 /** Keeps the gateway from starting. The message is for the operator. */

@@ -34,7 +34,7 @@ export function readUpstreamError(
       },
     );
   }
-  const { message, type, param, code } = readErrorMembers(parsed, speaker.secret);
+  const { message, type, param, code, details } = readErrorMembers(parsed, speaker.secret);
   const retryAfterMs = readRetryAfterMs(headers);
   const isNative = speaker.form === "native";
   return new GatewayError(
@@ -48,6 +48,7 @@ export function readUpstreamError(
         param: isNative ? param : null,
         code: isNative ? code : meant === 429 ? "rate_limit_exceeded" : null,
       },
+      details,
       ...(retryAfterMs !== null && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
     },
   );
@@ -89,24 +90,36 @@ type ErrorMembers = {
   type: string | null;
   param: string | null;
   code: string | null;
+  details: object | null;
 };
+
+const noMembers: ErrorMembers = { message: null, type: null, param: null, code: null, details: null };
 
 /** Reads OpenAI's error format and its variants: a plain string, a numeric code, a list that holds the error. */
 function readErrorMembers(parsed: unknown, secret: string | null): ErrorMembers {
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isObject(body) ? (body["error"] ?? body) : null;
   if (typeof error === "string") {
-    return { message: withoutSecrets(error, secret), type: null, param: null, code: null };
+    return { ...noMembers, message: withoutSecrets(error, secret) };
   }
-  if (!isObject(error)) return { message: null, type: null, param: null, code: null };
+  if (!isObject(error)) return noMembers;
   // AWS spells `message` in both cases.
-  const { message = error["Message"], type, param, code } = error;
+  const { message = error["Message"], type, param, code, details } = error;
   return {
     message: typeof message === "string" ? withoutSecrets(message, secret) : null,
     type: toName(type, secret),
     param: toName(param, secret),
     code: toName(code, secret),
+    details: isObject(details) ? withoutSecretsIn(details, secret) : null,
   };
+}
+
+/** Null for an object that is too long, or that is no JSON without its secrets. */
+function withoutSecretsIn(details: object, secret: string | null): object | null {
+  const text = JSON.stringify(details);
+  if (text.length > messageLengthMax) return null;
+  const cleaned = parseJson(withoutSecrets(text, secret));
+  return isObject(cleaned) ? cleaned : null;
 }
 
 /** Accepts short identifiers only. */

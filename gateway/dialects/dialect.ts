@@ -115,5 +115,7 @@ export type ShownError = {
   type: string;
   param: string | null;
   code: string | null;
+  /** Anthropic's `error.details`, which its SDKs act on. */
+  details: object | null;
   requestId: string;
 };

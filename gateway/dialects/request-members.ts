@@ -133,7 +133,8 @@ function refuseNested(members: unknown, param: string): void {
   if (name !== undefined) throw otherModel(`${param}.${name}`);
 }
 
-function refuseModelsOfTools(tools: unknown, param: string): void {
+/** Throws `invalid_value` for a tool that an upstream runs with another model. */
+export function refuseModelsOfTools(tools: unknown, param: string): void {
   if (!Array.isArray(tools)) return;
   for (let index = 0; index < tools.length; index++) refuseModelOfTool(tools[index], `${param}[${index}]`);
 }

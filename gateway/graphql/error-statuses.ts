@@ -19,6 +19,7 @@ const statuses: Record<ErrorCode, number> = {
   unsupported_encoding: 415,
   unknown_url: 404,
   method_not_allowed: 405,
+  upgrade_refused: 426,
   rate_limit_exceeded: 429,
   token_limit_exceeded: 429,
   concurrency_limit_exceeded: 429,

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from "node:http";
+import type { Transform } from "node:stream";
+import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { GatewayError } from "../errors.ts";
 import { GrowingBody } from "../wire/growing-body.ts";
 
 /**
- * Reads the request body. Throws `request_too_large` as soon as the size is known, `unsupported_encoding`,
- * `service_unavailable` if `held` has no room, and `ClientGoneError` when the client disconnects.
+ * Reads and decompresses the request body. `bytesMax` bounds both forms. Throws `request_too_large` as soon as the size
+ * is known, `unsupported_encoding`, `invalid_body`, `service_unavailable` if `held` has no room, and `ClientGoneError`
+ * when the client disconnects.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, held: HeldBody): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -19,38 +22,83 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
     reject(new ClientGoneError());
     return promise;
   }
-  const { "content-encoding": encoding, "content-length": length } = request.headers;
-  if (encoding !== undefined && encoding !== "identity") {
-    return refuse(
-      new GatewayError(
-        "unsupported_encoding",
-        "The request body is compressed. Send it without Content-Encoding.",
-      ),
-    );
-  }
+  const { "content-encoding": encoding = "identity", "content-length": length } = request.headers;
+  const createDecoder = encoding === "identity" ? null : decoders.get(encoding.toLowerCase());
+  if (createDecoder === undefined) return refuse(unsupportedEncoding());
   if (Number(length) > bytesMax) return refuse(tooLarge(bytesMax));
 
-  const body = new GrowingBody(Math.min(Number(length ?? Infinity), bytesMax));
-  request.on("data", (chunk: Buffer) => {
+  const decoder = createDecoder && createDecoder();
+  const body = new GrowingBody(decoder ? bytesMax : Math.min(Number(length ?? Infinity), bytesMax));
+  const fail = (error: unknown) => {
+    request.removeAllListeners("data");
+    decoder?.destroy();
+    body.clear();
+    void refuse(error);
+  };
+  let receivedBytes = 0;
+  const append = (chunk: Buffer) => {
+    const lengthMax = decoder ? Math.min(bytesMax, decodedBytesMax(receivedBytes)) : bytesMax;
     try {
-      if (body.length + chunk.length > bytesMax) throw tooLarge(bytesMax);
+      if (body.length + chunk.length > lengthMax) throw tooLarge(bytesMax);
       held.add(chunk.length);
       body.append(chunk);
     } catch (error) {
-      request.removeAllListeners("data");
-      body.clear();
-      void refuse(error);
+      fail(error);
     }
-  });
-  request.on("end", () => resolve(body.bytes));
+  };
+  if (decoder) {
+    request.on("data", (chunk: Buffer) => {
+      receivedBytes += chunk.length;
+      if (receivedBytes > bytesMax) return fail(tooLarge(bytesMax));
+      if (decoder.write(chunk)) return;
+      request.pause();
+      decoder.once("drain", () => request.resume());
+    });
+    request.on("end", () => decoder.end());
+    decoder.on("error", () => fail(invalidCompression(encoding)));
+  }
+  const source = decoder ?? request;
+  source.on("data", append);
+  source.on("end", () => resolve(body.bytes));
   const leave = () => {
     if (request.complete) return;
     held.release();
+    decoder?.destroy();
     reject(new ClientGoneError());
   };
   request.on("error", leave);
   request.on("close", leave);
   return promise;
+}
+
+const decoders: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["br", createBrotliDecompress],
+  // RFC 9659: a window of 8 MB at most. The default would allocate up to 128 MB.
+  ["zstd", () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
+]);
+
+/** Stops compression bombs early: no real request expands further. */
+function decodedBytesMax(receivedBytes: number): number {
+  return Math.max(expandedBytesFree, receivedBytes * expansionMax);
+}
+
+const expandedBytesFree = 4_194_304;
+const expansionMax = 200;
+
+function unsupportedEncoding(): GatewayError {
+  const message =
+    "The request's Content-Encoding is not supported. Use gzip, br or zstd, or send it uncompressed.";
+  return new GatewayError("unsupported_encoding", message);
+}
+
+function invalidCompression(encoding: string): GatewayError {
+  const name = encoding.toLowerCase();
+  return new GatewayError(
+    "invalid_body",
+    `The request body is not valid ${name}. Check its Content-Encoding.`,
+  );
 }
 
 /** The client has disconnected, so no answer can be sent. */

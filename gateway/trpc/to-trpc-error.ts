@@ -21,6 +21,7 @@ const table: Record<ErrorCode, TRPC_ERROR_CODE_KEY> = {
   unsupported_encoding: "UNSUPPORTED_MEDIA_TYPE",
   unknown_url: "NOT_FOUND",
   method_not_allowed: "METHOD_NOT_SUPPORTED",
+  upgrade_refused: "METHOD_NOT_SUPPORTED",
   rate_limit_exceeded: "TOO_MANY_REQUESTS",
   token_limit_exceeded: "TOO_MANY_REQUESTS",
   concurrency_limit_exceeded: "TOO_MANY_REQUESTS",

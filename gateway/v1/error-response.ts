@@ -19,6 +19,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   request_timeout: { status: 408, type: "invalid_request_error", code: "request_timeout" },
   unsupported_encoding: { status: 415, type: "invalid_request_error", code: "unsupported_encoding" },
   unknown_url: { status: 404, type: "invalid_request_error", code: "unknown_url" },
+  upgrade_refused: { status: 426, type: "invalid_request_error", code: "upgrade_refused" },
   method_not_allowed: { status: 405, type: "invalid_request_error", code: "method_not_allowed" },
   rate_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
   token_limit_exceeded: { status: 429, type: "tokens", code: "rate_limit_exceeded" },
@@ -70,7 +71,7 @@ export function errorHeaders(error: GatewayError): string[] {
 
 function toShownError(error: GatewayError, dialect: Dialect, requestId: string): ShownError {
   const { type, code } = error.upstream ?? table[error.code];
-  const { message } = error;
+  const { message, details } = error;
   const param = error.upstream?.param ?? error.param;
-  return { status: statusOf(error, dialect), message, type, param, code, requestId };
+  return { status: statusOf(error, dialect), message, type, param, code, details, requestId };
 }

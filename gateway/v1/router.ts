@@ -71,17 +71,22 @@ function countHosts(rawHeaders: readonly string[]): number {
 
 /** Answers unmatched paths. */
 export function unknownUrl(options: EndpointOptions): RequestHandler {
-  return endpoint(options, ({ request }) => {
-    // The path goes to terminals, so only plain characters are quoted.
-    const path = (request.url ?? "")
-      .replace(/\?.*/s, "")
-      .replaceAll(/[^\w./~%-]/g, "?")
-      .slice(0, 200);
-    throw new GatewayError(
-      "unknown_url",
-      `${request.method} ${path} does not exist. The API is at /v1, and its documentation at /docs.`,
-    );
-  });
+  return endpoint(
+    options,
+    ({ request }) => {
+      // The path goes to terminals, so only plain characters are quoted.
+      const path = (request.url ?? "")
+        .replace(/\?.*/s, "")
+        .replaceAll(/[^\w./~%-]/g, "?")
+        .slice(0, 200);
+      throw new GatewayError(
+        "unknown_url",
+        `${request.method} ${path} does not exist. The API is at /v1, and its documentation at /docs.`,
+      );
+    },
+    ({ url, headers }) =>
+      url?.startsWith("/v1/messages/") || headers["anthropic-version"] !== undefined ? messages : chat,
+  );
 }
 
 /** Handles errors of Express, such as a URL with a broken `%` sequence, and exceptions outside the endpoints. */
@@ -106,6 +111,14 @@ function methodNotAllowed(
   return endpoint(
     options,
     ({ request, response }) => {
+      // Codex tries a WebSocket first. Any other status makes it retry for 10 to 20 seconds.
+      if (request.headers.upgrade !== undefined) {
+        response.setHeader("upgrade", "HTTP/1.1");
+        throw new GatewayError(
+          "upgrade_refused",
+          `WebSockets are not supported here. Use ${allowed} without Upgrade.`,
+        );
+      }
       response.setHeader("allow", allowed);
       throw new GatewayError("method_not_allowed", `${request.method} is not allowed here. Use ${allowed}.`);
     },

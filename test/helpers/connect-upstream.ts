@@ -28,7 +28,7 @@ export async function connectUpstream(
 
 type UpstreamSettings = {
   name?: string;
-  kind?: "openai-compatible" | "anthropic";
+  kind?: "openai-compatible" | "anthropic" | "gemini";
   preset?: string;
   firstByteTimeoutMs?: number;
   idleTimeoutMs?: number;

@@ -18,9 +18,9 @@ export const messages: Dialect = {
 };
 
 /** https://platform.claude.com/docs/en/api/errors */
-function formatError({ status, message, requestId }: ShownError): object {
+function formatError({ status, message, details, requestId }: ShownError): object {
   const type = types.get(status) ?? (status >= 500 && status < 600 ? "api_error" : "invalid_request_error");
-  return { type: "error", error: { type, message }, request_id: requestId };
+  return { type: "error", error: { type, message, ...(details && { details }) }, request_id: requestId };
 }
 
 /** https://platform.claude.com/docs/en/build-with-claude/streaming#error-events */

@@ -1,4 +1,5 @@
 import type { ChatRequestBody } from "../../wire/chat-completion.ts";
+import { GatewayError } from "../../errors.ts";
 import { isObject } from "../../wire/json.ts";
 import type { DialectRequest } from "../dialect.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
@@ -18,6 +19,7 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
       "Only Anthropic's cache can be filled without a response. Use a value of at least 1.",
     );
   }
+  if (isObject(body["thread"])) throw threadsUnsupported();
   const { unavailable, ...tools } = toChatTools(body);
   const request = {
     model,
@@ -35,6 +37,17 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   };
   const given = Object.entries(request).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(given) as ChatRequestBody;
+}
+
+/**
+ * Only Anthropic keeps threads. With these details, its SDKs send the whole conversation instead.
+ * https://github.com/anthropics/anthropic-sdk-typescript (lib/internal/threads)
+ */
+function threadsUnsupported(): GatewayError {
+  const message =
+    "Message threads work only with Anthropic's models. Send the whole conversation without thread.";
+  const details = { error_code: "thread_unsupported_request", unsupported: ["model"] };
+  return new GatewayError("unsupported_parameter", message, { param: "thread", details });
 }
 
 /** LangChain before 1.0 sends -1 for "not set". */

@@ -1,7 +1,7 @@
 import { isObject } from "../../wire/json.ts";
 import { invalidType, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { refuseOtherModels, requestMembers } from "../request-members.ts";
+import { refuseModelsOfTools, refuseOtherModels, requestMembers } from "../request-members.ts";
 import {
   aModel,
   anArray,
@@ -50,6 +50,7 @@ const textOrItems = parameterCheck(
     for (let index = 0; index < input.length; index++) {
       const item: unknown = input[index];
       if (!isObject(item)) throw invalidType(`${name}[${index}]`, "an object", item);
+      if (item["tools"] !== undefined) refuseModelsOfTools(item["tools"], `${name}[${index}].tools`);
     }
   },
 );

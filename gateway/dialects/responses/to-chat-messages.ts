@@ -42,7 +42,7 @@ function addToTurn(
   table: ToolTable,
   turn: AssistantTurn,
 ): boolean {
-  if (isServed(item)) return true;
+  if (hasOnlyTools(item)) return true;
   const call = toToolCall(item, param, table);
   if (call) turn.call(call);
   else if (item["type"] === "reasoning") turn.think(item, param);
@@ -81,8 +81,10 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
   return { role, content: toChatContent(item["content"], `${param}.content`) };
 }
 
-/** A search that OpenAI ran. The request lists the found tools anyway. */
-function isServed({ type, call_id: callId }: Record<string, unknown>): boolean {
+/** Items without content of their own: the tool table has read their tools. */
+function hasOnlyTools({ type, call_id: callId }: Record<string, unknown>): boolean {
+  if (type === "additional_tools") return true;
+  // A search that OpenAI ran. The request lists the found tools anyway.
   return (type === "tool_search_call" || type === "tool_search_output") && (callId ?? null) === null;
 }
 
@@ -102,10 +104,6 @@ const withoutMeaningElsewhere = new Set([
 
 /** Without these, a conversation would lose its content. */
 const refusals = new Map([
-  [
-    "additional_tools",
-    "Codex sends its tools this way to names it knows as OpenAI's newest models, and only OpenAI's API supports it. Choose another model, or rename this one.",
-  ],
   ["item_reference", "The gateway does not store responses. Send the item itself, and `store: false`."],
   ["compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
   ["compaction_summary", "Only OpenAI can read this summary of the conversation. Send the original items."],

@@ -21,7 +21,7 @@ export class ToolTable {
     const given = ifGiven(body["tools"], "tools", expectArray) ?? [];
     const read = given.map((tool, index) => readTool(tool, `tools[${index}]`));
     this.shown = read.flatMap(({ shown }) => (shown === null ? [] : [shown]));
-    for (const { definitions } of [...read, ...readFoundTools(body["input"])]) {
+    for (const { definitions } of [...read, ...readInputTools(body["input"])]) {
       for (const definition of definitions) this.#add(definition);
     }
     this.tools = [...this.#byName.values()];
@@ -55,11 +55,15 @@ export class ToolTable {
   }
 }
 
-/** Tools that the client found for the model's search. They can be called from then on. */
-function readFoundTools(input: unknown): ReturnType<typeof readTool>[] {
+/**
+ * Tools within the input: those that the client found for the model's search, and Codex's own for models that it knows
+ * as OpenAI's newest.
+ */
+function readInputTools(input: unknown): ReturnType<typeof readTool>[] {
   const items: unknown[] = Array.isArray(input) ? input : [];
   return items.flatMap((item, index) => {
-    if (!isObject(item) || item["type"] !== "tool_search_output") return [];
+    if (!isObject(item)) return [];
+    if (item["type"] !== "tool_search_output" && item["type"] !== "additional_tools") return [];
     const param = `input[${index}].tools`;
     return expectArray(item["tools"], param).map((tool, at) => readTool(tool, `${param}[${at}]`));
   });

@@ -71,7 +71,7 @@ const meanings = {
   invalid_value: "A parameter has an invalid value: see `param`.",
   request_timeout: "The request took too long to arrive.",
   request_too_large: "The body is larger than `REQUEST_BODY_BYTES_MAX`.",
-  unsupported_encoding: "The body is compressed.",
+  unsupported_encoding: "The body has an unsupported `Content-Encoding`.",
   unsupported_parameter: "The provider does not support a parameter: see `param`.",
   model_not_found: "The model does not exist, or the key is not connected to it.",
   insufficient_quota: "A budget of the key, its owner or the gateway is exceeded.",

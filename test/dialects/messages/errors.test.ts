@@ -1,7 +1,14 @@
 import test from "ava";
 import { messages } from "../../../gateway/dialects/messages/messages.ts";
 
-const shown = { message: "No.", type: "server_error", param: null, code: "some_code", requestId: "req_1" };
+const shown = {
+  message: "No.",
+  type: "server_error",
+  param: null,
+  code: "some_code",
+  requestId: "req_1",
+  details: null,
+};
 
 for (const [status, type] of [
   [400, "invalid_request_error"],

@@ -2,7 +2,6 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
-import { GatewayError } from "../../../gateway/errors.ts";
 import { requestFrom } from "./read-events.ts";
 
 /** True requests of coding tools, with long texts cut. Skipped where they are not at hand: they are not ours to publish. */
@@ -18,14 +17,6 @@ for (const file of files) {
   // Where something was cut out there is a text, where a schema should be.
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
-  if (file.includes("lite")) {
-    test(`${file} is refused, and says why`, (t) => {
-      const error = t.throws(() => responses.toChatRequest(requestFrom(body)), { instanceOf: GatewayError });
-      t.is(error?.param, "input[0]");
-      t.regex(error?.message ?? "", /Codex .* Choose another model/);
-    });
-    continue;
-  }
   test(`${file} becomes a chat completion`, (t) => {
     const request = requestFrom(body);
     const chat = responses.toChatRequest(request);
@@ -33,7 +24,7 @@ for (const file of files) {
     t.true(chat.messages.every(({ content }) => typeof content === "string" || content === null));
     const tools = (chat["tools"] ?? []) as { type: string }[];
     const own = (body.tools ?? []).filter(({ type }) => type !== "web_search");
-    t.true(tools.length >= own.length);
+    t.true(tools.length >= Math.max(own.length, file.includes("lite") ? 10 : 0));
     t.true(tools.every(({ type }) => type === "function"));
     for (const name of ["store", "include", "prompt_cache_key", "client_metadata", "input", "instructions"]) {
       t.false(name in chat, name);

@@ -17,6 +17,7 @@ const broken: ShownError = {
   param: null,
   code: "upstream_error",
   requestId: "req_01kahs6zxm8qv2c9d4r7tn5wbe",
+  details: null,
 };
 
 test("an error as a whole answer has OpenAI's form with all four members", (t) => {

@@ -12,11 +12,6 @@ const table: [title: string, request: object, code: string, param: string][] = [
   unsupported("a conversation", { conversation: { id: "conv_1" } }, "conversation"),
   unsupported("an answer for later", { input: "x", background: true }, "background"),
   unsupported("a template", { prompt: { id: "pmpt_1" } }, "prompt"),
-  unsupported(
-    "tools among the input",
-    inputOf({ type: "additional_tools", role: "developer", tools: [] }),
-    "input[0]",
-  ),
   unsupported("a reference", inputOf({ type: "item_reference", id: "msg_2" }), "input[0]"),
   unsupported("a sealed summary", inputOf({ type: "compaction", encrypted_content: "gAAAA" }), "input[0]"),
   unsupported("a wish for a summary", inputOf({ type: "compaction_trigger" }), "input[0]"),
