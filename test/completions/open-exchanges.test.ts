@@ -41,7 +41,7 @@ test("those of a key that has been stopped are ended, though each leaves the lis
 });
 
 class FakeExchange {
-  place = -1;
+  index = -1;
   readonly route = null;
   hasFailed = false;
   readonly #open: OpenExchanges;
@@ -54,8 +54,8 @@ class FakeExchange {
     this.stream = stream;
   }
 
-  moveTo(place: number): void {
-    this.place = place;
+  moveTo(index: number): void {
+    this.index = index;
   }
 
   keyChanged(key: KnownKey): void {

@@ -55,7 +55,7 @@ export class Browser {
   }
 
   /** Whether the access token still opens the door: `OK`, or the error's code. */
-  async whatIsSaid(): Promise<string> {
+  async messageOf(): Promise<string> {
     return (await this.call("keys.list", { type: "query" })).code ?? "OK";
   }
 }

@@ -118,7 +118,7 @@ test("what nobody uses any more is forgotten", (t) => {
   limiter.sweep();
   t.is(limiter.meters.size, 1);
   now += 60_000;
-  for (const meter of limiter.meters.values()) meter.untoldFrom = null;
+  for (const meter of limiter.meters.values()) meter.unsharedFrom = null;
   limiter.sweep();
   t.is(limiter.meters.size, 0);
   // Whoever comes back is counted where it is seen.

@@ -30,8 +30,8 @@ test("Claude's thoughts come through Bedrock's form too", (t) => {
       { role: "user", content: results },
     ],
   });
-  const [, said] = request["messages"] as { content: Record<string, Record<string, unknown>>[] }[];
-  t.deepEqual(said?.content[0], { reasoningContent: { reasoningText: { text: "The tool.", signature } } });
+  const [, choice] = request["messages"] as { content: Record<string, Record<string, unknown>>[] }[];
+  t.deepEqual(choice?.content[0], { reasoningContent: { reasoningText: { text: "The tool.", signature } } });
 });
 
 test("an answer goes from Anthropic's own form through chat completions and is the same", (t) => {

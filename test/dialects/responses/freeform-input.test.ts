@@ -2,11 +2,11 @@ import test from "ava";
 import fc from "fast-check";
 import { FreeformInput } from "../../../gateway/dialects/responses/freeform-input.ts";
 
-function readIn(pieces: string[]): { said: string; text: string } {
+function readIn(pieces: string[]): { choice: string; text: string } {
   const input = new FreeformInput();
-  const said = pieces.map((piece) => input.push(piece)).join("");
-  const { text, unsaid } = input.finish();
-  return { said: said + unsaid, text };
+  const choice = pieces.map((piece) => input.push(piece)).join("");
+  const { text, remaining } = input.finish();
+  return { choice: choice + remaining, text };
 }
 
 /** The text cut at these places. */
@@ -28,8 +28,8 @@ test("reads any text out of any spelling of the JSON, however it is cut", (t) =>
   });
   fc.assert(
     fc.property(spelled, fc.array(fc.nat(), { maxLength: 8 }), ({ text, args }, places) => {
-      t.deepEqual(readIn(cut(args, places)), { said: text, text });
-      t.deepEqual(readIn([...args]), { said: text, text });
+      t.deepEqual(readIn(cut(args, places)), { choice: text, text });
+      t.deepEqual(readIn([...args]), { choice: text, text });
     }),
   );
   t.pass();
@@ -43,7 +43,7 @@ test("never gives out half a character", (t) => {
 
 test("gives out what is there of an answer that was cut off", (t) => {
   t.deepEqual(readIn(['{"input":"*** Begin', " Patch\\n*** Add", "\\"]), {
-    said: "*** Begin Patch\n*** Add",
+    choice: "*** Begin Patch\n*** Add",
     text: "*** Begin Patch\n*** Add",
   });
 });

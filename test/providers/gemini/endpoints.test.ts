@@ -65,7 +65,7 @@ test("the list of models is asked for in one page, and names those that chat or 
 });
 
 test("a key that Google does not know means 401, whatever else is wrong means what it says", (t) => {
-  const { meantStatus } = connect();
+  const { effectiveStatus } = connect();
   const error = (reason: string) => ({
     error: {
       code: 400,
@@ -77,11 +77,11 @@ test("a key that Google does not know means 401, whatever else is wrong means wh
       ],
     },
   });
-  t.is(meantStatus?.(400, error("API_KEY_INVALID")), 401);
-  t.is(meantStatus?.(400, [error("API_KEY_INVALID")]), 401);
-  t.is(meantStatus?.(400, error("OTHER")), 400);
-  t.is(meantStatus?.(503, error("API_KEY_INVALID")), 503);
+  t.is(effectiveStatus?.(400, error("API_KEY_INVALID")), 401);
+  t.is(effectiveStatus?.(400, [error("API_KEY_INVALID")]), 401);
+  t.is(effectiveStatus?.(400, error("OTHER")), 400);
+  t.is(effectiveStatus?.(503, error("API_KEY_INVALID")), 503);
   for (const body of [null, [], {}, { error: "x" }, { error: { details: [null] } }]) {
-    t.is(meantStatus?.(400, body), 400);
+    t.is(effectiveStatus?.(400, body), 400);
   }
 });
