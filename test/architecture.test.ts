@@ -195,7 +195,7 @@ for (const rule of rules) {
     t.deepEqual(rule.findings(files), []);
   });
 
-  test(`seen to fail: ${rule.title}`, (t) => {
+  test(`negative control: ${rule.title}`, (t) => {
     const findings = rule.findings(parseSources(rule.seeds)).join("\n");
     for (const seed of Object.keys(rule.seeds)) t.true(findings.includes(seed), `not noticed in ${seed}`);
     t.deepEqual(rule.findings(parseSources(rule.permitted ?? {})), []);
@@ -203,6 +203,6 @@ for (const rule of rules) {
   });
 }
 
-test("the tree that the rules look at is there", (t) => {
+test("the source tree contains the folders that the rules name", (t) => {
   t.true(files.some((file) => file.path === "test/architecture.test.ts" && file.imports.length > 0));
 });

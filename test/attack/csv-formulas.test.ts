@@ -13,7 +13,7 @@ const names = starts.flatMap((start) => [
 ]);
 
 for (const name of names) {
-  test(`no cell begins a formula, whatever separates cells: ${JSON.stringify(name)}`, (t) => {
+  test(`no cell starts a formula, whatever the separator: ${JSON.stringify(name)}`, (t) => {
     const given = { id: "req_1", apiKeyName: name } as Parameters<typeof formatCsv>[0][number];
     const record = new Proxy(given, { get: (from, key) => Reflect.get(from, key) ?? null });
     const [, ...lines] = formatCsv([record]).split("\r\n");

@@ -58,15 +58,15 @@ test.before(async () => {
   }
 });
 
-test.serial("no body that is accepted blocks others for 200 ms", (t) =>
+test.serial("an accepted body does not block the event loop for 200 ms", (t) =>
   checkBlocks(t, { blockMsMax: 200, count: largestCount }),
 );
 
-test.serial("no body that is too large blocks others for 200 ms", (t) =>
+test.serial("an oversized body does not block the event loop for 200 ms", (t) =>
   checkBlocks(t, { blockMsMax: 200, count: (shape) => countFor(shape, 31 * 1024 * 1024) }),
 );
 
-test.serial("no body of 1,000 bytes blocks others for 20 ms", (t) =>
+test.serial("a body of 1,000 bytes does not block the event loop for 20 ms", (t) =>
   checkBlocks(t, { blockMsMax: 20, count: (shape) => countFor(shape, 1_000) }),
 );
 

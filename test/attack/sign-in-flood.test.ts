@@ -17,7 +17,7 @@ const quantile = isFull ? 0.99 : 0.5;
 const ratioMax = isFull ? 1.2 : 1.5;
 const growthMiBMax = 128;
 
-test("a flood of sign-ins leaves the latency of chat and the memory as they are", async (t) => {
+test("a flood of sign-ins affects neither chat latency nor memory", async (t) => {
   const gateway = startGatewayProcess(t, {
     PORT: "0",
     DATA_DIR: await createTestFolder(t),

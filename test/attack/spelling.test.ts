@@ -99,7 +99,7 @@ async function send(path: string, body: unknown) {
 for (const [title, path, body, names] of ways) {
   for (const name of names) {
     for (const [written, shown] of spellingsOf(name)) {
-      test(`${title}: ${JSON.stringify(written)} is refused as a spelling of ${name}`, async (t) => {
+      test(`${title}: ${JSON.stringify(written)} is rejected as a spelling of ${name}`, async (t) => {
         const whole = JSON.stringify({ ...body, user: t.title });
         for (const text of [
           whole.replace("{", `{"${written}":"dear",`),
@@ -117,7 +117,7 @@ for (const [title, path, body, names] of ways) {
     }
   }
 
-  test(`${title}: a member that only resembles one that is read passes`, async (t) => {
+  test(`${title}: a member that only resembles a known one passes`, async (t) => {
     const others = {
       "max-tokens": 1,
       maxtokens: 1,
@@ -137,7 +137,7 @@ for (const [title, path, body, names] of ways) {
     if (!title.includes("translated")) t.is(arrived, sent.replace(String(body["model"]), "upstream-model"));
   });
 
-  test(`${title}: a member that chooses another model is refused by name`, async (t) => {
+  test(`${title}: a member that selects another model is rejected by name`, async (t) => {
     for (const name of otherModels) {
       for (const value of [["dear"], "dear", { order: ["dear"] }]) {
         const { status, message } = await send(path, { ...body, [name]: value });
@@ -164,7 +164,7 @@ const otherModels = [
 ];
 
 for (const name of ["Include_Usage", "INCLUDE_USAGE", "include_uſage"]) {
-  test(`chat: ${name} is refused as a spelling of include_usage`, async (t) => {
+  test(`chat: ${name} is rejected as a spelling of include_usage`, async (t) => {
     for (const options of [
       { [name]: false },
       { include_usage: true, [name]: false },
@@ -205,7 +205,7 @@ const nested: [title: string, more: object, param: string][] = [
 ];
 
 for (const [title, more, param] of nested) {
-  test(`${title}: ${param} is refused where it chooses another model`, async (t) => {
+  test(`${title}: ${param} is rejected where it selects another model`, async (t) => {
     const [, path = "", body] = ways.find(([name]) => name === title) ?? [];
     const { status, message } = await send(path, { ...body, ...more });
     t.is(status, 400);
@@ -223,7 +223,7 @@ test("chat: a tool with an argument named model passes", async (t) => {
   }
 });
 
-test.after("the upstream received no other model or limit than the one that was checked", (t) => {
+test.after("the upstream receives only the checked model and limit", (t) => {
   t.true(upstream.requests.length > 50);
   for (const { body } of upstream.requests) {
     const names = Object.keys(JSON.parse(body) as object).map(foldAsGo);

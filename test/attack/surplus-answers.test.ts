@@ -26,7 +26,7 @@ const surplusAfter: Record<string, (connection: RawConnection, answer: string) =
 };
 
 for (const [delay, send] of Object.entries(surplusAfter)) {
-  test(`a surplus answer ${delay} reaches no other request`, async (t) => {
+  test(`a surplus response ${delay} reaches no other request`, async (t) => {
     const upstreams = createUpstreams(t);
     const { url } = await createRawUpstream(t, async (connection, request) => {
       const [, path = ""] = /\/(\S+) HTTP/.exec(request) ?? [];

@@ -16,7 +16,7 @@ const hostileChunks: Record<string, string> = {
 for (const [name, chunk] of Object.entries(hostileChunks)) {
   for (const contentType of ["application/json", "text/event-stream"]) {
     // One after the other: what Node allocates for one test lies beside what it allocates for another.
-    test.serial(`endless chunks with ${name} end an answer of ${contentType}`, async (t) => {
+    test.serial(`endless chunks with ${name} end a response of ${contentType}`, async (t) => {
       const upstreams = createUpstreams(t, { upstreamAnswerBytesMax: answerBytesMax });
       let sentBytes = 0;
       const { url } = await createRawUpstream(t, ({ socket }) => {

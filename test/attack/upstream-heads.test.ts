@@ -34,7 +34,7 @@ const hostileFields: Record<string, (length: number) => string> = {
 };
 
 for (const [name, field] of Object.entries(hostileFields)) {
-  test(`a head with a ${name} is read in linear time`, (t) => {
+  test(`a response head with a ${name} is parsed in linear time`, (t) => {
     const [short, long] = sizes.map((length) => {
       const text = field(length);
       const hasFraming = /^(content-length|transfer-encoding)/.test(text);
@@ -47,7 +47,7 @@ for (const [name, field] of Object.entries(hostileFields)) {
   });
 }
 
-test("a head that comes byte by byte is read in linear time", (t) => {
+test("a response head that arrives byte by byte is parsed in linear time", (t) => {
   const [short, long] = sizes.map((length) => {
     const bytes = Buffer.from(`HTTP/1.1 200 ${fill("a", length)}`);
     return bestMs(() => {

@@ -59,7 +59,7 @@ const hostileAnswers: Record<string, (count: number) => () => unknown> = {
 };
 
 for (const [name, prepare] of Object.entries(hostileAnswers)) {
-  test.serial(`reading ${name} takes linear time`, async (t) => {
+  test.serial(`parsing ${name} takes linear time`, async (t) => {
     t.is(await measureGrowth(prepare(countMin), prepare(4 * countMin)), 0);
   });
 }

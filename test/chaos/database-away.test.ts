@@ -94,7 +94,7 @@ async function statusOfConsole({ console }: Stage): Promise<number> {
   }
 }
 
-test.serial("a database that is away fails no request and loses no record", async (t) => {
+test.serial("an unavailable database fails no request and loses no record", async (t) => {
   t.timeout(900_000);
   const database = await createKillableDatabase(t);
   if (!database) return t.pass("no MariaDB");

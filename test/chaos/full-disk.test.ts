@@ -89,7 +89,7 @@ function fill(folder: string): void {
 
 for (const bug of [undefined, "answer-unrecorded.ts"]) {
   test.serial(
-    `${bug ? "seen to fail: " : ""}while the disk is full no request is served without a record`,
+    `${bug ? "negative control: " : ""}a full disk serves no request without a record`,
     async (t) => {
       t.timeout(300_000);
       const database = await createKillableDatabase(t);

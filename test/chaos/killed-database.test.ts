@@ -38,7 +38,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, bug?: strin
   return result;
 }
 
-test.serial("whoever got a complete answer has a record, however often the database is killed", async (t) => {
+test.serial("every complete response has a record, however often the database is killed", async (t) => {
   t.timeout(600_000);
   const database = await createKillableDatabase(t);
   if (!database) return t.pass("no MariaDB");

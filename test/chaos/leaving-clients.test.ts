@@ -122,7 +122,7 @@ function giveUp(afterMs: number): Promise<boolean> {
 const sum = (counts: (number | null)[]) => counts.reduce<number>((total, count) => total + (count ?? 0), 0);
 const average = (counts: (number | null)[]) => Math.round(sum(counts) / Math.max(1, counts.length));
 
-test.serial("a client that leaves stops the upstream, and what had come is recorded", async (t) => {
+test.serial("a disconnecting client stops the upstream, and the received part is recorded", async (t) => {
   t.timeout(600_000);
   const result = await play(t);
   t.is(result.recorded, plan.clients);
@@ -134,7 +134,7 @@ test.serial("a client that leaves stops the upstream, and what had come is recor
   t.true(result.inputTokens > 3 && result.inputTokens < 20);
 });
 
-test.serial("seen to fail: an upstream that is left alone goes on", async (t) => {
+test.serial("negative control: an upstream that is not stopped continues", async (t) => {
   t.timeout(600_000);
   const result = await play(t, "let-the-upstream-go-on.ts");
   t.true(result.stillOpen > 0);

@@ -7,7 +7,7 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const browser = shareBrowser(test);
 
-browserTest("models are connected and taken away, and leaving asks before that is lost", async (t) => {
+browserTest("models are connected and removed, and leaving warns about unsaved changes", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 40);
   const { id } = await createKey(gateway, ["demo/echo"]);
@@ -67,7 +67,7 @@ for (const { choice, expected } of [
   { choice: "Only mine", expected: ["demo/echo", "many/model-2"] },
   { choice: "Only theirs", expected: ["many/model-1"] },
 ]) {
-  browserTest(`of two tabs that change one key's models, the later decides: ${choice}`, async (t) => {
+  browserTest(`of two tabs that change a key's models, the later decides: ${choice}`, async (t) => {
     const gateway = await startTestGateway(t);
     await addModels(gateway, "many", 3);
     const { id } = await createKey(gateway, ["demo/echo"]);
@@ -92,7 +92,7 @@ for (const { choice, expected } of [
   });
 }
 
-browserTest("what somebody else changed elsewhere in the key stands in nobody's way", async (t) => {
+browserTest("another person's change elsewhere in the key does not block saving", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 3);
   const { id } = await createKey(gateway, ["demo/echo"]);
@@ -106,7 +106,7 @@ browserTest("what somebody else changed elsewhere in the key stands in nobody's 
   t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["demo/echo", "many/model-1"]);
 });
 
-browserTest("of two names the later one is given only by somebody who has seen the other", async (t) => {
+browserTest("a conflicting name overwrites only after the other one was seen", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });

@@ -14,7 +14,7 @@ type QueryRunner = ReturnType<DataSource["createQueryRunner"]>;
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000 };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a first start that is killed after any statement is finished by the next`, async (t) => {
+  test(`${kind}: a first start killed after any statement is finished by the next`, async (t) => {
     const unbroken = await createTestDatabase(t, kind);
     await migrateAt(unbroken);
     const broken = await createTestDatabase(t, kind);
@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     t.is(await rowsOf(broken), await rowsOf(unbroken));
   });
 
-  test(`${kind}: so is an upgrade, and no record counts twice`, async (t) => {
+  test(`${kind}: an upgrade killed after any statement counts no record twice`, async (t) => {
     const unbroken = await createOldDatabase(t, kind);
     await migrateAt(unbroken);
     const broken = await createOldDatabase(t, kind);
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
     t.is(await rowsOf(broken), await rowsOf(unbroken));
   });
 
-  test(`${kind}: a table of somebody else's is not taken for one that a killed start has left`, async (t) => {
+  test(`${kind}: a foreign table is not mistaken for a leftover of a killed start`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const create = "CREATE TABLE users (id varchar(40) PRIMARY KEY, nickname varchar(40))";
     await withDataSource(url, (dataSource) => dataSource.query(create));

@@ -14,7 +14,7 @@ import { undoMigrations } from "../helpers/undo-migrations.ts";
 const upgrade = "UsageHistory1763942400000";
 
 if (databaseKinds.includes("mysql")) {
-  test("mysql: who starts after a migration was killed waits for the statement that the server still works on", async (t) => {
+  test("mysql: a start after a killed migration waits for its running statement", async (t) => {
     const url = await createTestDatabase(t, "mysql");
     const database = await openDatabaseAt(t, url);
     await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_1")]));

@@ -45,7 +45,7 @@ async function setUp(
 }
 
 if (databaseKinds.includes("mysql")) {
-  test.serial("every new connection brings a token of its own, signed for this host and user", async (t) => {
+  test.serial("every new connection sends its own token, signed for this host and user", async (t) => {
     const { url, tokens, guard } = await setUp(t);
     const database = await openDatabaseAt(t, url, limits);
     await database.write(({ users }) => users.insert(userRow("usr_1")));
@@ -79,7 +79,7 @@ if (databaseKinds.includes("mysql")) {
     t.true(tokens.length > made);
   });
 
-  test.serial("a token that is refused, or cannot be made, is a DatabaseUnavailableError", async (t) => {
+  test.serial("a rejected or missing token throws a DatabaseUnavailableError", async (t) => {
     const refusing = await setUp(t, () => false);
     await t.throwsAsync(Database.open(refusing.url, limits), {
       instanceOf: DatabaseUnavailableError,

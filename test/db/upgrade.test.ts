@@ -9,7 +9,7 @@ import { undoMigrations } from "../helpers/undo-migrations.ts";
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: records of the release that did not know who refused or why are kept, and it goes on writing them`, async (t) => {
+  test(`${kind}: records of the previous release are kept, and it can still write`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const dataSource = await openDataSource(url, limits);
     t.teardown(() => dataSource.destroy());
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: an upgrade keeps keys, and the older release goes on adding them`, async (t) => {
+  test(`${kind}: an upgrade keeps keys, and the older release can still add them`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const dataSource = await openDataSource(url, limits);
     t.teardown(() => dataSource.destroy());

@@ -44,7 +44,7 @@ const files = existsSync(folder)
   ? globSync("*.json", { cwd: folder }).filter((file) => !file.startsWith("_"))
   : [];
 
-test("tools are known by what they really sent", (t) => {
+test("tools are recognized by their recorded headers", (t) => {
   if (files.length === 0) t.log("skipped: ../shared/fixtures/coding-tools is not here");
   for (const file of files) {
     const { headers } = JSON.parse(readFileSync(path.join(folder, file), "utf8")) as {

@@ -78,7 +78,7 @@ const values: unknown[] = [
 ];
 
 for (const [name, schema, read, whole] of endpoints) {
-  test(`${name}: the schema lets through what the gateway does`, (t) => {
+  test(`${name}: the schema accepts what the gateway accepts`, (t) => {
     const validate = ajv.compile(schema);
     t.true(validate(whole));
     for (const parameter of [...Object.keys(schema.properties), "unknown"]) {
@@ -94,7 +94,7 @@ for (const [name, schema, read, whole] of endpoints) {
   });
 }
 
-test("responses: what OpenAI keeps can stand for the input, in the schema too", (t) => {
+test("responses: the schema accepts stored state in place of the input", (t) => {
   const validate = ajv.compile(responsesRequestSchema);
   for (const body of [
     { prompt: { id: "p" } },

@@ -4,7 +4,7 @@ import { printUsageSchema } from "../../gateway/graphql/schema.ts";
 
 const schema = printUsageSchema();
 
-test("the schema is the one that is checked in: `npm run graphql:schema` writes it anew", (t) => {
+test("the schema equals the checked-in one: run `npm run graphql:schema`", (t) => {
   const checkedIn = new URL("../../gateway/graphql/schema.graphql", import.meta.url);
   t.is(schema, readFileSync(checkedIn, "utf8"));
 });
@@ -65,7 +65,7 @@ const contract: Record<string, string[]> = {
   "type PageInfo": ["endCursor: String", "hasNextPage: Boolean!"],
 };
 for (const [type, fields] of Object.entries(contract)) {
-  test(`${type} has what the contract says`, (t) => {
+  test(`${type} matches the contract`, (t) => {
     const found = fieldsOf(type);
     for (const field of fields)
       t.true(found.includes(normal(field)), `${field} is not among ${found.join("; ")}`);

@@ -113,14 +113,14 @@ function installs(stages: Instruction[][]): Instruction[] {
 
 for (const { title, holds, breaks } of rules) {
   test(title, (t) => t.true(holds(readDockerfile(dockerfile))));
-  test(`seen to fail: ${title}`, (t) => {
+  test(`negative control: ${title}`, (t) => {
     const broken = dockerfile.replace(...breaks);
     t.not(broken, dockerfile);
     t.false(holds(readDockerfile(broken)));
   });
 }
 
-test("the context is what is named, and all that the first stage copies is in it", (t) => {
+test("the context is listed explicitly and contains all copied files", (t) => {
   const [first, ...named] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));

@@ -68,7 +68,7 @@ const checks: Record<number, Check> = {
 };
 
 for (const key of recorded.keys()) {
-  test(`${key} runs to its end`, async (t) => {
+  test(`${key} deploys completely`, async (t) => {
     t.timeout(240_000, "processes that import a lot");
     const run = await recorded.get(key);
     const said = run?.messages.filter((message) => !saidByMigration.test(message));
@@ -81,7 +81,7 @@ for (const key of recorded.keys()) {
 
 const saidByMigration = /^(The migration runs as arn:|Ran 0001\.$)/;
 
-test("an update gives the secrets values and migrates before it makes the service", async (t) => {
+test("an update fills secrets and migrates before it creates the service", async (t) => {
   const { resources } = await graphOf("prod update");
   const secret = ["DescribeSecret", "PutSecretValue"];
   t.deepEqual(aws.operations(), [...secret, ...secret, "RunTask", "DescribeTasks", "GetLogEvents"]);
@@ -105,7 +105,7 @@ for (const [number, check] of Object.entries(checks)) {
       t.deepEqual(check.findings(await graphOf(key), await othersOf(key)), [], key);
   });
 
-  test(`${number}. seen to fail`, async (t) => {
+  test(`${number}. the check detects a violation`, async (t) => {
     t.true(Object.keys(check.mutants).length > 0);
     for (const [title, mutate] of Object.entries(check.mutants)) {
       const graph = structuredClone(await graphOf("prod update"));
@@ -115,7 +115,7 @@ for (const [number, check] of Object.entries(checks)) {
   });
 }
 
-test("there are twenty checks", (t) => {
+test("twenty checks exist", (t) => {
   t.deepEqual(
     Object.keys(checks).map(Number),
     Array.from({ length: 20 }, (_, index) => index + 1),

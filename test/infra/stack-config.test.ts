@@ -53,24 +53,24 @@ const refused: [string, Changes, RegExp][] = [
 ];
 
 for (const [title, changes, message] of refused) {
-  test(`refuses ${title}`, (t) => {
+  test(`the configuration is rejected: ${title}`, (t) => {
     t.throws(() => read("prod", changes), { instanceOf: StackConfigError, message });
   });
 }
 
-test("says everything that is wrong at once, and how to set it", (t) => {
+test("all errors are reported at once with the commands that fix them", (t) => {
   const error = t.throws(() => read("prod", { accountId: "1", region: null, image: null }));
   for (const key of ["accountId", "region", "image"]) t.true(error.message.includes(`gateway:${key} `));
   t.regex(error.message, /pulumi config set <key> <value> --stack prod/);
 });
 
-test("refuses a stack whose name cannot be part of names", (t) => {
+test("a stack whose name cannot be part of names is rejected", (t) => {
   t.throws(() => readStackConfig(exampleConfig("prod"), "gateway", "Prod_1"), {
     message: /stack's name "Prod_1"/,
   });
 });
 
-test("production is the default, and needs little", (t) => {
+test("production is the default and needs few settings", (t) => {
   const config = read("prod", { environment: null, alarmEmail: null, waf: null });
   t.like(config, { isProduction: true, tasksMin: 2, databaseMultiAz: true, backupDays: 14, waf: "off" });
 });
@@ -82,7 +82,7 @@ test("development may be small and plain", (t) => {
   });
 });
 
-test("other projects' keys are none of ours", (t) => {
+test("keys of other projects are ignored", (t) => {
   t.notThrows(() =>
     readStackConfig({ ...exampleConfig("prod"), "aws:region": "us-east-1" }, "gateway", "prod"),
   );
@@ -93,7 +93,7 @@ function read(stack: "dev" | "prod", changes: Changes) {
   return readStackConfig({ ...exampleConfig(stack), ...Object.fromEntries(changed) }, "gateway", stack);
 }
 
-test("the alarm for the database's connections knows how many processes a task runs", (t) => {
+test("the alarm for database connections knows the processes per task", (t) => {
   const thresholdOf = (cpu: string, memory: string) => {
     const config = read("prod", { cpu, memory, databaseClass: "db.r6g.xlarge" });
     const alarms = alarmDefinitions(config, namesOf("gateway", "prod"));

@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: an administrator makes a key for somebody, a member only for itself`, async (t) => {
+  test(`${kind}: an administrator creates keys for others, a member only their own`, async (t) => {
     const { keys, audit } = shared().admin;
     const [bob, eve] = [
       await addPerson(shared(), "bob@example.com"),
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
     t.is((await bob.console.keys.counts.query()).total, 1);
   });
 
-  test(`${kind}: models are found by name and provider, and come page by page`, async (t) => {
+  test(`${kind}: models are found by name and provider, in pages`, async (t) => {
     const { models, providers } = shared().admin;
     const { id: providerId } = await providers.create.mutate({ name: "paged", kind: "demo" });
     const names = ["alpha", "beta", "BETA-2", "gamma_1", "gammax1"];

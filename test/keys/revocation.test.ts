@@ -22,7 +22,7 @@ const longPrompt = `/slow 100 ${"word ".repeat(300)}`;
 for (const kind of databaseKinds) {
   const withinMs = kind === "sqlite" ? "at once" : "by another process within a second";
 
-  test(`${kind}: what stops a key is known ${withinMs}, and so is what brings it back`, async (t) => {
+  test(`${kind}: stopping or resuming a key takes effect ${withinMs}`, async (t) => {
     const { here, there } = await startPair(t, kind);
     const { admin } = here;
     const statusThere = async (value: string) => (await postChat(there, value, chatBody("demo/echo"))).status;
@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: the open streams of a key are cut ${withinMs}, with an error and without [DONE]`, async (t) => {
+  test(`${kind}: open streams of a stopped key are cut ${withinMs}, without [DONE]`, async (t) => {
     const { here, there } = await startPair(t, kind);
     const { admin } = here;
     const stops: Record<string, (id: string) => Promise<unknown>> = {
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
     t.true(untouched.text().endsWith("data: [DONE]\n\n"), "another key's stream goes on to its end");
   });
 
-  test(`${kind}: a model that is deleted ends its streams, and is not found ${withinMs}`, async (t) => {
+  test(`${kind}: a deleted model ends its streams and is missing ${withinMs}`, async (t) => {
     const { here, there } = await startPair(t, kind);
     const provider = await here.admin.providers.create.mutate({ name: "other", kind: "demo" });
     await here.admin.models.create.mutate({ slug: "other/echo", providerId: provider.id });

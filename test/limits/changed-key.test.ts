@@ -6,7 +6,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: requests under way are answered while their key, which has a budget, is changed`, async (t) => {
+  test(`${kind}: requests in flight finish while their key's budget is changed`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { key, value } = await gateway.admin.keys.create.mutate({
       name: "Laptop",

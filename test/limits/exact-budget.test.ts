@@ -29,7 +29,7 @@ for (const [whose, variable] of Object.entries(variables)) {
 
 /** @param variable the environment's that sets the budget; null for the key's own */
 function spendExactly(kind: DatabaseKind, whose: string, variable: string | null) {
-  test(`${kind}: a ${whose}'s budget is exact to the nano-dollar over 10,000 concurrent requests with mixed prices`, async (t) => {
+  test(`${kind}: a ${whose}'s budget is exact over 10,000 requests of mixed prices`, async (t) => {
     t.timeout(120_000);
     const environment = {
       // Often enough to meet records that are on their way.

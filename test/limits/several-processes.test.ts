@@ -15,7 +15,7 @@ const intervalMs = 250;
 
 // SQLite is for one process.
 for (const kind of databaseKinds.filter((each) => each === "mysql")) {
-  test(`${kind}: three processes, one key, 600 a minute: the overshoot is within what it is said to be`, async (t) => {
+  test(`${kind}: three processes exceed 600 a minute by at most the documented margin`, async (t) => {
     t.timeout(180_000);
     let now = Date.UTC(2026, 11, 1);
     const runtime = { now: () => now };
@@ -78,7 +78,7 @@ function inMinute(times: number[], now: number): number {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a process that starts anew keeps the limit of the one before`, async (t) => {
+  test(`${kind}: a restarted process keeps its predecessor's limit`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const wish = { name: "Kept", models: ["demo/echo"], limits: { requestsPerMinute: 3 } };
     const { key, value } = await gateway.admin.keys.create.mutate(wish);
@@ -95,7 +95,7 @@ for (const kind of databaseKinds) {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: what is told late of a second is heard by the others within two seconds`, async (t) => {
+  test(`${kind}: a late report of a second reaches the others within two seconds`, async (t) => {
     const database = await openTestDatabase(t, kind);
     let now = Date.UTC(2026, 11, 1);
     const startProcess = (processId: string) => {

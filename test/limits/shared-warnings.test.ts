@@ -18,7 +18,7 @@ async function warningsOf({ services }: TestGateway): Promise<string[]> {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: 80 % and 100 % of a person's and of the gateway's budget are told once each, by two processes`, async (t) => {
+  test(`${kind}: two processes warn once each at 80 % and 100 % of a shared budget`, async (t) => {
     const receiver = await createUpstream(t, (_, response) => void response.writeHead(204).end());
     const environment = {
       LIMIT_WEBHOOK_URL: `${receiver.url}/hook`,
@@ -95,7 +95,7 @@ for (const kind of databaseKinds) {
     t.is(receiver.requests.length, 6);
   });
 
-  test(`${kind}: what several processes spend together is told, also when nobody asks any more`, async (t) => {
+  test(`${kind}: joint spending of several processes triggers warnings while idle`, async (t) => {
     const environment = { BUDGET_REFRESH_INTERVAL_MS: "50", GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.02" };
     const one = await startPriced(t, environment, { kind });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a budget that begins anew is warned of anew", async (t) => {
+test("a budget that resets is warned about again", async (t) => {
   let now = Date.UTC(2027, 0, 30, 12);
   const environment = { PERSON_BUDGET_USD_PER_DAY_MAX: "0.01", GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02" };
   const gateway = await startPriced(t, environment, { runtime: { now: () => now } });

@@ -10,7 +10,7 @@ const count = (answers: { status: number }[], status: number) =>
 const boundMs = 1_000;
 
 if (databaseKinds.includes("mysql")) {
-  test.serial("without Valkey three processes pass the limit by what is stated, at most", async (t) => {
+  test.serial("without Valkey three processes exceed the limit by at most the stated margin", async (t) => {
     t.timeout(120_000);
     const three = await startThreeProcesses(t, { limits: { requestsPerMinute } });
     const answers = await three.ask(700, 8);
@@ -29,7 +29,7 @@ if (databaseKinds.includes("mysql")) {
 }
 
 if (databaseKinds.includes("mysql") && valkeyProgram) {
-  test.serial("with Valkey three processes let through 600 of 600 a minute, and not one more", async (t) => {
+  test.serial("with Valkey three processes admit exactly 600 of 600 a minute", async (t) => {
     t.timeout(120_000);
     const { url } = await startValkey(t);
     const three = await startThreeProcesses(t, {

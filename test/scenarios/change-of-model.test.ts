@@ -53,29 +53,36 @@ for (const client of [openAiClient, messagesClient, responsesClient]) {
       if (first === next) continue;
       for (const stream of [false, true]) {
         const how = `${client.name}${stream ? ", streamed" : ""}`;
-        test.serial(`${how}: from ${first.vendor.name} to ${next.vendor.name}`, async (t) => {
-          const before = await first.prepare((asked) => answerOf(firstAnswers, asked, 1));
-          const after = await next.prepare((asked) => answerOf(nextAnswers, asked, 5));
-          const { model } = before.options;
-          const nextModel = after.options.model;
-          const { value: apiKey } = await createKey(gateway(), [model, nextModel]);
-          const thinksByBudget = false;
+        test.serial(
+          `${how}: a conversation moves from ${first.vendor.name} to ${next.vendor.name}`,
+          async (t) => {
+            const before = await first.prepare((asked) => answerOf(firstAnswers, asked, 1));
+            const after = await next.prepare((asked) => answerOf(nextAnswers, asked, 5));
+            const { model } = before.options;
+            const nextModel = after.options.model;
+            const { value: apiKey } = await createKey(gateway(), [model, nextModel]);
+            const thinksByBudget = false;
 
-          const attempt = client.converse(request, {
-            ...before.options,
-            apiKey,
-            nextModel,
-            stream,
-            thinksByBudget,
-          });
-          const outcome = await attempt.catch((error: unknown) => String(error));
+            const attempt = client.converse(request, {
+              ...before.options,
+              apiKey,
+              nextModel,
+              stream,
+              thinksByBudget,
+            });
+            const outcome = await attempt.catch((error: unknown) => String(error));
 
-          t.deepEqual([...before.upstream.refusals, ...after.upstream.refusals], []);
-          t.like(outcome, { text: ["A moment.", "Sunny.", "Rain."], calls: [zurich, bern], finish: "stop" });
-          t.is(before.upstream.asked.length, 2);
-          t.is(after.upstream.asked.length, 2);
-          t.deepEqual(withoutThoughts(after.upstream.asked.at(-1)), saidAndDone);
-        });
+            t.deepEqual([...before.upstream.refusals, ...after.upstream.refusals], []);
+            t.like(outcome, {
+              text: ["A moment.", "Sunny.", "Rain."],
+              calls: [zurich, bern],
+              finish: "stop",
+            });
+            t.is(before.upstream.asked.length, 2);
+            t.is(after.upstream.asked.length, 2);
+            t.deepEqual(withoutThoughts(after.upstream.asked.at(-1)), saidAndDone);
+          },
+        );
       }
     }
   }

@@ -26,7 +26,7 @@ export function playScenario(client: ScenarioClient): void {
           await playStep(t, connection, step, play);
         });
       }
-      test.serial(`${vendor.name}: a client that leaves stops the upstream${how}`, async (t) => {
+      test.serial(`${vendor.name}: a disconnecting client stops the upstream${how}`, async (t) => {
         await leave(t, await prepare(() => slowAnswer), play);
       });
     }

@@ -208,12 +208,12 @@ const cases: Case[] = [
 ];
 
 for (const { name, form, request, wrong } of cases) {
-  test(`${name} takes what its documentation says`, (t) => {
+  test(`${name} accepts its documented requests`, (t) => {
     t.deepEqual(form.read(signed(request)).turns.at(-1)?.parts, [{ result: "12:30", ofCall: 0 }]);
   });
 
   for (const [from, to, says] of wrong) {
-    test(`${name} does not take ${to === "" ? `a request without ${from}` : to}`, (t) => {
+    test(`${name} rejects ${to === "" ? `a request without ${from}` : to}`, (t) => {
       const text = JSON.stringify({ ...request, body: JSON.parse(request.body) as object });
       t.true(text.includes(from), "nothing is changed");
       const changed = JSON.parse(text.replace(from, to)) as SeenRequest & { body: object };

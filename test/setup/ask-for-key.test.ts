@@ -92,7 +92,7 @@ for (const shell of ["bash", "zsh"]) {
   },
 );
 
-test("without a terminal, the key is taken from the environment, and said so", async (t) => {
+test("without a terminal, the key comes from the environment, as reported", async (t) => {
   const { value: key } = await createKey(gateway(), ["demo/echo"]);
   const { run } = await createSetupHome(t);
   const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });
@@ -100,7 +100,7 @@ test("without a terminal, the key is taken from the environment, and said so", a
   t.true(stdout.startsWith("The key in GATEWAY_API_KEY is used, since it is set.\n"), stdout);
 });
 
-test("without a terminal and a key, it says what to do", async (t) => {
+test("without a terminal and a key, the setup explains what to do", async (t) => {
   const { home, run } = await createSetupHome(t);
   const { code, stderr } = await run("dash", generate(null));
   t.is(code, 1);
@@ -124,7 +124,7 @@ const wrongKeys: [title: string, key: string, said: string][] = [
 ];
 
 for (const [title, key, said] of wrongKeys) {
-  test(`a key ${title} is refused before anything is changed`, async (t) => {
+  test(`a key ${title} is rejected before any change`, async (t) => {
     const { home, run } = await createSetupHome(t);
     await writeFile(path.join(home, "other"), "");
     const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });

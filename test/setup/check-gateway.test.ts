@@ -60,13 +60,13 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
   });
 }
 
-test("what an answer says cannot control the terminal", async (t) => {
+test("a response cannot control the terminal", async (t) => {
   const { stderr } = await answerWith(t, 500, '{"error":{"message":"a \\"b\\"\\n\u001b]0;x\u0007c"}}');
   t.true(stderr.includes('The gateway says: a "b" ]0;xc (status 500)\n'), stderr);
   t.notRegex(stderr.replaceAll("\n", ""), /\p{Cc}/u);
 });
 
-test("an answer that is none of a gateway's", async (t) => {
+test("a response that is not a gateway's is reported", async (t) => {
   const { code, stderr } = await answerWith(t, 404, "<html>Not found</html>");
   t.is(code, 1);
   t.regex(stderr, /What is at http:\/\/127\.0\.0\.1:\d+ is no gateway of ours: it answers with status 404/);

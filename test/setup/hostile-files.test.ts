@@ -21,7 +21,7 @@ const settings = fc.record({
   shell: fc.constantFrom(...shellNames.filter((name) => findProgram(name))),
 });
 
-test("nothing that stands in people's files is run, and all of it is there afterwards", async (t) => {
+test("the content of existing files is never run and is kept", async (t) => {
   t.timeout(120_000);
   const claudeCode = generateOffline("claude-code");
   const codex = generateOffline("codex");

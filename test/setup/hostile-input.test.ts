@@ -27,7 +27,7 @@ function generate(tool: (typeof toolIds)[number], { slug, key, baseUrl }: typeof
   return generateSetup({ tool, operatingSystem: "posix", baseUrl, key, models });
 }
 
-test("hostile slugs, keys and addresses are refused, or are harmless", (t) => {
+test("hostile slugs, keys and addresses are rejected or harmless", (t) => {
   let refused = 0;
   fc.assert(
     fc.property(fc.constantFrom(...toolIds), oneDisturbed, (tool, input) => {
@@ -66,14 +66,14 @@ const addresses: [string, string | null][] = [
 ];
 
 for (const [given, expected] of addresses) {
-  test(`the address ${JSON.stringify(given)}: ${expected ?? "refused"}`, (t) => {
+  test(`the address ${JSON.stringify(given)} becomes ${expected ?? "an error"}`, (t) => {
     const attempt = () => generate("claude-code", { ...valid, baseUrl: given });
     if (expected === null) return void t.throws(attempt, { instanceOf: SetupInputError });
     t.true(attempt().command.includes(`set env > ANTHROPIC_BASE_URL = "${expected}"\n`));
   });
 }
 
-test("counts that are none are refused", (t) => {
+test("invalid counts are rejected", (t) => {
   for (const contextWindow of [0, -1, 1.5, Number.NaN, Infinity, "1; touch canary" as unknown as number]) {
     const daily = setupModel("a/b", { contextWindow });
     const models = { ...setupModels(), daily };
@@ -82,7 +82,7 @@ test("counts that are none are refused", (t) => {
   }
 });
 
-test("what gets into commands runs nothing in any shell", async (t) => {
+test("values in commands run nothing in any shell", async (t) => {
   const { run, home } = await createSetupHome(t, { programs: [] });
   const strange = { ...valid, slug: "a-b/~+@:.-/..//:free", baseUrl: "http://[::1]:9/~a/-b/.c" };
   for (const [index, tool] of toolIds.entries()) {

@@ -44,7 +44,7 @@ const style = fc.record({
   hasComments: fc.boolean(),
 });
 
-test("whatever is in a file, it has the new settings and else the old ones, in every awk", (t) => {
+test("every awk merges the new settings into any file and keeps the rest", (t) => {
   t.timeout(120_000);
   fc.assert(
     fc.property(
@@ -78,7 +78,7 @@ test("whatever is in a file, it has the new settings and else the old ones, in e
   );
 });
 
-test("entries give way to entries, and others stay where they are", (t) => {
+test("own entries are replaced, and others stay in place", (t) => {
   const operations = formatOperations({
     folder: { variable: null, home: [] },
     path: [],

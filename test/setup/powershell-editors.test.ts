@@ -187,7 +187,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
 ];
 
 for (const { title, text, change, expected } of cases) {
-  test(`in PowerShell's text as in awk: ${title}`, async (t) => {
+  test(`PowerShell's editor matches awk's: ${title}`, async (t) => {
     const edited = await powerShell(text, change);
     if (typeof expected === "string") t.deepEqual(edited, { text: expected });
     else t.regex("why" in edited ? edited.why : "", expected);
@@ -195,7 +195,7 @@ for (const { title, text, change, expected } of cases) {
   });
 }
 
-test("whatever the file and the change, both editors give the same bytes or the same refusal", async (t) => {
+test("both editors return the same bytes or the same error for any file and change", async (t) => {
   const awk = await createAwkEditor(t);
   const sameAsAwk = fc.asyncProperty(randomFile, async ({ text, change }) => {
     t.deepEqual(await powerShell(text, change), await awk(text, change));

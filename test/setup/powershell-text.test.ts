@@ -34,7 +34,7 @@ function generate(tool: (typeof toolIds)[number], key: string | null) {
 
 for (const tool of toolIds) {
   for (const key of [keyValue, null]) {
-    test(`${tool}, ${key === null ? "asking for the key" : "with the key"}: PowerShell's grammar takes it`, (t) => {
+    test(`${tool}, ${key === null ? "asking for the key" : "with the key"}: PowerShell parses it`, (t) => {
       const { command, undo } = generate(tool, key);
       const { tree, mistakes } = parse(command);
       t.deepEqual(mistakes, []);
@@ -46,7 +46,7 @@ for (const tool of toolIds) {
     });
   }
 
-  test(`${tool}: nothing that a window would change when it is pasted`, (t) => {
+  test(`${tool}: pasting into a window changes nothing`, (t) => {
     const { command, undo } = generate(tool, keyValue);
     // A tab completes, an empty line ends what is not finished, and other letters come through some windows as others.
     t.regex(command, /^[\n\x20-\x7e]+$/);
@@ -60,7 +60,7 @@ for (const tool of toolIds) {
     );
   });
 
-  test(`${tool}: every command is known, no name is somebody else's, and the window stays open`, (t) => {
+  test(`${tool}: all commands exist, no name collides, and the window stays open`, (t) => {
     const { command } = generate(tool, keyValue);
     checkNames(t.is, command);
     for (const [, format = ""] of command.matchAll(/^merge_file '(\w+?)c?' /gm)) {
@@ -69,7 +69,7 @@ for (const tool of toolIds) {
   });
 }
 
-test("the script that takes it back is PowerShell too, and keeps to the same", (t) => {
+test("the undo script is PowerShell, too, and follows the same rules", (t) => {
   t.deepEqual(parse(undoScript).mistakes, []);
   checkNames(t.is, undoScript);
   t.notRegex(undoScript, /\n\n|\t|[^\n\x20-\x7e]/);
@@ -152,7 +152,7 @@ const hostile = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-test("a text in quotes is a text and nothing else, whatever is in it", (t) => {
+test("a quoted text stays a text, whatever its content", (t) => {
   const property = fc.property(hostile.filter(isWhole), (text) => {
     const { tree, mistakes } = parse(`say_line ${quote(text)} 'after'`);
     t.deepEqual(mistakes, []);
@@ -173,7 +173,7 @@ function isWhole(text: string): boolean {
   return !text.includes("\0");
 }
 
-test("hostile slugs, addresses and keys do not get into a command", (t) => {
+test("hostile slugs, addresses and keys never enter a command", (t) => {
   const models = setupModels();
   const where = fc.constantFrom("slug", "baseUrl", "key");
   const property = fc.property(where, hostile, fc.constantFrom(...toolIds), (place, text, tool) => {

@@ -64,7 +64,7 @@ const refused: {
 ];
 
 for (const { title, tool = "claude-code", name = settingsPath, content, why, patch } of refused) {
-  test(`left as it is, with what to do by hand: ${title}`, async (t) => {
+  test(`the file stays unchanged, with manual instructions: ${title}`, async (t) => {
     const { home, run } = await homeWith(t, { [name]: content });
     const before = await readTree(home);
     const { code, stdout, stderr } = await run("dash", generate(tool).command);
@@ -78,14 +78,14 @@ for (const { title, tool = "claude-code", name = settingsPath, content, why, pat
   });
 }
 
-test("one file that is broken keeps the others as they are", async (t) => {
+test("one broken file keeps the others unchanged", async (t) => {
   const { home, run } = await homeWith(t, { ".pi/agent/models.json": "{}", ".pi/agent/auth.json": "{" });
   const before = await readTree(home);
   t.is((await run("dash", generate("pi").command)).code, 1);
   t.deepEqual(await readTree(home), before);
 });
 
-test("a read-only file, a folder and a device are refused", async (t) => {
+test("a read-only file, a folder and a device are rejected", async (t) => {
   const { home, run } = await homeWith(t, { [settingsPath]: "{}" });
   const file = path.join(home, settingsPath);
   await chmod(file, 0o444);

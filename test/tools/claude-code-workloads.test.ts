@@ -20,7 +20,7 @@ const workloads = [
   { workload: "hard", upstream: geminiUpstream, parameters: ["--model", "opus"] },
 ] as const;
 
-test("each workload of Claude Code comes to the upstream that was chosen for it, under its slug", async (t) => {
+test("each Claude Code workload reaches its selected upstream under its slug", async (t) => {
   t.timeout(400_000);
   const installed = await installTool(claudeCode);
   if ("said" in installed) return t.fail(installed.said);

@@ -10,7 +10,7 @@ import { runProgram } from "./run-program.ts";
 const testOnLinux = process.platform === "linux" ? test : test.skip;
 const environment = { PATH: process.env.PATH };
 
-test("what a program says, and its exit code", async (t) => {
+test("a program's output and exit code are returned", async (t) => {
   const folder = await createTestFolder(t);
   const script = "pwd; echo trouble >&2; exit 3";
   const result = await runProgram("sh", ["-c", script], { folder, environment, timeoutMs: 10_000 });
@@ -52,7 +52,7 @@ testOnLinux("a program ends with the process that runs it", async (t) => {
   await checkEnded(t, pid, 1);
 });
 
-test("a program that is not there", async (t) => {
+test("a missing program is reported", async (t) => {
   const folder = await createTestFolder(t);
   const result = await runProgram("no-such-program", [], { folder, environment, timeoutMs: 10_000 });
   t.is(result.code, 127);

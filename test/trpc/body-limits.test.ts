@@ -25,7 +25,7 @@ for (const [title, path, isSignedIn, bytes, isTooLarge] of cases) {
   });
 }
 
-test("a forged token counts as no token", async (t) => {
+test("a forged token counts as missing", async (t) => {
   const headers = { authorization: `Bearer ${gateway().accessToken.slice(0, -4)}AAAA` };
   const answer = await postTo(gateway(), "/trpc/keys.create", headers, input(17_000));
   t.is(answer.status, 413);

@@ -61,54 +61,51 @@ async function standstill(accepted: { bytes: number }): Promise<void> {
   }, 30_000);
 }
 
-test.serial(
-  "a client that stops reading stops the upstream, and gets every byte when it reads on",
-  async (t) => {
-    const accepted = { bytes: 0 };
-    upstream.scripts.set(t.title, pour(accepted));
-    const key = await createKey(gateway, ["test/model"]);
+test.serial("a client that pauses reading pauses the upstream and receives every byte", async (t) => {
+  const accepted = { bytes: 0 };
+  upstream.scripts.set(t.title, pour(accepted));
+  const key = await createKey(gateway, ["test/model"]);
+  collectGarbage();
+  const memoryBefore = process.memoryUsage();
+  const chat = openChat(gateway, key.value, chatBody("test/model", t.title, { stream: true }));
+  const response = await chat.head;
+  response.pause();
+
+  await standstill(accepted);
+  const stoppedAt = accepted.bytes;
+  const { rss } = process.memoryUsage();
+  // Between the upstream and the client there are two connections, whose buffers the system makes as large as it likes.
+  t.true(stoppedAt < totalBytes / 2, `stopped after ${stoppedAt / MB} MB`);
+  // Buffers are given back by another thread, some time after they were found to be garbage.
+  let keptBytes = Infinity;
+  await eventually(() => {
     collectGarbage();
-    const memoryBefore = process.memoryUsage();
-    const chat = openChat(gateway, key.value, chatBody("test/model", t.title, { stream: true }));
-    const response = await chat.head;
-    response.pause();
+    keptBytes = process.memoryUsage().arrayBuffers - memoryBefore.arrayBuffers;
+    return keptBytes < 4 * MB;
+  });
 
-    await standstill(accepted);
-    const stoppedAt = accepted.bytes;
-    const { rss } = process.memoryUsage();
-    // Between the upstream and the client there are two connections, whose buffers the system makes as large as it likes.
-    t.true(stoppedAt < totalBytes / 2, `stopped after ${stoppedAt / MB} MB`);
-    // Buffers are given back by another thread, some time after they were found to be garbage.
-    let keptBytes = Infinity;
-    await eventually(() => {
-      collectGarbage();
-      keptBytes = process.memoryUsage().arrayBuffers - memoryBefore.arrayBuffers;
-      return keptBytes < 4 * MB;
-    });
+  const hash = createHash("sha256");
+  let bytes = 0;
+  response.removeAllListeners("data");
+  response.on("data", (chunk: Buffer) => {
+    hash.update(chunk);
+    bytes += chunk.length;
+  });
+  response.resume();
+  t.true(await chat.ended);
 
-    const hash = createHash("sha256");
-    let bytes = 0;
-    response.removeAllListeners("data");
-    response.on("data", (chunk: Buffer) => {
-      hash.update(chunk);
-      bytes += chunk.length;
-    });
-    response.resume();
-    t.true(await chat.ended);
-
-    const expected = createHash("sha256");
-    const ours = event.replace("upstream-model-2026", "test/model");
-    for (let index = 0; index < events; index++) expected.update(ours);
-    expected.update(doneEvent);
-    t.is(bytes, ours.length * events + doneEvent.length);
-    t.is(hash.digest("hex"), expected.digest("hex"));
-    t.like((await usageOf(gateway, key.id))[0], { status: "SUCCEEDED", httpStatus: 200 });
-    t.log(
-      `${(totalBytes / MB).toFixed(0)} MB: paused after ${(stoppedAt / MB).toFixed(1)} MB, ` +
-        `RSS + ${((rss - memoryBefore.rss) / MB).toFixed(0)} MB, buffers + ${(keptBytes / MB).toFixed(1)} MB`,
-    );
-  },
-);
+  const expected = createHash("sha256");
+  const ours = event.replace("upstream-model-2026", "test/model");
+  for (let index = 0; index < events; index++) expected.update(ours);
+  expected.update(doneEvent);
+  t.is(bytes, ours.length * events + doneEvent.length);
+  t.is(hash.digest("hex"), expected.digest("hex"));
+  t.like((await usageOf(gateway, key.id))[0], { status: "SUCCEEDED", httpStatus: 200 });
+  t.log(
+    `${(totalBytes / MB).toFixed(0)} MB: paused after ${(stoppedAt / MB).toFixed(1)} MB, ` +
+      `RSS + ${((rss - memoryBefore.rss) / MB).toFixed(0)} MB, buffers + ${(keptBytes / MB).toFixed(1)} MB`,
+  );
+});
 
 test.serial("a client that never reads is cut off, and its request is recorded as cancelled", async (t) => {
   const impatient = await startTestGateway(t, {
@@ -139,7 +136,7 @@ test.serial("a client that never reads is cut off, and its request is recorded a
   t.false(chat.text().includes("[DONE]"));
 });
 
-test.serial("a client that reads slowly, but reads, is not cut off", async (t) => {
+test.serial("a slowly reading client is not cut off", async (t) => {
   const impatient = await startTestGateway(t, {
     environment: { CLIENT_STALL_TIMEOUT_MS: "1000", STREAM_PING_INTERVAL_MS: "300" },
   });

@@ -113,7 +113,7 @@ async function leave(
 }
 
 for (const departure of departures) {
-  test(`a client that leaves ${departure.when} stops the upstream, and is recorded as cancelled`, async (t) => {
+  test(`a client that leaves ${departure.when} stops the upstream and is cancelled`, async (t) => {
     const key = await createKey(gateway, ["test/model"]);
 
     await leave(t, departure, key.value, t.title);
@@ -135,7 +135,7 @@ for (const departure of departures) {
   });
 }
 
-test("a client that leaves at once, wherever its request is by then, leaves nothing behind", async (t) => {
+test("a client that leaves at any point of its request leaks nothing", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const sockets = new Set<ServerResponse>();
   upstream.scripts.set(t.title, (response) => void sockets.add(response));
@@ -155,7 +155,7 @@ test("a client that leaves at once, wherever its request is by then, leaves noth
   t.true(records.every(({ status, httpStatus }) => status === "CANCELLED" && httpStatus === 499));
 });
 
-test("a client that leaves while it sends its request never reaches the upstream, and is recorded", async (t) => {
+test("a client that leaves while sending is recorded and never reaches the upstream", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const { hostname, port } = new URL(gateway.url);
   const client = connect(Number(port), hostname);
@@ -174,7 +174,7 @@ test("a client that leaves while it sends its request never reaches the upstream
 });
 
 // Alone, because the other tests would be in its figures.
-test.serial("the upstream of 100 clients that leave is stopped at once each time", async (t) => {
+test.serial("100 clients that leave stop their upstreams at once", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const delaysMs: number[] = [];
   for (let index = 0; index < 100; index++) {
@@ -192,7 +192,7 @@ test.serial("the upstream of 100 clients that leave is stopped at once each time
   t.is(new Set(records.map(({ id }) => id)).size, 100);
 });
 
-test("a client that leaves while its key is looked up leaves nothing behind, and is recorded", async (t) => {
+test("a client that leaves during the key lookup leaks nothing and is recorded", async (t) => {
   const own = await startTestGateway(t);
   const key = await createKey(own);
   // SQLite takes one thing at a time: nobody looks anything up before this has ended.

@@ -98,7 +98,7 @@ function abort(observed: ObservedCall): ObservedCall {
 }
 
 for (const { when, isSent, answer = "", play } of phases) {
-  test(`a call that is aborted ${when} leaves nothing behind`, async (t) => {
+  test(`a call aborted ${when} leaks nothing`, async (t) => {
     const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
     const upstream = await createRawUpstream(t, ({ socket }, request) => {
       socket.write(request.includes("/next") ? hello : answer);
@@ -124,7 +124,7 @@ for (const { when, isSent, answer = "", play } of phases) {
   });
 }
 
-test("calls that are aborted while they wait are not sent, and those behind them move up", async (t) => {
+test("aborted waiting calls are not sent, and later ones move up", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const answers: (() => void)[] = [];
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {
@@ -144,7 +144,7 @@ test("calls that are aborted while they wait are not sent, and those behind them
   );
 });
 
-test("a look-up that comes back after the call was aborted opens no connection", async (t) => {
+test("a lookup that returns after an abort opens no connection", async (t) => {
   const guard = new AddressGuard([]);
   const lookUps: (() => void)[] = [];
   Object.assign(guard, {
@@ -166,7 +166,7 @@ test("a look-up that comes back after the call was aborted opens no connection",
   );
 });
 
-test("thousands of calls, aborted at random, leave one place as good as new", async (t) => {
+test("thousands of random aborts leave the only connection slot usable", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 5 });
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {
     socket.write(hello.slice(0, 30));
@@ -189,7 +189,7 @@ test("thousands of calls, aborted at random, leave one place as good as new", as
   t.log(`2,000 calls, ${ended} ended, ${connections.length} connections`);
 });
 
-test("a paused call pulls nothing more than is in the system's buffers, and gets everything in the end", async (t) => {
+test("a paused call reads only the system's buffers and later receives everything", async (t) => {
   const upstreams = createUpstreams(t);
   const megabytes = 64;
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {

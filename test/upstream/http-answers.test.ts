@@ -9,7 +9,7 @@ import { createRawUpstream } from "../helpers/raw-upstream.ts";
 const httpAnswers = [...goodAnswers, ...badAnswers];
 
 for (const answer of httpAnswers) {
-  test(`an answer with ${answer.name}`, async (t) => {
+  test(`a response with ${answer.name} is parsed`, async (t) => {
     // The second call waits for the connection of the first.
     const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
     const upstream = await createRawUpstream(t, ({ socket }) => {
@@ -40,7 +40,7 @@ for (const answer of httpAnswers) {
   });
 }
 
-test("every answer, cut anywhere, comes to the same", (t) => {
+test("every response yields the same result, wherever it is cut", (t) => {
   let cuts = 0;
   for (const answer of httpAnswers) {
     const bytes = Buffer.from(answer.bytes, "latin1");

@@ -111,7 +111,7 @@ function askNode(url: string): Promise<Result> {
   });
 }
 
-test(`${answers} answers, cut and spoilt at random, are what Node's client takes them for`, async (t) => {
+test(`${answers} randomly damaged responses are parsed as by Node's client`, async (t) => {
   const random = seededRandom(seed);
   const plans = Array.from({ length: answers }, () => makePlan(random));
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 5 });

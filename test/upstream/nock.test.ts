@@ -44,7 +44,7 @@ const completion = {
   usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
 };
 
-test.serial("the provider gets exactly the headers it needs, and none of the client's", async (t) => {
+test.serial("the provider receives exactly its own headers and none of the client's", async (t) => {
   const seen = interceptOnce(JSON.stringify(completion), "application/json");
   const sent = JSON.stringify(chatBody("test/model"));
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -78,7 +78,7 @@ test.serial("the provider gets exactly the headers it needs, and none of the cli
   });
 });
 
-test.serial("a stream from a provider on the internet arrives like every other", async (t) => {
+test.serial("a stream from a public provider arrives like any other", async (t) => {
   const events = chunkEvent("Grüße, ") + chunkEvent("世界");
   const seen = interceptOnce(events + usageEvent + doneEvent, "text/event-stream; charset=utf-8");
 

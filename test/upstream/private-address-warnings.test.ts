@@ -4,7 +4,7 @@ import { modelRow, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-test("the log says at the start, once, which providers are private, and how to allow them", async (t) => {
+test("the startup log lists private providers once, with the setting to allow them", async (t) => {
   const first = await startTestGateway(t);
   await insertProviders(first, {
     literal: "http://10.1.2.3:8000/v1",
@@ -32,7 +32,7 @@ test("the log says at the start, once, which providers are private, and how to a
   t.is(warningsOf(gateway).length, 4, "it has been said");
 });
 
-test("what a name stands for is said when it is refused, once", async (t) => {
+test("a refused resolved address is logged once", async (t) => {
   const environment = { UPSTREAM_PRIVATE_HOSTS: "127.0.0.1:7000" };
   const gateway = await startTestGateway(t, { environment });
   // Inserted while the gateway runs: nothing is said of it before it is called.

@@ -53,7 +53,7 @@ function expectedText({ events, ending, includeUsage }: Plan): string {
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test(`${streams} streams, cut and broken at random, all end as what they were`, async (t) => {
+test(`${streams} randomly cut and broken streams all end correctly`, async (t) => {
   const random = seededRandom(seed);
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_EVENT_BYTES_MAX: "16384" } });
   const upstream = await createPromptedUpstream(t);

@@ -44,7 +44,7 @@ const geminiFlash = geminiForm({ name: "gemini-2.5-flash", generation: 2 });
 const forms = [anthropicForm(claudeHaiku), geminiFlash, bedrockForm];
 
 for (const form of forms) {
-  test.serial(`${form.kind}: clients that read slowly, or never, hold up their upstream`, async (t) => {
+  test.serial(`${form.kind}: slow or stalled clients pause their upstream`, async (t) => {
     const upstream = await connectPouring(t, form, { pieces: 1_000, text: "x".repeat(64 * 1024) });
     collectGarbage();
     const before = process.memoryUsage();
@@ -76,7 +76,7 @@ for (const form of forms) {
     );
   });
 
-  test.serial(`${form.kind}: 100 MB of a stream leave nothing behind`, async (t) => {
+  test.serial(`${form.kind}: 100 MB of a stream leak nothing`, async (t) => {
     const pieces = 25_600;
     const text = "x".repeat(4 * 1024);
     const upstream = await connectPouring(t, form, { pieces, text });

@@ -18,7 +18,7 @@ const refusedFor: [reason: string, path: string, more: object][] = [
   ["no input", "/v1/embeddings", {}],
 ];
 for (const [reason, path, more] of refusedFor) {
-  test(`${path}, refused for ${reason}: the record says which model was asked`, async (t) => {
+  test(`${path}, refused for ${reason}: the record contains the requested model`, async (t) => {
     for (const model of ["demo/echo", "demo/none", "echo"]) {
       const { id, value } = await createKey(gateway());
       const answer = await postTo(gateway(), path, { authorization: `Bearer ${value}` }, { model, ...more });
@@ -41,7 +41,7 @@ const bareNames = [
   "claude-3-5-sonnet@20240620",
   "o3",
 ];
-test("a model that is named without its provider is kept by its name, and can be asked for", async (t) => {
+test("a model without its provider is recorded by name and can be filtered for", async (t) => {
   const { id, value } = await createKey(gateway());
   for (const model of bareNames) {
     const answer = await chat(value, { model, messages: [hello()] });
@@ -76,7 +76,7 @@ const noNames: [what: string, model: unknown][] = [
   ["an e-mail address", "ada@example.com"],
   ["a telephone number", "020-7946-0958"],
 ];
-test("what could be a text or a secret is not kept, and can be asked for together", async (t) => {
+test("a possible text or secret is not recorded, and such requests are grouped", async (t) => {
   const { id, value } = await createKey(gateway());
   for (const [, model] of noNames) await chat(value, { model, messages: [hello()] });
   const records = await usageOf(gateway(), id);
@@ -92,7 +92,7 @@ test("what could be a text or a secret is not kept, and can be asked for togethe
   t.is(data?.usageRecords.edges.length, noNames.length);
 });
 
-test("names of models that are not here do not become more and more: an hour has room for so many", async (t) => {
+test("names of missing models are limited per hour", async (t) => {
   let now = Date.parse("2026-11-22T10:10:00Z");
   const limited = await startTestGateway(t, {
     environment: { USAGE_UNKNOWN_MODELS_PER_HOUR_MAX: "2" },

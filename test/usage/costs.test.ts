@@ -58,7 +58,7 @@ const cases: [title: string, prices: Prices, usage: object | null, cost: number 
   ["one price is not enough", { input: 2.5 }, counts, null],
 ];
 for (const [index, [title, prices, usage, cost]] of cases.entries()) {
-  test(`${title}, in an answer and in a stream`, async (t) => {
+  test(`${title} is priced, in a response and in a stream`, async (t) => {
     const { id, value, model, modelId } = await connectUpstream(gateway, upstream, {
       name: `provider-${index}`,
     });
@@ -109,7 +109,7 @@ for (const [index, [title, prices, cost]] of refused.entries()) {
   });
 }
 
-test("a new price counts from then on, and past records keep theirs", async (t) => {
+test("a new price applies to later requests, and past records keep theirs", async (t) => {
   const { id, value } = await createKey(gateway, ["demo/echo"]);
   for (const output of [1, 2]) {
     await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 0, output } });

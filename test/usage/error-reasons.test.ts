@@ -49,7 +49,7 @@ const streamFailures: typeof failures = [
 ];
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a record says why its provider failed, in words of the gateway's own`, async (t) => {
+  test(`${kind}: a record contains why its provider failed, in the gateway's words`, async (t) => {
     const gateway = await startTestGateway(t, {
       kind,
       environment: {
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("an answer that takes too long as a whole, and the demo's failures, have their reasons", async (t) => {
+test("a total timeout and the demo's failures have their reasons", async (t) => {
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "500" } });
   const { slug } = await addModel(t, gateway, () => {});
   t.is((await askModel(gateway, slug)).record?.errorReason, "total_timeout");
@@ -96,7 +96,7 @@ test("an answer that takes too long as a whole, and the demo's failures, have th
   ]);
 });
 
-test("an error in the middle of a stream is told apart from one that cannot be read, in every dialect", async (t) => {
+test("an error mid-stream differs from a malformed one in every dialect", async (t) => {
   const gateway = await startTestGateway(t);
   const answers: Record<string, string> = {
     reported_error: `event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"${canary}"}}\n\n`,

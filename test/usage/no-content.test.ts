@@ -18,7 +18,7 @@ const prompt = 'Canary prompt 7f3a "é" <&> zq';
 const answer = 'Canary answer 91bd "ü" <&> zq';
 
 for (const kind of databaseKinds) {
-  test(`${kind}: no prompt, answer, key or credential is in any log line or any table, however a request ends`, async (t) => {
+  test(`${kind}: no log line or table contains a prompt, answer, key or credential`, async (t) => {
     const upstream = await createUpstream(t, async (request, response) => {
       if (request.body.includes("linger")) await eventually(() => spoolHas('"status":"INTERRUPTED"'));
       const status = Number(/status (\d+)/.exec(request.body)?.[1] ?? 200);
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a database that cannot be written to puts nothing of a request into the log", async (t) => {
+test("a read-only database logs nothing of a request", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo", prompt))).status, 200);
@@ -108,7 +108,7 @@ test("a database that cannot be written to puts nothing of a request into the lo
   t.deepEqual(findLeaks(log, { prompt, keyValue: key.value, hash: hashOf(key.value) }), []);
 });
 
-test("a mistake of ours that quotes the prompt tells neither the client nor the log", async (t) => {
+test("an internal error that quotes the prompt reaches neither client nor log", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const mistake = Object.assign(new Error(prompt), { parameters: [prompt], cause: new Error(prompt) });
@@ -126,7 +126,7 @@ test("a mistake of ours that quotes the prompt tells neither the client nor the 
   t.deepEqual(findLeaks(failed.text + log, { prompt, keyValue: key.value }), []);
 });
 
-test("the search finds a canary in each form it could have taken", (t) => {
+test("the search finds a canary in every form", (t) => {
   const bytes = Buffer.from(prompt);
   for (const form of [
     prompt,

@@ -13,7 +13,7 @@ const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
 const hourMs = 3_600_000;
 
 for (const kind of databaseKinds) {
-  test(`${kind}: the last 24 hours by the hour, compared with as long a time the day before, and only what one may see`, async (t) => {
+  test(`${kind}: the overview compares the last 24 hours with those of the day before`, async (t) => {
     const now = Math.floor(Date.now() / hourMs) * hourMs + 1_234_567;
     const gateway = await startTestGateway(t, { kind, runtime: { now: () => now } });
     const member = await addPerson(gateway, "member@example.com");
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a percentile is read from counts in ranges", (t) => {
+test("a percentile is computed from counts in ranges", (t) => {
   t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), null);
   t.is(percentileMs([100, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);
   t.is(percentileMs([90, 10, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 375);
@@ -68,7 +68,7 @@ test("a percentile is read from counts in ranges", (t) => {
   t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 20], 0.95), 64_000);
 });
 
-test("a percentile is not read from so few requests that one of them would decide it", (t) => {
+test("a percentile is null for too few requests", (t) => {
   t.is(percentileMs([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), null);
   t.is(percentileMs([18, 0, 0, 0, 0, 0, 0, 0, 0, 1], 0.95), null);
   t.is(percentileMs([20, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);

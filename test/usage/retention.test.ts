@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 21, 12);
 
 for (const kind of databaseKinds) {
-  test(`${kind}: old records go and newer ones stay, while others are written; roll-ups stay all`, async (t) => {
+  test(`${kind}: old records are deleted while others are written; roll-ups all stay`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
     let time = now - 100 * dayMs;
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     t.is(Number(sum?.["requests"]), all.length);
   });
 
-  test(`${kind}: for ever is for ever`, async (t) => {
+  test(`${kind}: an unlimited retention deletes nothing`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
     const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
 }
 
 if (databaseKinds.includes("mysql")) {
-  test("mysql: months have partitions before they begin, and of several processes one makes them", async (t) => {
+  test("mysql: one of several processes creates partitions before their month starts", async (t) => {
     const url = await createTestDatabase(t, "mysql");
     const databases = [await Database.open(url, limits), await Database.open(url, limits)];
     t.teardown(() => Promise.all(databases.map((database) => database.close())));

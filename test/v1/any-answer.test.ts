@@ -108,7 +108,7 @@ for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
     ];
     for (const [what, odd, isRight] of answers) {
       // One after the other: the upstream knows one answer at a time.
-      test.serial(`${client} from ${name}: any ${what}`, async (t) => {
+      test.serial(`${client} from ${name} handles any ${what}`, async (t) => {
         const key = await createKey(gateway, [`${name}/model`]);
         const headers = { authorization: `Bearer ${key.value}` };
         const body = { model: `${name}/model`, stream: what === "stream", ...more };

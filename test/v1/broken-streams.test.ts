@@ -38,7 +38,7 @@ const endings: [title: string, end: (response: ServerResponse) => void, code: st
   ],
 ];
 for (const [title, end, code] of endings) {
-  test(`${title} in mid-stream becomes an error event without [DONE]`, async (t) => {
+  test(`${title} mid-stream becomes an error event without [DONE]`, async (t) => {
     upstream.scripts.set(title, (response) => {
       beginStream(response);
       response.write(begun, () => end(response));
@@ -59,7 +59,7 @@ for (const [title, end, code] of endings) {
   });
 }
 
-test("a stream of single bytes arrives whole", async (t) => {
+test("a stream of single bytes arrives complete", async (t) => {
   const prompt = "one byte at a time";
   const stream = begun.replace("lo", "l\\u00f6 ö") + doneEvent;
   upstream.scripts.set(prompt, async (response) => {

@@ -91,7 +91,7 @@ for (const dialect of clientDialects) {
     };
 
     for (const [title, end] of endings) {
-      test(`${how}: ${title} in mid-stream becomes an error event, and no regular end`, async (t) => {
+      test(`${how}: ${title} mid-stream becomes an error event without a regular end`, async (t) => {
         const { answer, records } = await play(t.title, (response) => {
           beginStream(response);
           response.write(written.begun, () => end(response, written));
@@ -107,7 +107,7 @@ for (const dialect of clientDialects) {
       });
     }
 
-    test(`${how}: a stream of single bytes arrives whole, and ends at its end`, async (t) => {
+    test(`${how}: a stream of single bytes arrives complete and ends correctly`, async (t) => {
       const whole = written.begun + written.rest + written.end;
       const { answer, records } = await play(t.title, async (response) => {
         beginStream(response);
@@ -123,7 +123,7 @@ for (const dialect of clientDialects) {
     });
   }
 
-  test(`${dialect.name}, native: line ends and spaces are as the upstream writes them`, async (t) => {
+  test(`${dialect.name}, native: line ends and spaces pass unchanged`, async (t) => {
     const events = dialect.events(upstreamName).join("");
     const key = await createKey(gateway, [`${dialect.name}/model`]);
     for (const [index, spelled] of [

@@ -115,7 +115,7 @@ for (const dialect of clientDialects) {
     for (const stream of [false, true]) {
       for (const [title, failure, row, says] of failures) {
         const how = `${dialect.name}, ${isNative ? "native" : "translated"}${stream ? ", streamed" : ""}`;
-        test(`${how}: ${title}`, async (t) => {
+        test(`${how}: ${title} becomes the right error`, async (t) => {
           const refusal = isNative ? dialect.refusal : refuseChat;
           const script: PromptScript = (response) => failure(response, refusal);
           upstream.scripts.set(t.title, script);
@@ -153,7 +153,7 @@ function inUpstreamsWords({ refusal }: ClientDialect, isNative: boolean, row: Er
   return { ...row, type, param, code };
 }
 
-test.after("no redirect was followed", (t) => {
+test.after("no redirect is followed", (t) => {
   t.deepEqual(
     upstream.requests.filter(({ url }) => url.includes("elsewhere")),
     [],

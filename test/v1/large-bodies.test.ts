@@ -22,7 +22,7 @@ const bodyBytes = 100 * 1024 * 1024;
 const tooLarge = clientError(413, "request_too_large");
 
 for (const framing of ["announced", "chunked"] as const) {
-  test.serial(`a body of 100 MB, ${framing}, is thrown away as it comes, and refused`, async (t) => {
+  test.serial(`a ${framing} body of 100 MB is discarded as it arrives and rejected`, async (t) => {
     const socket = await openSocket(gateway.url);
     t.teardown(() => socket.destroy());
     // Simple clients send everything before they look at the answer: it must still be there, not a reset connection.
@@ -70,11 +70,11 @@ function bufferBytes(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
-test.serial("fetch, with which the OpenAI SDK sends, gets the answer too", async (t) => {
+test.serial("fetch, as used by the OpenAI SDK, receives the response, too", async (t) => {
   assertError(t, await postChat(gateway, key.value, "x".repeat(bodyBytes)), tooLarge);
 });
 
-test.serial("a body of brackets, as large as may be, keeps nobody else waiting", async (t) => {
+test.serial("a body of brackets at the size limit does not delay other requests", async (t) => {
   const body = "[".repeat(16 * 1024 * 1024);
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();

@@ -55,7 +55,7 @@ const spelled = (model: string, stream: boolean) => `{
 
 for (const stream of [false, true]) {
   const how = stream ? "a stream" : "a whole answer";
-  test(`for Anthropic, a request and its answer pass byte for byte, but for the model: ${how}`, async (t) => {
+  test(`Anthropic receives and returns the same bytes except for the model: ${how}`, async (t) => {
     const { answer, seen, marked, records } = await send(spelled("claude/model", stream));
     t.is(answer.status, 200);
     t.is(seen.length, 1);
@@ -79,7 +79,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("for Anthropic, the headers that are about its API pass as they are, and no others", async (t) => {
+test("Anthropic receives only the headers of its own API, unchanged", async (t) => {
   const about = {
     "anthropic-version": "2026-10-21",
     "anthropic-beta": "claude-code-20250219,context-1m-2025-08-07, interleaved-thinking-2025-05-14",
@@ -121,13 +121,13 @@ const neededNames = new Set([
   "x-api-key",
 ]);
 
-test("for Anthropic, a request that names no version gets the gateway's", async (t) => {
+test("Anthropic receives the gateway's version if the request names none", async (t) => {
   const { seen } = await send(spelled("claude/model", false));
   t.is(seen[0]?.headers["anthropic-version"], "2023-06-01");
   t.is(seen[0]?.headers["anthropic-beta"], undefined);
 });
 
-test("for everyone else, what only Anthropic knows stays here", async (t) => {
+test("other providers receive no Anthropic-only members", async (t) => {
   const body = spelled("chat/model", false).replace(
     '{"type":"news","of":null}',
     '{"type":"text","text":"So?"}',
@@ -169,14 +169,14 @@ test("for everyone else, what only Anthropic knows stays here", async (t) => {
   t.like(records, [{ endpoint: "messages", status: "SUCCEEDED", inputTokens: 5, outputTokens: 2 }]);
 });
 
-test("a block that nobody knows is refused where it would have to be translated", async (t) => {
+test("an unknown block is rejected where it would need translation", async (t) => {
   const { answer, seen } = await send(spelled("chat/model", false));
   t.is(answer.status, 400);
   t.regex(answer.text, /messages\[2\]\.content\[1\]/);
   t.deepEqual(seen, []);
 });
 
-test("a request without a limit of tokens is refused, as by Anthropic", async (t) => {
+test("a request without max_tokens is rejected, as at Anthropic", async (t) => {
   const body = spelled("claude/model", false).replace('"max_tokens":100,', "");
   const { answer, seen } = await send(body);
   const message = messages.assertError(t, answer, clientError(400, "missing_required_parameter"));
@@ -184,7 +184,7 @@ test("a request without a limit of tokens is refused, as by Anthropic", async (t
   t.deepEqual(seen, []);
 });
 
-test("a limit of no tokens at all, which only fills a cache, is for Anthropic only", async (t) => {
+test("a max_tokens of 0 passes only to Anthropic", async (t) => {
   const filled = await send(spelled("claude/model", false).replace('"max_tokens":100', '"max_tokens":0'));
   t.is(filled.answer.status, 200);
   const refused = await send(spelled("chat/model", false).replace('"max_tokens":100', '"max_tokens":0'));

@@ -85,7 +85,7 @@ assertFailure(
   said,
 );
 
-test("an upstream that quotes our credential does not tell it to the client", async (t) => {
+test("an upstream that quotes our credential does not reveal it to the client", async (t) => {
   const quotes = [
     { message: `Bad request with Bearer ${upstreamSecret}.` },
     { code: `bad_key_${upstreamSecret}` },
@@ -148,13 +148,13 @@ assertFailure(
   tooSlow,
 );
 
-test("an upstream that refuses the connection cannot be reached", async (t) => {
+test("a refused connection is reported as an unreachable upstream", async (t) => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const gone = await connectUpstream(gateway, { url }, { name: "gone" });
   const answer = await postChat(gateway, gone.value, chatBody(gone.model));
   t.regex(assertError(t, answer, upstreamError), /refused/);
 });
 
-test.after("no redirect was followed", (t) => {
+test.after("no redirect is followed", (t) => {
   t.deepEqual(canary.requests, []);
 });

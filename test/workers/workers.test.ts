@@ -70,7 +70,7 @@ function keepConnection(t: ExecutionContext, { url, key }: Stage) {
 
 type Answer = { status: number | undefined; socket: Socket | null };
 
-mysqlTest("a key that is deactivated is refused by every worker within a second", async (t) => {
+mysqlTest("every worker refuses a deactivated key within a second", async (t) => {
   const stage = await setUp(t);
   const { model, console, gateway } = stage;
   t.is(gateway().stdout().split("listening at").length, 2, "the welcome is printed once");
@@ -101,7 +101,7 @@ mysqlTest("a key that is deactivated is refused by every worker within a second"
   t.true(left > 0, `${left} of 16 connections are left`);
 });
 
-mysqlTest("a worker that is killed under load is replaced, and no record of an answer is lost", async (t) => {
+mysqlTest("a worker killed under load is replaced, and no record is lost", async (t) => {
   const stage = await setUp(t);
   const { url, key, model } = stage;
   const clients = startClients({ url, key, model, count: 8 });
@@ -133,27 +133,24 @@ mysqlTest("a worker that is killed under load is replaced, and no record of an a
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  mysqlTest(
-    `${signal} to all processes at once lets the streams of every worker end, and exits 0`,
-    async (t) => {
-      const stage = await setUp(t);
-      const { child, exited, stderr } = stage.gateway();
-      const prompt = "/slow 150 one two three four five six seven";
-      const { value: key } = await stage.console.keys.create.mutate({ name: "demo", models: ["demo/echo"] });
-      const streams = await Promise.all([1, 2, 3, 4].map(() => openStream(stage, key, prompt)));
+  mysqlTest(`${signal} to all processes drains the streams of every worker and exits 0`, async (t) => {
+    const stage = await setUp(t);
+    const { child, exited, stderr } = stage.gateway();
+    const prompt = "/slow 150 one two three four five six seven";
+    const { value: key } = await stage.console.keys.create.mutate({ name: "demo", models: ["demo/echo"] });
+    const streams = await Promise.all([1, 2, 3, 4].map(() => openStream(stage, key, prompt)));
 
-      child.kill(signal);
-      for (const worker of workersOf(stage)) kill(worker, signal);
+    child.kill(signal);
+    for (const worker of workersOf(stage)) kill(worker, signal);
 
-      t.deepEqual(await Promise.all(streams.map(({ ended }) => ended)), [true, true, true, true]);
-      for (const { text } of streams) t.true(text().endsWith("data: [DONE]\n\n"), text().slice(-200));
-      t.is(await exited, 0, stderr());
-      t.false(stderr().includes("takes its place"), stderr());
-    },
-  );
+    t.deepEqual(await Promise.all(streams.map(({ ended }) => ended)), [true, true, true, true]);
+    for (const { text } of streams) t.true(text().endsWith("data: [DONE]\n\n"), text().slice(-200));
+    t.is(await exited, 0, stderr());
+    t.false(stderr().includes("takes its place"), stderr());
+  });
 }
 
-mysqlTest("SIGTERM while other workers still start lets the streams of the first one end", async (t) => {
+mysqlTest("SIGTERM while other workers start drains the streams of the first one", async (t) => {
   const demo = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
   const environment = {
     PORT: String(await freePort()),
@@ -182,7 +179,7 @@ mysqlTest("SIGTERM while other workers still start lets the streams of the first
   t.is(await exited, 0, stderr());
 });
 
-mysqlTest("a worker that cannot be started again leaves the others in peace", async (t) => {
+mysqlTest("a worker that cannot restart does not affect the others", async (t) => {
   const folder = await createTestFolder(t);
   const node = path.join(folder, "node");
   await copyFile(process.execPath, node);
@@ -209,7 +206,7 @@ mysqlTest("a worker that cannot be started again leaves the others in peace", as
   t.is(await gateway.exited, 0, gateway.stderr());
 });
 
-test.serial("what keeps the first worker from starting is said once, and ends it all", async (t) => {
+test.serial("a failure of the first worker's start is reported once and ends the process", async (t) => {
   const gateway = startGatewayProcess(t, {
     WORKERS: "2",
     PORT: "0",

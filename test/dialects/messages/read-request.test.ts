@@ -8,7 +8,7 @@ import { bodyLimits } from "../../helpers/body-limits.ts";
 
 const whole = { model: "a/b", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] };
 
-test("reads what the gateway needs to know, and lets the rest be", (t) => {
+test("reading extracts what the gateway needs and ignores the rest", (t) => {
   const bytes = Buffer.from(
     '{"new_field":{"a":[1]},"messages":[{"role":"user","content":"\\"model\\":"}], "model" : "anthropic/claude","max_tokens":5,"stream":true}',
   );
@@ -22,7 +22,7 @@ test("reads what the gateway needs to know, and lets the rest be", (t) => {
   );
 });
 
-test("does not trust bytes that say something twice", (t) => {
+test("a duplicated member has no byte range", (t) => {
   const bytes = Buffer.from(
     '{"model":"a/b","max_tokens":1,"messages":[{"role":"user","content":"Hi"}],"model":"c/d"}',
   );
@@ -66,7 +66,7 @@ for (const [title, body, code, param] of [
   ["tools that are none", { ...whole, tools: {} }, "invalid_type", "tools"],
   ["thinking that is none", { ...whole, thinking: true }, "invalid_type", "thinking"],
 ] as const) {
-  test(`refuses ${title}`, (t) => {
+  test(`the request is rejected: ${title}`, (t) => {
     const error = t.throws(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), bodyLimits), {
       instanceOf: GatewayError,
     });
@@ -75,7 +75,7 @@ for (const [title, body, code, param] of [
   });
 }
 
-test("null is as good as nothing, except for what has to be there", (t) => {
+test("null counts as missing, except for required members", (t) => {
   const body = { ...whole, system: null, tools: null, thinking: null, temperature: null, stream: null };
   t.notThrows(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), bodyLimits));
   t.throws(() =>
@@ -83,7 +83,7 @@ test("null is as good as nothing, except for what has to be there", (t) => {
   );
 });
 
-test("what is only to be counted needs no limit, and is no stream", (t) => {
+test("a request to count tokens needs no limit and no stream", (t) => {
   const { max_tokens: _limit, ...body } = { ...whole, stream: true };
   const request = readCountRequest(Buffer.from(JSON.stringify(body)), bodyLimits);
   t.false(request.stream);

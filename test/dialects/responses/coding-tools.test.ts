@@ -9,7 +9,7 @@ import { requestFrom } from "./read-events.ts";
 const folder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 const files = existsSync(folder) ? globSync("*-responses-*.json", { cwd: folder }).toSorted() : [];
 if (files.length === 0)
-  test.skip("requests of coding tools: ../shared/fixtures/coding-tools is not there", () => {});
+  test.skip("requests of coding tools: ../shared/fixtures/coding-tools is missing", () => {});
 
 type Recorded = { body: { model: string; stream?: boolean; tools?: { type: string }[] } };
 
@@ -19,7 +19,7 @@ for (const file of files) {
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
   if (file.includes("lite")) {
-    test(`${file} is refused, and says why`, (t) => {
+    test(`${file} is rejected with a reason`, (t) => {
       const error = t.throws(() => responses.toChatRequest(requestFrom(body)), { instanceOf: GatewayError });
       t.is(error?.param, "input[0]");
       t.regex(error?.message ?? "", /Codex .* Choose another model/);
@@ -42,7 +42,7 @@ for (const file of files) {
 }
 
 if (files.length > 0) {
-  test("a round of Codex's is one message with the call, and one with what it gave", (t) => {
+  test("a Codex turn becomes one message with the call and one with its result", (t) => {
     const text = readFileSync(path.join(folder, "codex-responses-tool-round2.json"), "utf8");
     const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
     const { messages } = responses.toChatRequest(requestFrom(body));

@@ -18,7 +18,7 @@ const broken: ShownError = {
   requestId: "req_01kahs6zxm8qv2c9d4r7tn5wbe",
 };
 
-test("an error as a whole answer has OpenAI's form with all four members", (t) => {
+test("a complete error has OpenAI's form with all four members", (t) => {
   const { message, type, param, code } = broken;
   t.deepEqual(responses.formatError(broken), { error: { message, type, param, code } });
 });
@@ -37,7 +37,7 @@ function brokenAfter(count: number, error: ShownError = broken): string {
   return written.join("") + responses.formatErrorEvent(error, writer);
 }
 
-test("wherever a stream breaks, it ends with an error and a failed response, under the next numbers", (t) => {
+test("a broken stream ends with an error and a failed response, numbered in order", (t) => {
   for (let count = 0; count <= choices.length; count++) {
     const events = readEvents(brokenAfter(count));
     t.deepEqual(
@@ -69,14 +69,14 @@ testWithSchema(
   },
 );
 
-test("a code that Codex acts on reaches it", (t) => {
+test("an error code that Codex acts on is passed on", (t) => {
   for (const code of ["context_length_exceeded", "insufficient_quota", "rate_limit_exceeded"]) {
     const text = responses.formatErrorEvent({ ...broken, code }, null);
     t.like(readEvents(text).at(-1), { type: "response.failed", response: { error: { code } } });
   }
 });
 
-test("OpenAI's library throws the error, with all that is known of it", async (t) => {
+test("OpenAI's library throws the error with all its details", async (t) => {
   for (const text of [
     brokenAfter(2),
     writeStream(request, []).split("event: response.completed")[0] + responses.formatErrorEvent(broken, null),

@@ -27,13 +27,13 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
   const eventsFile = path.join(folder, `${name}.events.txt`);
   const request = requestFrom(fixture.request);
 
-  test(`${name}: the request`, (t) => {
+  test(`${name}: the request is translated`, (t) => {
     t.deepEqual(viaJson(responses.toChatRequest(request)), fixture.chatRequest);
   });
 
   if (fixture.chatAnswer !== undefined) {
     const answer = viaJson(responses.formatAnswer(fixture.chatAnswer, envelopeFor(request), request));
-    test(`${name}: the answer`, (t) => {
+    test(`${name}: the response is translated`, (t) => {
       t.deepEqual(answer, fixture.answer);
     });
     testWithSchema(`${name}: the answer is one in OpenAI's own eyes`, (t) => {
@@ -42,7 +42,7 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
   }
   if (existsSync(eventsFile)) {
     const events = writeStream(request, fixture.chatChoices ?? [], fixture.chatUsage ?? null);
-    test(`${name}: the stream`, (t) => {
+    test(`${name}: the stream is translated`, (t) => {
       t.is(events, readFileSync(eventsFile, "utf8"));
     });
     testWithSchema(`${name}: the stream's events are some in OpenAI's own eyes`, (t) => {

@@ -116,7 +116,7 @@ const choices = [
   chunk({}, "tool_calls"),
 ];
 
-test("whatever a request holds, it becomes a chat completion or a GatewayError", (t) => {
+test("any request becomes a chat completion or a GatewayError", (t) => {
   let translated = 0;
   fc.assert(
     fc.property(bodies, (body) => {
@@ -143,7 +143,7 @@ test("whatever a request holds, it becomes a chat completion or a GatewayError",
   t.true(translated > 100, `${translated} of 3000 were translated`);
 });
 
-test("any bytes are a request or a GatewayError", (t) => {
+test("any bytes become a request or a GatewayError", (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       t.throws(() => responses.readRequest(Buffer.from(bytes), bodyLimits), { instanceOf: GatewayError });
@@ -151,7 +151,7 @@ test("any bytes are a request or a GatewayError", (t) => {
   );
 });
 
-test("many tools and items take a time in proportion", (t) => {
+test("many tools and items take linear time", (t) => {
   const tools = Array.from({ length: 20_000 }, (_, index) => ({
     type: "namespace",
     name: `a${".-"[index % 2]}${String(index).replaceAll(/\d/g, (digit) => ".:;,!?#*+~"[Number(digit)] ?? "")}`,

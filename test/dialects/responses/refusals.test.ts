@@ -141,7 +141,7 @@ const table: [title: string, request: object, code: string, param: string][] = [
 ];
 
 for (const [title, request, code, param] of table) {
-  test(`refuses ${title}`, (t) => {
+  test(`the request is rejected: ${title}`, (t) => {
     const read = requestFrom({ model: "x/y", ...request });
     const error = t.throws(() => responses.toChatRequest(read), { instanceOf: GatewayError });
     t.is<string | undefined, string>(error?.code, code);

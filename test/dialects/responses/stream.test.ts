@@ -48,7 +48,7 @@ const deltas = fc
 
 const ends = fc.constantFrom<(FinishReason | null)[]>("stop", "length", "tool_calls", "content_filter", null);
 
-test("every stream tells of each item once, in order, and its end repeats what was said", (t) => {
+test("every stream sends each item once and in order, and its end repeats them", (t) => {
   fc.assert(
     fc.property(deltas, ends, (choices, end) => {
       const events = readEvents(writeStream(request, [...choices, chunk({}, end)]));
@@ -105,7 +105,7 @@ testWithSchema("OpenAI's description notices what is missing", (t) => {
   t.deepEqual(schema?.faultsOfEvent({ type: "response.done" }), ["no event is called response.done"]);
 });
 
-test("OpenAI's library makes the same answer of the stream as of its last event", async (t) => {
+test("OpenAI's library rebuilds the response of the last event from the stream", async (t) => {
   const choices = [
     chunk({ reasoning_content: "Think." }),
     chunk({ content: "Hello" }),
