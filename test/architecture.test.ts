@@ -13,7 +13,7 @@ const domain =
 const ours = ["gateway/", "db/", "console/", "infra/", "test/"];
 const networkAndDisk = /^(undici|node:(http|https|http2|net|tls|dgram|dns|fs|child_process))(\/|$)/;
 
-/** Who may import whom, with code that breaks each rule and code that comes close to it and is fine. */
+/** Import rules, each with seeds that break it and similar code that is permitted. */
 const rules: Rule[] = [
   importRule({
     title: "transports never import db",

@@ -67,7 +67,7 @@ test("usage is synced to disk in production, or when configured", (t) => {
 for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
   const isUsd = "isUsd" in more;
   test(`${variable} sets its limit, as ${isUsd ? "an amount of dollars" : "a whole number"}`, (t) => {
-    // These limits may not be set below others.
+    // These limits must not be lower than others.
     const others: Environment = {
       REQUEST_HEADERS_TIMEOUT_MS: "1",
       REQUEST_RECEIVE_TIMEOUT_MS: "1000000",

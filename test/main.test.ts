@@ -10,7 +10,7 @@ import { chatBody, postChat } from "./helpers/post-chat.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { createConsoleClient } from "./helpers/test-gateway.ts";
 
-/** A first start, in a data folder that does not exist yet. */
+/** Starts a gateway for the first time, in a missing data folder. */
 async function startFirst(t: ExecutionContext, environment: Record<string, string> = {}) {
   const DATA_DIR = path.join(await createTestFolder(t), "data");
   const all = { PORT: "0", DATA_DIR, ...environment };
@@ -23,7 +23,7 @@ function keyIn(gateway: GatewayProcess): string | undefined {
   return /sk-gateway-[0-9A-Za-z]{49}/.exec(gateway.stdout())?.[0];
 }
 
-/** The `curl` lines it printed, to be run as they stand. */
+/** Returns the printed `curl` lines, ready to run. */
 function curlLines(gateway: GatewayProcess): string[] {
   return gateway.stdout().match(/^curl .*$/gm) ?? [];
 }
@@ -51,7 +51,7 @@ test.serial("the first start prints a working key, curl line and setup link", as
   t.deepEqual(await auth.state.query(), { setUp: true });
   await t.throwsAsync(auth.setUp.mutate(setUp), undefined, "it works once");
 
-  // It does what Ctrl-C does to it, starts again, and remembers.
+  // SIGINT stands for Ctrl-C; the second start keeps keys and setup.
   gateway.child.kill("SIGINT");
   t.is(await gateway.exited, 0, gateway.stderr());
   t.false(gateway.stderr().includes(keyValue), "nothing of it is in the log");
@@ -88,7 +88,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     gateway.child.kill(signal);
     await eventually(() => gateway.stdout().includes("Finishing the requests under way"));
     await eventually(async () => {
-      // A connection that was accepted a moment before the listener closed may still be answered.
+      // A connection accepted just before the listener closed may still receive a response.
       const refused = await fetch(`${url}/healthz`, { headers: { connection: "close" } }).catch(
         () => "refused",
       );
@@ -120,7 +120,7 @@ test.serial("a closed output pipe does not stop requests in flight", async (t) =
   const { gateway, url, keyValue } = await startFirst(t);
   const { child } = gateway;
   const stream = await openStream({ url }, keyValue, "/slow 100 one two three four five six");
-  // As `tee` behind a pipe does, which a Ctrl-C ends, too.
+  // `tee` behind a pipe also ends on Ctrl-C.
   child.stdout?.destroy();
   child.stderr?.destroy();
 
@@ -135,7 +135,7 @@ test.serial("a second Ctrl-C stops at once, while a doubled signal counts as one
   const { child } = gateway;
   await openStream({ url }, keyValue, `/slow 200 ${"word ".repeat(150)}`);
 
-  // A terminal tells npm and the gateway, and npm passes it on.
+  // A terminal signals npm and the gateway, and npm forwards its signal.
   child.kill("SIGINT");
   child.kill("SIGINT");
   await eventually(() => gateway.stdout().includes("Once more"));

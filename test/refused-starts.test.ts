@@ -7,8 +7,7 @@ import { freePort } from "./helpers/free-port.ts";
 import { startGatewayProcess } from "./helpers/gateway-process.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 
-// What stops the start is said in words, not as a stack.
-/** Starts what must not start; gives what it said. */
+/** Starts a gateway that must fail; returns its output. */
 async function fails(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
   const DATA_DIR = await createTestFolder(t);
   const gateway = startGatewayProcess(t, { DATA_DIR, PORT: "0", ...environment }, ...parameters);
@@ -35,7 +34,7 @@ test.serial("a port in use stops the start with its number and the remedy", asyn
     `Port ${port} of 127.0.0.1 is in use already. Set ${variable} to another one, or to 0 for any that is free.\n`;
   t.true((await fails(t, { PORT: port })).endsWith(said("PORT")));
   t.true((await fails(t, { METRICS_PORT: port })).endsWith(said("METRICS_PORT")));
-  // Looked at before the database is.
+  // The port is checked before the database.
   const DATABASE_URL = `mysql://root@127.0.0.1:${await freePort()}/gateway`;
   t.is(await fails(t, { PORT: port, WORKERS: "2", DATABASE_URL }), said("PORT"));
 });

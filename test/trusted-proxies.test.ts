@@ -5,7 +5,7 @@ import { clientAddressOf } from "../gateway/http/trusted-proxies.ts";
 import { Browser } from "./helpers/browser.ts";
 import { administrator, startTestGateway } from "./helpers/test-gateway.ts";
 
-/** Whom the gateway takes for the client. */
+/** Returns the client's address as the gateway determines it. */
 function addressOf(trusted: string, from: string, forwardedFor?: string): string {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: trusted });
   const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
@@ -74,6 +74,6 @@ test("the audit log and the sign-in limit use the client's address", async (t) =
   const codes = await Promise.all(Array.from({ length: 51 }, async (_, index) => (await guess(index)).code));
   t.is(codes.filter((code) => code === "TOO_MANY_REQUESTS").length, 1);
   t.is((await signIn(administrator.email, "203.0.113.9")).status, 200, "others are not concerned");
-  // Whoever is no proxy and says so is counted as who it is.
+  // A client that is not a proxy is counted by its own address.
   t.is((await signIn(administrator.email, "203.0.113.8", "127.0.5.1")).status, 200);
 });

@@ -6,14 +6,14 @@ import { isFull } from "../helpers/scale.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 
-// Promise S17: a member cannot undo what an administrator decided about the member's key.
+// Promise S17: a member cannot undo an administrator's decision about their key.
 const kept = "demo/echo";
 const taken = "demo/second";
 const decided = { status: "disabled", disabledBy: "admin", models: [kept], withheldModels: [taken] } as const;
 
 type Role = "admin" | "owner" | "other";
 
-/** What can be done to a key, and whether it would undo a decision. */
+/** All changes to a key, and whether each one undoes a decision. */
 const attempts = [
   { name: "activate", isUndoing: true },
   { name: "setModels", input: { models: [kept, taken] }, isUndoing: true },
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
     return { id: key.id, value };
   }
 
-  /** A key that somebody deactivated and took a model away from. */
+  /** Returns a key that was deactivated and lost a model. */
   async function createDecided(by: "admin" | "owner") {
     const { id, value } = await createKey();
     const { keys } = people[by].console;

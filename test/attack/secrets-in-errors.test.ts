@@ -9,13 +9,12 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 import { findKeyPieces } from "./find-key-pieces.ts";
 import { keyQuotes } from "./key-quotes.ts";
 
-// An upstream has our credential, and its errors go to clients, to the log and to records: whatever it quotes of the
-// credential must not.
+// An upstream knows our credential, and its errors reach clients, the log and records. None of them may contain it.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 let key: { id: string; value: string };
-/** What the upstream answers next. */
+/** The upstream's next response. */
 let answer: (response: ServerResponse) => void;
 
 const canary = "pvk/CANARY+9xQz7/abKm04Rt+Ew==";
@@ -60,7 +59,7 @@ const endpoints: Record<string, object> = {
   embeddings: { input: "Hello" },
 };
 
-/** Every form of client to every kind of provider. */
+/** Every client form with every kind of provider. */
 const ways = Object.entries(endpoints).flatMap(([path, body]) =>
   providers
     .filter(({ name }) => path !== "embeddings" || name !== "claude")
@@ -130,7 +129,7 @@ for (const [how, escape] of Object.entries(wireForms)) {
   });
 }
 
-/** Errors in the middle of a stream, in the upstream's form. */
+/** Mid-stream errors in the upstream's form. */
 const events: Record<string, (message: string) => string> = {
   chat: (message) => `${chunkEvent("Hel")}data: ${JSON.stringify({ error: { message, code: message } })}\n\n`,
   openai: (message) =>
@@ -216,7 +215,7 @@ test.serial("an error of 60 KB of escapes blocks for less than 200 ms", async (t
   }
 });
 
-// Before the hooks that stop the gateway, which all run at once.
+// Runs before the hooks that stop the gateway, since those all run at once.
 test.after("neither the log nor a record contains part of a key", async (t) => {
   const records = await usageOf(gateway, key.id);
   t.true(records.length > 0);

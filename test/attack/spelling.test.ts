@@ -5,8 +5,8 @@ import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstr
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// The upstream decodes as Go's encoding/json does, without regard to case, and any of two spellings may win: what it would
-// run must be what the key was checked for. https://github.com/golang/go/issues/14750
+// An upstream may decode case-insensitively, as Go's encoding/json does, and either spelling may win. The key must be
+// checked for what the upstream runs. https://github.com/golang/go/issues/14750
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -40,7 +40,7 @@ const answers: Record<string, object> = {
 const messages = [{ role: "user", content: "Hello" }];
 const chat = { messages, max_tokens: 10 };
 
-/** Every way through the gateway, by the client's own bytes or translated, with names that are read on it. */
+/** Every path through the gateway, native or translated, with the member names that it reads. */
 const ways: [title: string, path: string, body: Record<string, unknown>, names: string[]][] = [
   [
     "chat",
@@ -72,7 +72,7 @@ const ways: [title: string, path: string, body: Record<string, unknown>, names: 
   ["embeddings", "embeddings", { model: "chat/model", input: "Hello" }, ["model", "input", "dimensions"]],
 ];
 
-/** Texts between the quotes that decoders take for the name, each with the form that an error shows. */
+/** Returns spellings that decoders accept for the name, each with its form in an error. */
 function spellingsOf(name: string): Map<string, string> {
   const [capital, rest] = [name.slice(0, 1).toUpperCase(), name.slice(1)];
   const escapeOf = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -235,7 +235,7 @@ test.after("the upstream receives only the checked model and limit", (t) => {
   }
 });
 
-/** Both forms of `s` have one capital letter, and both of `k` one small letter. */
+/** `s` and `k` each have one more form under Unicode case folding. */
 function foldAsGo(name: string): string {
   return name.toUpperCase().toLowerCase();
 }

@@ -5,7 +5,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** A gateway whose clock the test sets, and that never says the same time twice: entries sort by their time. */
+/** Starts a gateway with a controlled clock that never repeats a time, since entries sort by time. */
 async function start(t: ExecutionContext, kind: DatabaseKind, environment: Record<string, string> = {}) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, environment, runtime: { now: () => clock.now++ } });
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
       await new Browser(gateway).signIn(member.email, "wrong password", from);
       await new Browser(gateway).signIn("nobody@example.com", "wrong password", from);
     }
-    // They are not waited for: the time would tell who has an account.
+    // The gateway does not wait for these writes, since the delay would reveal accounts.
     await eventually(async () => (await actionsOf(gateway, { action: "user.signInFailed" })).length === 2);
     const { items } = await gateway.admin.audit.list.query({ action: "user.signInFailed" });
     t.deepEqual(

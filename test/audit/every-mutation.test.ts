@@ -10,7 +10,7 @@ import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
 
-/** Mutations that leave nothing to say, or that other tests of this file make, and why. */
+/** Mutations that write no entry, or that other tests of this file call, with the reason. */
 const exceptions: Record<string, string> = {
   "auth.refresh": "a page does it every ten minutes, and nothing changes but the token",
   "providers.test": "it asks the upstream and changes nothing",
@@ -42,7 +42,6 @@ const accounts = new WeakMap<Browser, { email: string; password: string }>();
 const emailOf = (browser: Browser) => accounts.get(browser)?.email;
 const passwordOf = (browser: Browser) => accounts.get(browser)?.password;
 
-/** An administrator's browser. */
 async function openBrowser(gateway: TestGateway, name: string): Promise<Browser> {
   const account = await addPerson(gateway, `${name.toLowerCase()}@example.com`, "admin");
   const browser = new Browser(gateway);
@@ -78,7 +77,7 @@ for (const kind of databaseKinds) {
       const input = prepare ? await prepare(gateway, browser) : tabled && { ...tabled, ...ids };
       const before = await auditEntries(gateway);
 
-      // Whatever takes no input cannot be refused for it; nobody may do it without a token.
+      // A mutation without input cannot be invalid, so the refusal is a missing token.
       const isBare = tabled === undefined;
       const refused = isBare
         ? await callProcedure(gateway, path, {})

@@ -24,7 +24,7 @@ const header = {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** A token made by hand, so that it can be anything. The right header and claims with the right secret make a right one. */
+/** Forges a token with any content. The correct header, claims and secret make a valid one. */
 function forge(
   changes: { header?: object; claims?: object; secret?: string; hash?: "sha256" | "sha384" | "sha512" } = {},
 ): string {
@@ -130,7 +130,7 @@ test("there are at least forty forgeries", (t) => {
 test("a single changed character invalidates a token", async (t) => {
   const token = forge();
   for (let at = 0; at < token.length; at++) {
-    // Of the signature's last character two bits count for nothing.
+    // Two bits of the signature's last character are ignored.
     const changed = String.fromCharCode(token.charCodeAt(at) ^ 0x10);
     const altered = token.slice(0, at) + changed + token.slice(at + 1);
     if ((await tokens.verify(altered)) !== null) t.fail(`not noticed at ${at}`);

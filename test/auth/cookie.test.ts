@@ -3,7 +3,7 @@ import { Browser } from "../helpers/browser.ts";
 import { callProcedure } from "../helpers/call-procedure.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** `Path=/trpc; HttpOnly` as a map, with attribute names in lower case. */
+/** Returns the attributes of `Path=/trpc; HttpOnly` as a map with lowercase names. */
 function attributesOf(setCookie: string): Map<string, string> {
   const [, ...attributes] = setCookie.split(";").map((part) => part.trim());
   return new Map(

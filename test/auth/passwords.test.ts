@@ -15,7 +15,7 @@ test("a password is stored as an argon2id PHC string with its own salt", async (
 test("the exact password verifies, and similar ones fail", async (t) => {
   const hash = await hashPassword("correct horse é", { randomBytes });
   t.true(await verifyPassword("correct horse é", hash));
-  // The same letters, composed and decomposed: keyboards differ.
+  // Keyboards differ in composing characters.
   t.true(await verifyPassword("correct horse e\u0301", hash));
   for (const wrong of ["", "correct horse", "Correct horse é", "correct horse é ", hash]) {
     t.false(await verifyPassword(wrong, hash), wrong);
@@ -23,7 +23,7 @@ test("the exact password verifies, and similar ones fail", async (t) => {
 });
 
 test("a hash of another strength still verifies", async (t) => {
-  // Made with `argon2 somesalt0123456 -id -m 12 -t 3 -p 1 -l 32` and the like, here by OpenSSL itself.
+  // OpenSSL repeats `argon2 somesalt0123456 -id -m 12 -t 3 -p 1 -l 32`.
   const { argon2Sync } = await import("node:crypto");
   const nonce = Buffer.from("somesalt01234567");
   const used = { memory: 4096, passes: 3, parallelism: 1, tagLength: 32 };
@@ -48,7 +48,7 @@ test("without a hash no password verifies, and the check takes as long", async (
     unknown.push(await time(null));
   }
   const ratio = median(unknown) / median(known);
-  // Without the derivation it would be a thousandth. The machine is shared, so the bounds are wide.
+  // Without the derivation the ratio would be a thousandth. Shared machines need wide bounds.
   t.true(ratio > 0.3 && ratio < 3, `ratio ${ratio}`);
   t.false(await verifyPassword("", null));
 });

@@ -6,10 +6,10 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Two people at once. What comes between is put there by a hook, where the database lets anything come between.
+// Two people act at once. A hook inserts the second action where the database permits it.
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
-  // One after the other: what one puts in between must not come between others.
+  // Hooks must not affect other tests.
   const test = serialTest.serial;
   for (const what of ["a new password by a link", "being disabled"]) {
     test(`${kind}: ${what} ends a session started concurrently with the old password`, async (t) => {
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
           sessions.deleteOf = async (id) => {
             const count = await deleteOf(id);
             signingIn = thief.signIn(person.email, person.password);
-            // It waits for this transaction, or is done: SQLite's waits, and MySQL's, since the person's row is locked.
+            // SQLite queues the sign-in behind this transaction, and MySQL behind the person's locked row.
             await Promise.race([signingIn, new Promise((resolve) => setTimeout(resolve, 200))]);
             return count;
           };
@@ -45,7 +45,7 @@ for (const kind of databaseKinds) {
     });
   }
 
-  // SQLite lets nothing come between.
+  // SQLite runs one transaction at a time.
   const testThere = kind === "sqlite" ? () => {} : test;
   testThere(`${kind}: a link used during a password change takes precedence`, async (t) => {
     const { gateway, person, token } = await createLink(shared());
@@ -118,7 +118,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** A person with a link to choose a new password. */
+/** Returns a person with a link for a new password. */
 async function createLink(gateway: TestGateway) {
   const person = await addPerson(gateway, `p${(personCount += 1)}@example.com`);
   const { link } = await gateway.admin.users.resetPassword.mutate({ id: person.id });

@@ -5,7 +5,7 @@ import { findLeaks } from "../helpers/find-leaks.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** A gateway whose clock the test sets, and a browser that has signed in to it. */
+/** Starts a gateway with a controlled clock and a signed-in browser. */
 async function signIn(t: ExecutionContext, kind: DatabaseKind) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, runtime: { now: () => clock.now } });
@@ -138,7 +138,7 @@ for (const kind of databaseKinds) {
     const { browser, gateway } = await signIn(t, kind);
     const { database } = gateway.services;
     const write = database.write.bind(database);
-    /** Somebody else's change comes between what is found right and what is written. */
+    /** Inserts another person's change between the check and the write. */
     const changeBeforeNextWrite = () => {
       database.write = async (work) => {
         database.write = write;

@@ -7,7 +7,7 @@ import { callProcedure } from "../helpers/call-procedure.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-/** A gateway that nobody has set up yet. */
+/** Starts a gateway before its setup. */
 async function startNew(t: ExecutionContext, environment: Record<string, string>) {
   const log: string[] = [];
   const runtime = systemRuntime(createLog("info", { write: (line) => log.push(line) }));

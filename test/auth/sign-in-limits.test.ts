@@ -4,8 +4,8 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator } from "../helpers/test-gateway.ts";
 
-// Every test calls from loopback addresses of its own, which the limits tell apart. One after the other, because each
-// guess costs 20 ms of CPU time.
+// Each test uses its own loopback addresses, since limits apply per address. Tests run serially: a guess costs 20 ms of
+// CPU.
 const shared = shareGateway();
 const behindProxy = shareGateway({ environment: { TRUSTED_PROXIES: "1" } });
 
@@ -97,7 +97,7 @@ test.serial("an unknown account and a wrong password receive the same response",
   );
 });
 
-/** One attempt from any address, which the proxy on the loopback address reports. */
+/** Signs in from any address, as reported by the proxy on the loopback address. */
 const signInFrom = (address: string, email: string, password: string) =>
   callProcedure(behindProxy(), "auth.signIn", {
     input: { email, password },

@@ -11,12 +11,12 @@ import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 import { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-// Promise L3: while the database is away known keys keep being served and nothing is lost; the console says 503.
+// Promise L3: without the database, known keys are served and no record is lost; the console returns 503.
 const plan = isFull
   ? { awayMs: 60_000, clients: 16, pauseMs: 0 }
   : { awayMs: 3_000, clients: 4, pauseMs: 20 };
 
-/** The ways for a database to be away, and back. */
+/** Kinds of database outages. */
 type Absence = {
   title: string;
   begin(database: KillableDatabase, proxy: TcpProxy): Promise<void> | void;

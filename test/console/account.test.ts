@@ -50,7 +50,7 @@ browserTest("a sign-in during an edit loses no input", async (t) => {
   await assertAccessible(t, page);
   await page.getByRole("dialog").getByLabel("Password").fill(administrator.password);
   await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
-  // The call that was refused has waited, and is made now.
+  // The refused call waits for the sign-in and is then sent.
   await page.getByText("Your name is changed.").waitFor();
   t.is(await page.getByLabel("Name").inputValue(), "Countess");
 });

@@ -46,7 +46,7 @@ browserTest("the audit log lists actions and filters by action, person, time and
 
   await page.getByLabel("Action").click();
   await page.getByRole("option", { name: "Key created" }).click();
-  // The list of actions says it, too, while it closes.
+  // The closing list of actions contains the same text.
   await page.getByRole("cell", { name: "Key renamed" }).waitFor({ state: "detached" });
   t.is(await page.getByRole("row").count(), 4);
   await page.getByLabel("Action").click();

@@ -44,7 +44,7 @@ browserTest("the overview and the provider's page show the last failure", async 
   const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
   const refused = /last error upstream_error, the connection was refused, (?:just now|\d+ seconds ago)/;
   await line(down.name).getByText(refused).waitFor();
-  // What the code says already is not said again.
+  // The reason must not repeat the code.
   await line(busy.name)
     .getByText(/last error http_429 (?:just now|\d+ seconds ago)/)
     .waitFor();

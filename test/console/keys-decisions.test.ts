@@ -7,7 +7,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-/** A member's key with three models of the demo provider. */
+/** Returns a member's key with three models of the demo provider. */
 async function setUp(t: ExecutionContext<unknown>) {
   const gateway = await startTestGateway(t);
   const { models, providers, keys } = gateway.admin;

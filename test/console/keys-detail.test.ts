@@ -12,7 +12,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// One after another: a browser has one clipboard.
+// Tests run serially, since a browser has one clipboard.
 const browser = shareBrowser(test);
 const run = promisify(execFile);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
@@ -158,7 +158,7 @@ browserTest("the snippets work as copied", async (t) => {
 
   const node = await copy("Node.js");
   t.regex(page.url(), /\?tab=snippets&language=node$/);
-  // Where it stands it has to find the package.
+  // The script resolves the package from its own folder.
   const script = path.join(import.meta.dirname, `../../node_modules/.snippet-${id}.mjs`);
   t.teardown(() => run("rm", ["-f", script]));
   writeFileSync(script, node);

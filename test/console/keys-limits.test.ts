@@ -47,7 +47,7 @@ browserTest("all invalid limits are reported at once, each at its field", async 
   const path = `/keys/${id}?tab=limits`;
   const page = await openSignedIn(t, { browser: browser(), gateway, path, ...grace });
   const save = page.getByRole("button", { name: "Save limits" });
-  /** What a screen reader says of the field. */
+  /** Returns the field's accessible description. */
   const said = (label: string) =>
     page.getByLabel(label).evaluate((field) =>
       (field.getAttribute("aria-describedby") ?? "")

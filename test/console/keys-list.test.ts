@@ -43,7 +43,7 @@ browserTest("keys are searched, filtered and paged, and the URL keeps the state"
   await page.getByText("Any status (62)").waitFor();
 });
 
-browserTest("keys are found by a model that they may use", async (t) => {
+browserTest("the model filter finds the keys that may use it", async (t) => {
   const gateway = await startTestGateway(t);
   const slugs = await addModels(gateway, "many", 120);
   await gateway.admin.keys.create.mutate({ name: "Few", models: slugs.slice(0, 2) });

@@ -11,7 +11,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 40);
   const { id } = await createKey(gateway, ["demo/echo"]);
-  // By way of the list, so that there is a page to go back to.
+  // Opens the list first, so that there is a page to return to.
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Test key" }).click();
   await page.getByRole("button", { name: "Edit models" }).click();
@@ -40,7 +40,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   const connected = page.getByRole("region", { name: "Models of this key" }).getByRole("listitem");
   t.deepEqual(await connected.allInnerTexts(), models, "each as requests have to call it");
 
-  // Each time: what was left once is not left for good.
+  // Leaving once must not disable the warning.
   for (let time = 0; time < 2; time++) {
     await page.getByRole("link", { name: "Models" }).last().click();
     await page.getByRole("button", { name: "Edit models" }).click();
@@ -51,7 +51,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   }
 });
 
-/** The key's page in two tabs, each with the editor of its models open. */
+/** Opens the key's page in two tabs, each with the model editor open. */
 async function openTwice(t: Parameters<typeof openSignedIn>[0], gateway: TestGateway, id: string) {
   const first = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   await first.getByRole("button", { name: "Edit models" }).click();

@@ -27,7 +27,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   await page.getByText("1 of 501 chosen").waitFor();
   t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
 
-  // Back to the search, and all that match of one provider: 17, 117, 170 … 179, 217.
+  // Returns to the search and selects all matches of one provider: 17, 117, 170 … 179, 217.
   await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
   await page.keyboard.type("SECOND 17");
   await page.getByText("0 of 13 shown, 250 in all").waitFor();
@@ -38,7 +38,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   await press("Home", "PageDown", "ArrowUp");
   t.is(await page.evaluate("document.activeElement.ariaLabel"), "second/model-176");
 
-  // The search is not the form's: what is chosen stays chosen while it is cleared, and nothing was sent.
+  // Clearing the search keeps the selection and does not submit the form.
   await press("Home", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
   await page.getByRole("checkbox", { name: "All of first" }).waitFor();
   await page.getByRole("button", { name: "Only chosen" }).press("Enter");
@@ -158,7 +158,7 @@ browserTest("errors appear beside their fields, and the input is kept", async (t
 browserTest("an error about the expiry disappears when another one is selected", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
-  // To a computer whose clock is behind, a day that is over is yet to come.
+  // For a computer with a slow clock, a past day is still in the future.
   await page.clock.setFixedTime(new Date("2020-01-01"));
   await page.goto("/keys/new");
   await page.getByLabel("Name").fill("Late");

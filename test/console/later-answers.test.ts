@@ -4,7 +4,7 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** What a page does while it waits for an answer. */
+/** Pages while a response is pending. */
 const browser = shareBrowser(test);
 
 browserTest("a pending deactivation blocks other calls on the key", async (t) => {
@@ -170,7 +170,7 @@ browserTest("a list page opened by its address has no previous page", async (t) 
   await page.getByRole("link", { name: "Key 51" }).waitFor();
 });
 
-/** The next call of a procedure waits until the test lets it go on. */
+/** Holds the next call of a procedure until the test releases it. */
 async function holdCall(page: Page, procedure: string): Promise<{ call: Promise<Route> }> {
   const { promise: call, resolve } = Promise.withResolvers<Route>();
   const isCall = (url: URL) => url.pathname.startsWith("/trpc/") && url.pathname.includes(procedure);

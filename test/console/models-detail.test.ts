@@ -204,7 +204,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await page.getByLabel("Name at the provider").fill("BigOne");
   await page.getByText("There is a model house/mini already.").waitFor({ state: "detached" });
 
-  // What is wrong with it before it is sent is said in the same place.
+  // Client-side validation uses the same place.
   await name.fill("big one");
   await page.getByLabel("Name at the provider").fill("");
   await page.getByRole("button", { name: "Add model" }).click();
@@ -214,7 +214,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   await assertAccessible(t, page);
 });
 
-/** Named house; as far as is known, it sells OpenAI's models. */
+/** Creates the provider `house`, known to sell OpenAI's models. */
 async function addProvider(gateway: TestGateway, models: string[]) {
   const provider = await gateway.admin.providers.create.mutate({
     name: "house",

@@ -41,7 +41,7 @@ browserTest("an invited person joins by the link, which works once", async (t) =
   await theirs.getByLabel("Password").fill("a password of Grace");
   await theirs.getByRole("button", { name: "Join" }).click();
   await theirs.getByRole("heading", { name: "Overview" }).waitFor();
-  // Members have nothing to do with other people.
+  // Members do not manage people.
   t.is(await theirs.getByRole("link", { name: "People" }).count(), 0);
   await theirs.goto("/people");
   await theirs.getByRole("heading", { name: "This page is for administrators" }).waitFor();
@@ -74,7 +74,7 @@ browserTest("a join token leaves the address bar and appears in no requested URL
     await page.goForward();
     await page.getByRole("heading", { name: "This link is not complete" }).waitFor();
     await assertAccessible(t, page);
-    // Typed over the page that is open: the document stays.
+    // A new hash keeps the document.
     await page.goto(`/join#token=${token}`);
     await page.getByLabel("Password").waitFor();
     await page.waitForURL(`${gateway.url}/join`);

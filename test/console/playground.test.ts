@@ -67,7 +67,7 @@ browserTest("a playground key is created by a click and expires automatically", 
   const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
   t.true(left > 3_500_000 && left <= 3_600_000);
 
-  // Another visit goes on with it, and leaves no second one behind.
+  // A second visit reuses the key.
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByText("ends in 59 minutes").waitFor();
   await assertAccessible(t, page);
@@ -85,7 +85,7 @@ browserTest("a playground key is created by a click and expires automatically", 
     "the value is stored nowhere",
   );
 
-  // One that was deleted is given up.
+  // A deleted key is replaced.
   await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
   await page.getByRole("button", { name: "Another key" }).click();
   await page.getByRole("button", { name: "Use the one made here" }).click();

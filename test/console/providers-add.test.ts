@@ -129,7 +129,7 @@ browserTest("keys in the environment become providers with one click", async (t)
   await page.waitForURL(/\/providers\/new\?provider=/);
   await page.getByRole("heading", { name: "groq" }).waitFor();
 
-  // Somebody took the name meanwhile: none of them is made, and that is said.
+  // The name is taken meanwhile: no provider is created, and the error is shown.
   await gateway.admin.providers.create.mutate({ name: "mistral", kind: "demo" });
   await page.goto("/providers");
   await page.getByRole("button", { name: "Import all" }).click();

@@ -7,7 +7,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-// What the usage page calls a model, and who answered.
+// Names of models and providers on the usage page.
 const browser = shareBrowser(test);
 
 async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {

@@ -8,7 +8,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
-/** Three and a half hours behind UTC in winter: its days begin neither with UTC's, nor with an hour. */
+/** Three and a half hours behind UTC in winter: its days start neither with UTC's nor on an hour. */
 const timezoneId = "America/St_Johns";
 
 async function addRequestsAt({ services }: TestGateway, moments: string[], apiKeyId = "key_none") {

@@ -10,7 +10,7 @@ import { administrator, createKey, startTestGateway, type TestGateway } from "..
 
 const browser = shareBrowser(test);
 
-/** As the coding tool names itself. */
+/** The User-Agent of the coding tool. */
 const codex = "codex_cli_rs/0.50.0";
 
 async function useKey(gateway: TestGateway, value: string, prompts: string[]) {

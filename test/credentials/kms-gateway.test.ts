@@ -18,7 +18,7 @@ const kmsEnvironment = {
   KMS_RETRY_INTERVAL_MS_MAX: "50",
 };
 
-/** A KMS and an upstream. The tests of this file run in turn: the SDK reads the process's environment. */
+/** Starts a KMS and an upstream. Tests run serially, since the SDK reads the process's environment. */
 async function setUp(t: ExecutionContext) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       ...awsEnvironment(kms),
     };
     t.is(await startGatewayProcess(t, environment, "migrate").exited, 0);
-    // Nobody is answered before all have asked, so that each comes with a data key of its own.
+    // KMS answers only after all have asked, so that each has its own data key.
     kms.holdUntil = { operation: "GenerateDataKey", count: 3 };
     const processes = [1, 2, 3].map(() => startGatewayProcess(t, environment));
     const urls = await Promise.all(processes.map((each) => each.listening()));
@@ -111,7 +111,7 @@ test.serial("a start without KMS is live, not ready, reports why, and recovers",
   });
   await t.throwsAsync(adding, { message: /key that seals.*\/readyz/ });
 
-  // It answers again, but not as one would like.
+  // KMS answers again, but with an error.
   kms.behave = () => "AccessDeniedException";
   await kms.start();
   await eventually(async () => JSON.stringify(await readiness(gateway)).includes("AccessDeniedException"));
@@ -169,7 +169,7 @@ test.serial("a running process serves ten minutes without KMS and fails no reque
 
   const statuses: number[] = [];
   for (let minute = 0; minute < 10; minute++) {
-    // A provider is added each minute: keys are sealed, and all of them opened again.
+    // Adding a provider each minute seals its key and opens all others.
     const { value, model } = await connectUpstream(gateway, upstream, { name: `more-${minute}` });
     for (const [key, slug] of [
       [value, model],

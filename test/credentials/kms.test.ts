@@ -4,7 +4,7 @@ import { awsEnvironment, type Fault, keyArn, otherKeyArn, startFakeKms } from ".
 
 const encryptionContext = { app: "gateway", stack: "prod" };
 
-/** A KMS of its own for each test, found through the SDK's own variables; the tests of this file run in turn. */
+/** Starts a KMS per test, configured by the SDK's own variables; tests run serially. */
 async function setUp(
   t: Parameters<typeof startFakeKms>[0],
   more: Partial<ConstructorParameters<typeof Kms>[0]> = {},
@@ -123,7 +123,7 @@ test.serial("missing credentials send no request to KMS", async (t) => {
   const { fake, kms } = await setUp(t, { timeoutMs: 2_000 });
   delete process.env["AWS_ACCESS_KEY_ID"];
   delete process.env["AWS_SECRET_ACCESS_KEY"];
-  // Otherwise the SDK would look for a machine of Amazon's around it.
+  // Otherwise the SDK queries the EC2 metadata service.
   process.env["AWS_EC2_METADATA_DISABLED"] = "true";
   const error = await t.throwsAsync(kms.generateDataKey(), { instanceOf: KmsError });
   t.regex(error?.message ?? "", /no AWS credentials|does not answer/);

@@ -18,7 +18,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const runtime = { randomBytes, now: Date.now, log: console };
 
-/** Credentials that a key file seals, in a database whose gateway has not yet heard of KMS. */
+/** Creates credentials sealed by a key file, in a database whose gateway has no KMS yet. */
 async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));
@@ -40,7 +40,7 @@ async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
 
   const list = () => database.read(({ providers }) => providers.listCredentials());
   const listDataKeys = () => database.read(({ dataKeys }) => dataKeys.list());
-  /** How many credentials open, with the keys given and all data keys, as what they were. */
+  /** Returns how many credentials open correctly with the given keys and all data keys. */
   const countIntact = async (...keys: Buffer[]) => {
     const box = new SecretBox(null, runtime);
     for (const key of keys) box.openWith(key);
@@ -167,7 +167,7 @@ test.serial("a running process loads the new data key and needs no KMS afterward
   await eventually(() => kms.calls.filter(({ operation }) => operation === "Decrypt").length === 2);
   await kms.stop();
 
-  // Everything is opened again, and this is sealed, with the new key.
+  // The running process opens all secrets again and seals with the new key.
   await connectUpstream(gateway, upstream, { name: "another" });
   t.is((await postChat(gateway, value, chatBody(model))).status, 200);
   const credentials = await database.read(({ providers }) => providers.listCredentials());

@@ -9,7 +9,7 @@ const box = new SecretBox(randomBytes(32), { randomBytes });
 const field = { kind: "credential", id: "crd_1", field: "secret" };
 const secret = "sk-upstream-0123456789-abcdefghij";
 
-/** The three parts in the middle of an envelope that are bytes: IV, ciphertext, tag. */
+/** The three binary parts of an envelope: IV, ciphertext, tag. */
 function withPart(envelope: string, index: number, change: (bytes: Buffer) => Buffer): string {
   const parts = envelope.split(".");
   parts[index] = change(Buffer.from(parts[index] ?? "", "base64url")).toString("base64url");
@@ -89,7 +89,7 @@ test("an envelope of another key is rejected, with key ids and no secret in the 
   t.true(error?.message.includes(envelope.split(".")[1] ?? "no key id"));
   t.false(error?.message.includes(secret));
 
-  // Even when the key id claims otherwise.
+  // A forged key id does not help.
   const keyId = other.seal("", field).split(".")[1] ?? "";
   const parts = envelope.split(".");
   t.throws(() => other.open(["gw1", keyId, ...parts.slice(2)].join("."), field));

@@ -73,7 +73,7 @@ if (databaseKinds.includes("mysql")) {
       database.write(async ({ users }) => {
         attempts++;
         await users.update(first, { passwordHash: hash });
-        // Each holds its first row before either asks for its second.
+        // Each transaction locks its first row before either requests its second.
         locked[own]?.resolve();
         await locked[1 - own]?.promise;
         await users.update(second, { passwordHash: hash });

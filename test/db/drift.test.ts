@@ -12,13 +12,13 @@ async function openEmptyDataSource(t: ExecutionContext, kind: DatabaseKind) {
 
 type OpenDataSource = Awaited<ReturnType<typeof openEmptyDataSource>>;
 
-/** What TypeORM would change in the database to make it what the entities say. */
+/** Returns the changes that TypeORM would make to match the entities. */
 async function drift(dataSource: OpenDataSource): Promise<string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);
 }
 
-/** The tables, without what the migrations keep for themselves. */
+/** Returns the tables except the migrations' own. */
 async function tableNames(dataSource: OpenDataSource): Promise<string[]> {
   const isSqlite = dataSource.options.type === "better-sqlite3";
   const rows: { name: string }[] = await dataSource.query(

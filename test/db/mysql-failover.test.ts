@@ -9,7 +9,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { startTcpProxy } from "../helpers/tcp-proxy.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-/** A server of the test's own, seen through a proxy by a user who may do no more than a gateway has to. */
+/** Starts a private server behind a proxy, for a user with the gateway's minimal rights. */
 async function setUp(t: ExecutionContext) {
   const server = await startOwnMariadb(t);
   const root = await mysql.createConnection(server.url);
@@ -74,7 +74,7 @@ if (ownMariadb) {
     );
     t.is(await count(), 0);
 
-    // In the middle of a transaction too: what it holds is let go.
+    // A transaction releases its connection, too.
     const reached = Promise.withResolvers<void>();
     const swallowed = Promise.withResolvers<void>();
     const writing = database.write(async ({ users }) => {
@@ -104,7 +104,7 @@ if (ownMariadb) {
       operationTimeoutMs: 300,
     });
     t.teardown(() => database.close());
-    // Somebody else is migrating, for longer than that.
+    // Another process migrates for longer than the timeout.
     await root.query("SELECT GET_LOCK('gateway_migrate_gateway', 0)");
     const migrating = database.migrate();
     await eventually(async () => {

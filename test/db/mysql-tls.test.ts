@@ -14,7 +14,7 @@ const limits = { connectionsMax: 2, connectTimeoutMs: 5_000, operationTimeoutMs:
 const authority = makeCertificate({ name: "Test authority" });
 const stranger = makeCertificate({ name: "Another authority" });
 
-/** A server whose certificate says these names, and the file of its authority. */
+/** Starts a server whose certificate has these names; returns its authority's file. */
 async function startSecured(owner: Pick<ExecutionContext, "teardown">, hosts: string[]) {
   const folder = await createTestFolder(owner);
   const write = async (name: string, content: string) => {

@@ -17,7 +17,7 @@ const credentials = {
   AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
 };
 
-/** The suite's server behind one that takes tokens. */
+/** The suite's server behind one that requires tokens. */
 async function setUp(
   t: Parameters<typeof createTestFolder>[0],
   accepts: (token: string) => boolean = () => true,
@@ -66,13 +66,13 @@ if (databaseKinds.includes("mysql")) {
     );
     t.regex(token.searchParams.get("X-Amz-Signature") ?? "", /^[0-9a-f]{64}$/);
 
-    // Connections that are there need no token; one that is lost is replaced with the token of that moment.
+    // Existing connections need no token; a replacement uses the current one.
     await database.read(({ users }) => users.count());
     t.is(tokens.length, made);
     await eventually(async () => {
       guard.cutAll();
       await database.read(({ users }) => users.count()).catch(() => {});
-      // A token says the second it was made in.
+      // A token contains the second of its creation.
       return tokens.at(-1) !== first;
     });
     t.is(await database.read(({ users }) => users.count()), 1);

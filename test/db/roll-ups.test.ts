@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     const batches: UsageRecordRow[][] = [];
     for (let from = 0; from < records.length;) {
       const size = random.pick([1, 2, 20, 400, 1_500]);
-      // From within the last one: some have been sent before.
+      // Batches may overlap earlier ones.
       const start = Math.max(0, from - (random.chance(0.5) ? random.upTo(size) : 0));
       const batch = records.slice(start, from + size);
       batches.push(batch);

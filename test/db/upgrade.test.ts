@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
         VALUES ('${id}', '2026-11-21 10:00:00.000', 'key_1', 'A key', 'demo/echo', '', 0, 'chat/completions',
           0, 'FAILED', 429, 'rate_limit_exceeded', 0, 1)`);
     await writeAsBefore("req_1");
-    // It would take as long as there are records if it were not so.
+    // A slow statement would scale with the number of records.
     if (kind === "mysql") {
       await dataSource.query(
         "ALTER TABLE usage_records ADD COLUMN at_once varchar(16) NULL, ALGORITHM=INSTANT",

@@ -9,7 +9,7 @@ test("the schema equals the checked-in one: run `npm run graphql:schema`", (t) =
   t.is(schema, readFileSync(checkedIn, "utf8"));
 });
 
-// What programs outside of the project are written against. More may be added; nothing of this may change.
+// External programs depend on these fields. Additions are fine; changes are not.
 const contract: Record<string, string[]> = {
   "type Query": [
     "usageRecords(filter: UsageFilter, first: Int = 50, after: String): UsageRecordConnection!",
@@ -72,7 +72,7 @@ for (const [type, fields] of Object.entries(contract)) {
   });
 }
 
-/** The fields of a type, one a line, without descriptions. */
+/** Returns the fields of a type, one per line, without descriptions. */
 function fieldsOf(type: string): string[] {
   const body = new RegExp(`^${type} \\{\n([^]*?)^\\}`, "m").exec(schema)?.[1] ?? "";
   const plain = body.replaceAll(/"""[^]*?"""/g, "").replaceAll(
@@ -90,7 +90,7 @@ function fieldsOf(type: string): string[] {
     .filter(Boolean);
 }
 
-/** The order of arguments means nothing. */
+/** The order of arguments does not matter. */
 function normal(field: string): string {
   return field.replace(/\((.*)\)/, (_, list: string) => `(${list.split(", ").toSorted().join(", ")})`);
 }

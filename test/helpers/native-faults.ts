@@ -7,16 +7,16 @@ type NativeScene = {
   recording: NativeRecording;
   stream: boolean;
   response: ServerResponse;
-  /** Sends the head of a right answer. */
+  /** Sends the head of a valid response. */
   begin(headers?: Record<string, string>): void;
-  /** All that is right, in pieces. */
+  /** The valid response in pieces. */
   pieces: Buffer[];
 };
 
 export type NativeFault = {
   what: string;
   play(scene: NativeScene): void | Promise<void>;
-  /** What the client is told; null where nothing is wrong. */
+  /** The error that the client receives; null without one. */
   error: { status: number; code: string | null } | null;
 };
 

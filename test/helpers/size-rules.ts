@@ -2,7 +2,7 @@ import path from "node:path";
 import { inside, type Rule } from "./import-rule.ts";
 import type { SourceFile } from "./source-tree.ts";
 
-/** How long files may be, and how short. */
+/** Maximum and minimum lengths of files. */
 export const sizeRules: Rule[] = [
   {
     title: "no file is longer than 250 lines, but for migrations",
@@ -38,7 +38,7 @@ export const sizeRules: Rule[] = [
   },
 ];
 
-/** Why some short files with one importer stay by themselves. */
+/** Reasons to keep some short files with one importer. */
 const crumbsToKeep = new Map([
   ["gateway/dialects/chat/chat-stream-writer.ts", "each dialect's stream writer has a file"],
   ["gateway/keys/check-owner.ts", "key-service.ts is full"],

@@ -15,7 +15,7 @@ const dockerfile = path.join(repository, "infra/Dockerfile");
 const suite = process.env["TEST_IMAGE"] === "build" ? test.serial : test.serial.skip;
 const owner = sharedByFile();
 
-/** The image: what it says of itself, its size, and its file system. */
+/** The image's configuration, size and file system. */
 let image: { config: ImageConfig; megabytes: number; baseMegabytes: number; root: string };
 
 type ImageConfig = {
@@ -31,7 +31,7 @@ type ImageConfig = {
 if (process.env["TEST_IMAGE"] === "build")
   test.serial.before("build", async (t) => {
     t.timeout(600_000);
-    // Not the disk of /tmp alone: what buildah keeps has its files once for each layer.
+    // /tmp is too small, since buildah keeps the files once per layer.
     const folder = await mkdtemp(path.join(tmpdir(), "gateway-image-"));
     owner.teardown(() => rm(folder, { recursive: true, force: true }));
     const storage = ["--root", path.join(folder, "storage"), "--runroot", path.join(folder, "run")];
@@ -84,8 +84,8 @@ if (process.env["TEST_IMAGE"] === "build")
   });
 
 /**
- * Runs the image as an orchestrator does that trusts nobody: root file system read-only, a volume for the data, its own
- * user, and as process 1 of its own, to which the kernel sends no signal that it does not handle.
+ * Runs the image as a strict orchestrator does: read-only root file system, a data volume and its own user. As process
+ * 1 it receives only signals that it handles.
  */
 async function runImage(
   t: ExecutionContext,
@@ -137,7 +137,7 @@ async function runImageOn(t: ExecutionContext, data: string, command: string[], 
     child.kill("SIGKILL");
     await exited;
   });
-  /** Its process 1, as this machine numbers it. */
+  /** Returns the host's id of the container's process 1. */
   const processId = async () =>
     Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
   return { child, said, exited, processId };

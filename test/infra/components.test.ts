@@ -7,7 +7,7 @@ import { exampleConfig } from "./helpers/run-program.ts";
 
 type Made = { type: string; name: string; inputs: Record<string, unknown> };
 
-/** What the components of this file make, each under a name of its own. */
+/** Resources of this file's components, each with a unique name. */
 const made: Made[] = [];
 await pulumi.runtime.setMocks(
   {
@@ -21,7 +21,7 @@ await pulumi.runtime.setMocks(
   "gateway",
   "prod",
 );
-// A component that is imported before the mocks are there speaks to no engine.
+// A component imported before the mocks has no engine.
 const { Data } = await import("../../infra/data.ts");
 const { Edge } = await import("../../infra/edge.ts");
 const { Network } = await import("../../infra/network.ts");
@@ -94,7 +94,7 @@ function edgeOf(changes: Record<string, string>) {
   return new Edge("edge", args, {});
 }
 
-/** Makes a component and waits until it has made as many resources as it should. */
+/** Creates a component and waits for its expected number of resources. */
 async function make<Component>(count: number, create: () => Component) {
   made.length = 0;
   const component = create();

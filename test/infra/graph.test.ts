@@ -15,7 +15,7 @@ import type { Graph } from "./helpers/graph.ts";
 import { goodRelease, reaching, startFakeAws } from "./helpers/fake-aws.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
-/** Production again, with everything chosen otherwise that can be. */
+/** Production with every option set differently. */
 const wide = {
   "gateway:image": `ghcr.io/example/model-gateway@sha256:${"1".repeat(64)}`,
   "gateway:certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/given",
@@ -31,11 +31,11 @@ const wide = {
   "gateway:alarmEmail": "",
 };
 
-/** What the hook of the release asks for in the update of production. */
+/** AWS responses for the release hook in the production update. */
 const aws = await startFakeAws(goodRelease);
 test.after.always(() => aws.close());
 
-/** Each is run once, by Pulumi's own language host; all checks look at the same graphs. */
+/** Pulumi's language host runs each program once; all checks share the graphs. */
 const recorded = new Map(
   Object.entries({
     "dev preview": runProgram({ stack: "dev", phase: "preview", config: exampleConfig("dev") }),
@@ -130,13 +130,13 @@ async function graphOf(key: string): Promise<Graph> {
 
 async function othersOf(key: string): Promise<Others> {
   const [stack = "", phase] = key.split(" ");
-  // The wide one is not previewed: what it has more than the others is not unknown in another way.
+  // The wide stack has no preview, since its additions contain no new unknowns.
   if (stack === "wide") return { otherPhase: await graphOf(key), agreed: null };
   const otherPhase = await graphOf(`${stack} ${phase === "update" ? "preview" : "update"}`);
   return { otherPhase, agreed: phase === "update" ? await agreedGraph(stack) : null };
 }
 
-/** The graph in words as it is checked in. */
+/** Returns the checked-in text of the graph. */
 async function agreedGraph(stack: string): Promise<string> {
   const file = path.join(import.meta.dirname, "golden", `${stack}.txt`);
   if (process.env["UPDATE_GOLDEN"] === "1")

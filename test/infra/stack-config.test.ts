@@ -6,7 +6,7 @@ import { exampleConfig } from "./helpers/run-program.ts";
 
 type Changes = Record<string, string | null>;
 
-/** What is wrong, and what the message must say of it. */
+/** Invalid configurations with the expected message. */
 const refused: [string, Changes, RegExp][] = [
   ["no account", { accountId: null }, /gateway:accountId is missing/],
   ["no image", { image: null }, /gateway:image is missing/],

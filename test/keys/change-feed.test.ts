@@ -9,7 +9,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 
 type Teardown = { teardown(step: () => unknown): void };
 
-/** A feed that writes down what it tells. Its interval is an hour unless the test wants it to poll by itself. */
+/** Opens a feed that records its notifications. It polls hourly unless the test needs it. */
 async function createFeed(t: Teardown, database: Database, pollIntervalMs = 3_600_000) {
   const told: string[] = [];
   const log: string[] = [];

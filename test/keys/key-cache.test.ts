@@ -31,7 +31,7 @@ test("an unknown key stays unknown for one second", async (t) => {
   t.is(store.lookups.length, 2);
 });
 
-/** A look-up of key_1 that has read its answer, and does not return it before `answer` is called. */
+/** Starts a lookup of key_1 that has read its result and returns it after `answer` is called. */
 function beginLookUp() {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));
@@ -42,7 +42,7 @@ function beginLookUp() {
   return { store, finding, answer: held.resolve };
 }
 
-// LiteLLM's revoked keys came back this way (#25553, #35662).
+// LiteLLM's revoked keys returned this way (#25553, #35662).
 test("a lookup that read before a change does not overwrite it", async (t) => {
   const { store, finding, answer } = beginLookUp();
   store.keys.set("a", knownKey("key_1", { isActive: false }));
@@ -104,7 +104,7 @@ test("the cache keeps its maximum of keys, including the latest", async (t) => {
     Array.from({ length: 10 }, (_, index) => `hash ${index + 40}`),
   );
 
-  // Those that were believed to be unknown are dropped in the same way.
+  // Negative entries are dropped in the same way.
   store.lookups.length = 0;
   for (let index = 0; index < 50; index++) await store.cache.find(`unknown ${index}`);
   t.is(store.lookups.length, 50);
@@ -176,7 +176,7 @@ test("two hundred thousand guesses cause no lookup", (t) => {
     .replaceAll(/[^0-9A-Za-z]/g, "");
   const refusals = new Map<string, number>();
   for (let guess = 0; guess < 200_000; guess++) {
-    // A third each: our form, a real key with a wrong end, and anything.
+    // A third each: our form, a real key with a wrong ending, and random text.
     const noise = random.slice(guess % 3_000_000, (guess % 3_000_000) + 49);
     const value = [`sk-gateway-${noise}`, example.slice(0, -8) + noise.slice(0, 8), noise][guess % 3] ?? "";
     try {

@@ -6,7 +6,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  /** A person whose keys are all the keys there are, for that person. */
+  /** Creates a person with keys. */
   const addOwner = async (email: string, ...names: string[]) => {
     const { console } = await addPerson(shared(), email);
     for (const name of names) await console.keys.create.mutate({ name });
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
       sizes.push(page.items.length);
       seen.push(...page.items.map(({ id }) => id));
       cursor = page.nextCursor;
-      // A key that comes while somebody turns the pages neither repeats nor hides another.
+      // A key created while paging neither repeats nor hides another.
       if (sizes.length === 2) await keys.create.mutate({ name: "A latecomer" });
     } while (cursor !== null);
 

@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  // On MySQL, transactions that insert where another has deleted lock each other out.
+  // On MySQL, concurrent inserts after deletes can deadlock.
   test(`${kind}: many keys are created and changed at once`, async (t) => {
     const { admin } = shared();
     const keys = await Promise.all(Array.from({ length: 20 }, () => createKey(shared())));

@@ -13,7 +13,7 @@ import {
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Base62, worked out differently from the way the gateway does it. */
+/** Computes base62 independently of the gateway. */
 function fromBase62(text: string): bigint {
   return [...text].reduce((number, digit) => number * 62n + BigInt(digits.indexOf(digit)), 0n);
 }

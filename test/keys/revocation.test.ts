@@ -8,7 +8,7 @@ import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Where things are changed, and where requests go: on MySQL two processes, on SQLite, which serves one process, one. */
+/** Returns two gateways on MySQL, and the same one twice on SQLite, which serves one process. */
 async function startPair(t: ExecutionContext, kind: DatabaseKind) {
   const here = await startTestGateway(t, { kind });
   if (kind === "sqlite") return { here, there: { url: here.url } };
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     const { admin } = here;
     const statusThere = async (value: string) => (await postChat(there, value, chatBody("demo/echo"))).status;
     const waits: string[] = [];
-    /** Makes the change here and measures from its answer how long the other side needs to know. */
+    /** Makes the change and measures the delay from its response to the other process. */
     const changes = async (what: string, change: Promise<unknown>, value: string, status: number) => {
       await change;
       const answeredAt = performance.now();
@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Waits until a request for the model is answered like this. */
+/** Waits for the expected response to a request for the model. */
 function knows(gateway: Pick<TestGateway, "url">, value: string, model: string, status: number) {
   return eventually(async () => {
     const answer = await postChat(gateway, value, chatBody(model));

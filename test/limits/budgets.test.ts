@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gat
 
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 
-/** `demo/echo` with prices: every answer to the same prompt costs the same. */
+/** Prices `demo/echo`, so that the same prompt always costs the same. */
 async function priceEcho({ admin }: TestGateway, input: number, output: number): Promise<void> {
   const { id } = await admin.models.get.query({ slug: "demo/echo" });
   await admin.models.update.mutate({ id, prices: { input, output } });

@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
     const gateway = await startPriced(t, { GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.03" }, { kind });
     const member = await addPerson(gateway, "grace@example.com");
     const [own, members] = [await createKey(gateway), await keyOf(gateway, member.id)];
-    // Only the embedded database begins with a key of nobody's.
+    // Only the embedded database starts with an unassigned key.
     const third = gateway.services.firstKeyValue ?? own.value;
     for (const value of [own.value, members.value, third])
       t.is((await spendCent(gateway, value)).status, 200);
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       held.push(() => sendCompletion(response));
     });
     const { id } = await gateway.admin.models.get.query({ slug });
-    // Its answers are to five input tokens.
+    // A request has five input tokens.
     await gateway.admin.models.update.mutate({ id, prices: { input: 2_000, output: 0 } });
     const member = await addPerson(gateway, "grace@example.com");
     const wish = { name: "Grace's", models: [slug], ownerId: member.id };
@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
     await eventually(() => held.length === 3);
     held[0]?.();
     t.is((await Promise.race(underWay)).status, 200);
-    // The budget is not spent yet, so another begins; then it is.
+    // The budget is unspent, so another request starts and spends it.
     const another = send(value);
     await eventually(() => held.length === 4);
     for (const answer of held.slice(1)) answer();

@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const secret = "a secret that is thirty-two bytes long, and more";
 
-/** The warnings about budgets that keys share, oldest first: whose, how much, and of what. */
+/** Returns the shared budget warnings, oldest first: owner, percentage and period. */
 async function warningsOf({ services }: TestGateway): Promise<string[]> {
   const events = await services.database.read(({ limitEvents }) => limitEvents.list("", 100));
   return events
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
       await addPerson(one, "linus@example.com"),
     ];
     const expected: string[] = [];
-    // One after the other, for whoever spends all at once is told of 100 % only.
+    // Requests run serially, since spending everything at once warns only at 100 %.
     const spend = async (cents: number, value: string, ...warnings: string[]) => {
       for (let cent = 0; cent < cents; cent++) {
         t.is((await spendCent(cent % 2 === 0 ? one : other, value)).status, 200);
@@ -85,7 +85,7 @@ for (const kind of databaseKinds) {
     t.is(told("gateway", null, 100)?.type, "budget.spent");
     t.truthy(told("person", linus.id, 100));
 
-    // One that starts when all is spent gives them all again, and they are known.
+    // A process started after the spending repeats all warnings, which are deduplicated.
     const late = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
     t.is((await spendCent(late, linuses)).status, 402);
     await eventually(() => late.log.some((line) => line.includes("of the whole gateway is spent")));
@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
       models: ["demo/echo"],
       limits: { budgetsUsd: { month: 0.02 } },
     });
-    // Both know the key, and read what it has spent, before it is spent.
+    // Both cache the key and its spending in advance.
     for (const each of [one, other])
       t.is((await each.services.keyCache.find(hashKeyValue(value)))?.id, key.id);
     t.is((await spendCent(other, value)).status, 200);

@@ -121,7 +121,7 @@ test("unused entries are dropped", (t) => {
   for (const meter of limiter.meters.values()) meter.untoldFrom = null;
   limiter.sweep();
   t.is(limiter.meters.size, 0);
-  // Whoever comes back is counted where it is seen.
+  // A returning key is counted where it is seen.
   limiter.admit(asking, 1, () => {});
   t.is(limiter.statusOf(asking.key).requestsInMinute, 1);
 });

@@ -6,7 +6,7 @@ import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 const requestsPerMinute = 600;
 const count = (answers: { status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
-/** Four intervals between exchanges. */
+/** Four exchange intervals. */
 const boundMs = 1_000;
 
 if (databaseKinds.includes("mysql")) {
@@ -18,7 +18,7 @@ if (databaseKinds.includes("mysql")) {
     const within = through.map(
       ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
     );
-    // What two of three let through meanwhile, and what each client had asked then.
+    // Admissions of two of three processes meanwhile, plus the requests in flight.
     const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
     t.log(
       `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,

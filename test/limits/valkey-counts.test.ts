@@ -60,7 +60,7 @@ if (valkeyProgram) {
     clock.now += 59_000;
     first.end(-50);
     second.end(5);
-    // What each sends arrives in its order, but not what both do.
+    // Each client's commands are ordered, but not across clients.
     await other.take([holderOf("key_else", {})], 0);
     t.deepEqual((await one.take([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
     clock.now += 1_000;
@@ -114,11 +114,11 @@ if (valkeyProgram) {
     t.true(places.every(Boolean));
     t.is(await isIn(one), null);
     places[1]?.end(0);
-    // What each sends arrives in its order, but not what both do.
+    // Each client's commands are ordered, but not across clients.
     await other.take([holderOf("key_else", {})], 0);
     t.truthy(await isIn(one));
     t.is(await isIn(one), null);
-    // A dead process's session is not prolonged any more.
+    // A dead process's session is not extended.
     const client = new Redis(url);
     const [, dead = ""] = Object.keys(await client.hgetall("{model-gateway}:under-way:key_open")).toSorted();
     await client.del(`{model-gateway}:session:${dead}`);

@@ -21,7 +21,7 @@ const ofPerson = {
   PERSON_CONCURRENT_REQUESTS_MAX: "1",
   PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
 };
-// It limits no requests at the same time but by the process's capacity.
+// Only the process's capacity limits its concurrent requests.
 const ofGateway = {
   GATEWAY_REQUESTS_PER_MINUTE_MAX: "1",
   GATEWAY_TOKENS_PER_MINUTE_MAX: "1000",
@@ -127,7 +127,7 @@ if (valkeyProgram) {
   });
 }
 
-/** A model whose next answer can be held back. */
+/** Creates a model whose next response can be held. */
 async function addHeldModel(t: ExecutionContext, gateway: TestGateway) {
   const held: (() => void)[] = [];
   const { slug } = await addModel(t, gateway, (response) => {
@@ -141,7 +141,7 @@ async function addHeldModel(t: ExecutionContext, gateway: TestGateway) {
   return { slug, hold };
 }
 
-/** How a key's requests ended, oldest first. */
+/** Returns the outcomes of a key's requests, oldest first. */
 async function endingsOf(gateway: TestGateway, id: string): Promise<(string | null)[][]> {
   await gateway.services.recorder.flush();
   const query = `query ($id: ID) {

@@ -19,7 +19,7 @@ import { readMetrics, readMetricsPage } from "./read-metrics.ts";
 
 type Answer = Parameters<Parameters<typeof createUpstream>[1]>[1];
 
-/** A gateway whose metrics can be read, with an upstream that answers as it is told. */
+/** Starts a gateway with readable metrics and a scripted upstream. */
 async function setUp(
   t: ExecutionContext,
   answer: (request: SeenRequest, response: Answer) => void | Promise<void>,

@@ -2,7 +2,7 @@ import test from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
 import { explainFailure } from "../../gateway/upstream/explain-failure.ts";
 
-/** As an upstream call fails: with an error of ours about another one. */
+/** Returns the error of a failed upstream call. */
 function failure(code: string): GatewayError {
   const cause = Object.assign(new Error(code), { code });
   return new GatewayError("upstream_error", "The call failed.", {

@@ -140,7 +140,7 @@ test("a price is the current one, with exceptions noted beside it", async (t) =>
 });
 
 for (const [seller, baseUrl] of Object.entries(sellers)) {
-  test(`${seller}: every offered model is known by its offered name`, async (t) => {
+  test(`${seller}: every offered model is known under that name`, async (t) => {
     const offered = await listKnownModels({ baseUrls: [baseUrl], now });
     t.true(offered.length > 0);
     const names = offered.map(({ upstreamModel }) => upstreamModel);
@@ -156,7 +156,7 @@ for (const [seller, baseUrl] of Object.entries(sellers)) {
   });
 }
 
-test("every priced well-known upstream is found by its base URL", (t) => {
+test("the base URL identifies every priced well-known upstream", (t) => {
   const sold = listPresets().flatMap(({ name, baseUrl }) =>
     baseUrl !== null && findProvider({ providerApiUrl: baseUrl }) ? name : [],
   );

@@ -27,7 +27,7 @@ async function complete(prompt: string, more: object = {}): Promise<Completion> 
   return JSON.parse((await post(prompt, more)).text) as Completion;
 }
 
-/** The data of the events of a stream, in their order. */
+/** Returns the data of a stream's events in order. */
 async function stream(prompt: string, more: object = {}): Promise<string[]> {
   const { text } = await post(prompt, { stream: true, ...more });
   return text
@@ -113,7 +113,7 @@ test("/slow delays each chunk and is not echoed", async (t) => {
     text += Buffer.from(bytes).toString();
   }
   t.deepEqual(contentOf(text.replaceAll("data: ", "").split("\n\n")), ["one ", "two"]);
-  // An opening, two words and an ending; timers may be a little early, and a busy machine may join two pieces.
+  // Four delayed chunks; timers may be early, and a busy machine may join two pieces.
   t.true((arrivedAfter.at(-1) ?? 0) > 200);
   t.true((arrivedAfter[0] ?? Infinity) < (arrivedAfter.at(-1) ?? 0) - 50, "not all at once");
   t.is((await complete("/slow 1 Hello")).choices[0]?.message.content, "Hello");

@@ -8,7 +8,7 @@ import type { ChatRequestBody, EmbeddingsRequestBody } from "../../gateway/wire/
 import { frameEvents } from "../helpers/frame-events.ts";
 import { readStream } from "../helpers/read-stream.ts";
 
-/** What a fixture may hold; each pair is one translation and what must come of it. */
+/** Fields of a fixture; each pair is one translation and its result. */
 type Fixture = {
   model?: UpstreamModel;
   baseUrl?: string;
@@ -104,7 +104,7 @@ function embeddings(api: EmbeddingsApi | null): EmbeddingsApi & { form: "transla
   return api;
 }
 
-/** As it would travel: without what is undefined. */
+/** Serialization drops undefined members. */
 function viaJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

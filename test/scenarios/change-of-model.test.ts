@@ -12,8 +12,8 @@ import { asCall, bern, weather, zurich } from "./tool-steps.ts";
 import { type Vendor, vendorsFor } from "./vendors.ts";
 
 /**
- * People change the model in the middle of a conversation. What one vendor has sealed nobody else can open, and some refuse
- * a request for it: the conversation has to go on without, and with all else that was said and done.
+ * People switch models mid-conversation. Sealed thoughts are unreadable for other vendors, and some reject them. The
+ * conversation must continue without them and with everything else.
  */
 const gateway = shareGateway();
 
@@ -45,7 +45,7 @@ const saidAndDone: Asked["turns"] = [
 ];
 
 for (const client of [openAiClient, messagesClient, responsesClient]) {
-  // Models that want a budget for their thoughts want the request to be another.
+  // Thinking budgets change the request's form.
   const vendors = vendorsFor(client).filter((vendor) => !vendor.thinksByBudget || !isNative(client, vendor));
   const connected = vendors.map((vendor) => ({ vendor, prepare: shareVendor(gateway, vendor) }));
   for (const first of connected) {
@@ -88,14 +88,14 @@ for (const client of [openAiClient, messagesClient, responsesClient]) {
   }
 }
 
-/** Told by how many turns have been. */
+/** Selects the response by the number of turns. */
 function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number): Answer {
   const answer = answers[(turns.length - begunAt) / 2];
   if (answer === undefined) throw new Error(`The model is asked at the wrong time: ${turns.length} turns.`);
   return { ...plainAnswer, ...answer };
 }
 
-/** Whether what the client says passes as it is. */
+/** Returns whether the client's request passes without translation. */
 function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
   if (dialect === "messages") return form.kind === "anthropic";
   return dialect === "responses" && (responsesForm !== undefined || preset === "openai");

@@ -6,7 +6,7 @@ import { weather, zurich } from "./tool-steps.ts";
 const tooLong = "The prompt is longer than the context window of this model.";
 const tooMany = "You have asked too often in this minute.";
 
-/** Answers that do not end as one would like, and must not look as if they did. */
+/** Failed responses that must not look successful. */
 export const endingSteps: Step[] = [
   {
     title: "an answer that is cut by the limit of tokens",

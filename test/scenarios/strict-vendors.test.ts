@@ -25,14 +25,14 @@ import {
 } from "./vendor-requests.ts";
 
 /**
- * An upstream that took anything would prove nothing. So here is, for each vendor, a request that it takes, written as its
- * documentation does, and what makes it one that it refuses.
+ * A permissive upstream would prove nothing. For each vendor, this lists a documented request and changes that it
+ * rejects.
  */
 type Case = {
   name: string;
   form: VendorForm;
   request: SeenRequest;
-  /** What is replaced in the request's text, by what, and what the vendor says of it. */
+  /** Replacements in the request's text, with the vendor's message. */
   wrong: [from: string, to: string, says: RegExp][];
 };
 

@@ -17,14 +17,14 @@ export const weather: ScenarioTool = {
   results: { '{"city":"Zürich"}': "18 °C, sunny ☀️", '{"city":"Bern"}': '{"celsius":17,"rain":true}' },
 };
 
-/** Takes no arguments, which several vendors have a rule of their own for. */
+/** Several vendors have special rules for tools without arguments. */
 const clock: ScenarioTool = {
   description: "The time.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
   results: { "{}": "12:30" },
 };
 
-/** Gives nothing, which is a result too. */
+/** Returns nothing, which is a valid result. */
 const bell: ScenarioTool = {
   description: "Rings.",
   parameters: { type: "object", properties: { times: { type: "integer" } }, required: ["times"] },
@@ -36,7 +36,7 @@ export const bern = { name: "weather", input: { city: "Bern" } };
 const time = { name: "clock", input: {} };
 const ring = { name: "bell", input: { times: 2 } };
 
-/** Ids that are longer, and have other characters, than some vendors take. */
+/** Ids with lengths and characters that some vendors reject. */
 const foreignMessages: ScenarioMessage[] = [
   user("Weather and time?"),
   {

@@ -13,7 +13,7 @@ import { shellNames } from "./shells.ts";
 const gateway = shareGateway();
 const model = setupModel("demo/echo");
 const models = { light: model, daily: model, hard: model, connected: [model] };
-// At the start of a line: the pasted command says it too.
+// The pasted command contains the prompt, too, but not at the start of a line.
 const prompt = /[\r\n]API key of the gateway \(it is not shown\): $/;
 const settings = ".claude/settings.json";
 
@@ -25,7 +25,7 @@ function generate(key: string | null): string {
 async function openHome(t: ExecutionContext, shell: string) {
   const { home, environment, run } = await createSetupHome(t);
   const history = path.join(home, "history");
-  // What Debian and Ubuntu have by default; zsh's is said to it below.
+  // Defaults of Debian and Ubuntu; zsh is configured below.
   const more = { HISTFILE: history, HISTCONTROL: "ignoreboth", HISTSIZE: "500", SAVEHIST: "500" };
   const terminal = await openTerminal(t, { shell, environment: { ...environment, ...more } });
   const readHistory = () => readFile(history, "utf8").catch(() => "");
@@ -39,7 +39,7 @@ for (const shell of shellNames) {
     t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
-    // People who leave comments off, and those whose ! means something.
+    // Covers disabled comments and history expansion.
     if (shell === "zsh") terminal.paste("unsetopt interactivecomments; setopt banghist\n");
     if (shell === "bash") terminal.paste("shopt -u interactive_comments; set -H\n");
     terminal.paste(generate(null));

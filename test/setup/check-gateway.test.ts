@@ -17,7 +17,7 @@ function commandFor(baseUrl: string, key: string): string {
   return generateSetup({ tool: "codex", operatingSystem: "posix", baseUrl, key, models }).command;
 }
 
-/** Writes down what each program was called with, which everybody on the machine can see. */
+/** Records the arguments of each program, which all users of the machine can see. */
 async function watchProgram(file: string, log: string): Promise<void> {
   await rename(file, `${file}.real`);
   await writeFile(file, `#!/bin/sh\nprintf '%s\\n' "$0" "$@" >>'${log}'\nexec '${file}.real' "$@"\n`);
@@ -45,7 +45,7 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, keyValue));
     t.is(code, 1);
-    // wget throws away what an answer says with this status.
+    // wget discards the body of a response with this status.
     const expected = client === "wget" ? /does not take this key/ : /The gateway says: .*API key/;
     t.regex(stderr, new RegExp(`${expected.source}.* \\(status 401\\)`));
     t.true(stdout.includes("To take this back"));

@@ -16,7 +16,7 @@ const engines = ["node", "python3", "perl"];
 const awks = findAwks();
 const slug = "demo/echo";
 
-/** Every tab in every shell and with every engine, and each of both with the other and with every awk. */
+/** Covers every tab in every shell and with every engine, and each of both with the other and every awk. */
 const runs = toolIds.flatMap((tool, column) =>
   shellNames.map((shell, row) => ({
     tool,

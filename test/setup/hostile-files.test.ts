@@ -9,7 +9,7 @@ import { hostileText } from "./hostile-text.ts";
 import { createSetupHome, readTree } from "./setup-home.ts";
 import { shellNames } from "./shells.ts";
 
-/** What TOML can say with JSON's escapes. */
+/** Texts that TOML can express with JSON's escapes. */
 const tomlText = hostileText.filter((text) => !text.includes("\u007f")).map((text) => text.toWellFormed());
 const settings = fc.record({
   values: fc.dictionary(

@@ -12,7 +12,7 @@ import { shellNames } from "./shells.ts";
 
 const valid = { slug: "openai/gpt-5-mini", key: keyValue, baseUrl: "http://127.0.0.1:9" };
 
-/** Something valid with something hostile in, before or behind it. */
+/** Inserts hostile text into, before or after a valid value. */
 const disturbed = (text: string) =>
   fc
     .tuple(fc.nat(text.length), hostileText)
@@ -33,7 +33,7 @@ test("hostile slugs, keys and addresses are rejected or harmless", (t) => {
     fc.property(fc.constantFrom(...toolIds), oneDisturbed, (tool, input) => {
       try {
         const { command } = generate(tool, input);
-        // Nothing of it but letters, digits and what means nothing to any shell, JSON, TOML or YAML.
+        // Accepted values contain only characters without meaning in any shell, JSON, TOML or YAML.
         if (!/^[\w.:@+~/-]+$/.test(input.slug + input.key)) return false;
         const lines = command.split("\n");
         return lines.filter((line) => line === "MODEL_GATEWAY").length === 1 && !command.includes("canary");

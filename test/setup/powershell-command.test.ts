@@ -14,7 +14,7 @@ function generate(tool: ToolId, baseUrl: string, key: string | null = keyValue, 
   const model = setupModel(slug);
   const models = { light: model, daily: model, hard: model, connected: [model] };
   const setup = generateSetup({ tool, operatingSystem: "windows", baseUrl, key, models });
-  // Paths as the machine of the test writes them; what is no file is left out.
+  // Uses this machine's paths and omits non-files.
   const files = setup.files.map((file) => ({ ...file, path: file.path.replaceAll("\\", "/") }));
   return { ...setup, files: files.filter((file) => file.path.startsWith("~/")) };
 }
@@ -50,7 +50,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       const after = await readTree(home);
 
       const second = await run(command);
-      // An account's variables are Windows' alone.
+      // Account variables exist only on Windows.
       if (account || tool !== "copilot") {
         t.true(second.includes("Nothing was changed."), second);
         t.deepEqual(await readTree(home), after);

@@ -17,7 +17,7 @@ const toml: Merge = {
   ],
 };
 
-/** The cases of the tests of the command for macOS and Linux, and what is of no system. */
+/** Cases of the macOS and Linux command that are system-independent. */
 const cases: { title: string; text: string; change: Merge; expected: string | RegExp }[] = [
   { title: "an empty file", text: "", change: sonnet, expected: '{\n  "model": "sonnet"\n}\n' },
   {
@@ -211,7 +211,7 @@ test("a second run changes nothing", async (t) => {
   await fc.assert(repeatable, { numRuns: 150, interruptAfterTimeLimit: 20_000 });
 });
 
-/** Only one operation, since random ones undo each other; those of the tools do not. */
+/** Keeps one operation, since random ones undo each other; those of the tools do not. */
 function settle(change: Merge): Merge {
   return { ...change, operations: change.operations.slice(0, 1) } as Exclude<FileChange, { format: "own" }>;
 }

@@ -13,7 +13,7 @@ import { chatUpstream, claudeUpstream, geminiUpstream } from "./tool-upstreams.t
 
 const gateway = shareGateway();
 const prepare = shareToolUpstreams(gateway);
-// Under the names that Claude Code has for them, the first as in a session of which nothing is said.
+// Claude Code's names of its workloads, the first one being the default.
 const workloads = [
   { workload: "daily", upstream: claudeUpstream, parameters: [] },
   { workload: "light", upstream: chatUpstream, parameters: ["--model", "haiku"] },

@@ -6,7 +6,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Daemons are found where the system has a /proc. */
+/** Finding daemons requires /proc. */
 const testOnLinux = process.platform === "linux" ? test : test.skip;
 const environment = { PATH: process.env.PATH };
 

@@ -9,7 +9,7 @@ registerHooks({
   },
 });
 
-// Imported here and not above, so that the hook sees it.
+// Imported after the hook is installed.
 const { createKey, startTestGateway } = await import("../helpers/test-gateway.ts");
 const { chatBody, postChat } = await import("../helpers/post-chat.ts");
 

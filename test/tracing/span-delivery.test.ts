@@ -3,7 +3,7 @@ import test from "ava";
 import { createLog } from "../../gateway/log.ts";
 import { SpanDelivery } from "../../gateway/tracing/span-delivery.ts";
 
-/** A delivery of at most 10 spans to an exporter that the test answers for. */
+/** Returns a delivery of at most 10 spans to a controlled exporter. */
 function setUp() {
   const log: { lostSpans: number; reason: string }[] = [];
   const exports: { spans: number; done: Parameters<SpanExporter["export"]>[1] }[] = [];

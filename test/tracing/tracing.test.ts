@@ -105,7 +105,7 @@ for (const [title, { collect, reason }] of Object.entries(troubles)) {
       t,
       { url: await collect(t) },
       {
-        // Only of one that never answers is it waited for; the others have all the time that a busy machine needs.
+        // Only the silent collector must time out; the others get enough time for a busy machine.
         OTEL_EXPORTER_OTLP_TIMEOUT: reason === "Error" ? "200" : "10000",
         OTEL_BSP_MAX_QUEUE_SIZE: "8",
       },

@@ -17,7 +17,7 @@ for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
   let member: Awaited<ReturnType<typeof addPerson>>;
-  /** Somebody whose access token is minutes from its end, but who has been disabled. */
+  /** A disabled person whose access token is still valid for minutes. */
   let disabled: Awaited<ReturnType<typeof addPerson>>;
   test.serial.before(async () => {
     member = await addPerson(shared(), "member@example.com");
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
     await shared().admin.users.disable.mutate({ id: disabled.id });
   });
 
-  /** Somebody new under the address whose password is in the table. */
+  /** Creates a person with the table's password under a new address. */
   const addGuard = async () => {
     const guard = await addPerson(shared(), "guards@example.com");
     const email = `${guard.id}@example.com`;
@@ -56,9 +56,9 @@ for (const kind of databaseKinds) {
     test.serial(
       `${kind}: ${path} ${isForAdministrators ? "refuses members" : "accepts members"}`,
       async (t) => {
-        // Whose password is in the table, and who ends the sessions there are.
+        // The person has the table's password and ends all sessions.
         const { accessToken } = path.startsWith("auth.") ? await addGuard() : member;
-        // The same answer whether the thing is there or not.
+        // The response is the same whether the entity exists or not.
         const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
         const isAboutKey = path.startsWith("keys.") && input && "id" in input;
         const own = isAboutKey ? await makeEntity(member.console, path) : {};

@@ -24,7 +24,7 @@ function call(path: string, input: unknown): Promise<ConsoleAnswer> {
 for (const [path, { input, optional = [] }] of Object.entries(procedureTable)) {
   if (!input) continue;
   const valid = "id" in input && input["id"] === "" ? { ...input, id: "key_absent" } : input;
-  /** The same with everything in place that has to exist. */
+  /** Returns the input with all referenced entities in place. */
   const complete = async () => {
     const [provider] = await shared().admin.providers.list.query();
     return "providerId" in valid ? { ...valid, providerId: provider?.id } : valid;

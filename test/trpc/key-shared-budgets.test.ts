@@ -12,7 +12,7 @@ for (const kind of databaseKinds) {
     const environment = {
       PERSON_BUDGET_USD_PER_DAY_MAX: "0.02",
       GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.03",
-      // Nothing is brought up to date but by looking.
+      // Only reads refresh the spending.
       BUDGET_REFRESH_INTERVAL_MS: "100000",
     };
     const gateway = await startPriced(t, environment, { kind, runtime: { now: () => now } });

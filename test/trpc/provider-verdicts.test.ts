@@ -10,7 +10,7 @@ let names = 0;
 
 const apiKey = "sk-verdict-0123456789-ABCD";
 
-/** A provider at the base URL, with each of the keys. */
+/** Creates a provider at the base URL with each of the keys. */
 async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   const { providers } = shared().admin;
   const name = `verdict-${names++}`;
@@ -19,7 +19,7 @@ async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   return { id, name };
 }
 
-/** The verdict on an upstream that answers so. */
+/** Returns the verdict on an upstream with this script. */
 async function verdictOn(
   t: ExecutionContext,
   script: (response: ServerResponse, request: SeenRequest) => void,

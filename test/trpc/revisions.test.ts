@@ -7,7 +7,7 @@ import type { TestGateway } from "../helpers/test-gateway.ts";
 
 type Edit = (id: string, revision: number | undefined, round: number) => Promise<{ revision: number }>;
 
-/** Everything that edits and takes a revision, and what reads the thing that it edits. */
+/** Every mutation with a revision, and the query of its entity. */
 const edits: Record<
   string,
   (gateway: TestGateway) => { edit: Edit; get: (id: string) => Promise<object | undefined> }

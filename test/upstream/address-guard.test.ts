@@ -50,14 +50,14 @@ for (const [what, addresses] of Object.entries(otherAddresses)) {
 }
 
 const shared = sharedByFile();
-/** Nothing may connect to it, let alone send it a request. */
+/** Any connection to this port fails the test. */
 const canary = createNetServer((socket) => {
   connections++;
   socket.destroy();
 });
 let connections = 0;
 let port: number;
-/** Allows one upstream of its own, nothing else. */
+/** The only permitted upstream. */
 let allowed: ScriptedUpstream;
 let gateway: TestGateway;
 
@@ -145,7 +145,7 @@ test("base URLs with a password, another scheme or public plain http are rejecte
 });
 
 test.serial("a private provider already in the database is refused on connect", async (t) => {
-  // Not every system knows `localhost.`, so only the dialling is sure to refuse it.
+  // Some systems cannot resolve `localhost.`, so only the connect is certain to fail.
   const schemes = [...spellings, "localhost."].flatMap((host) => [
     `http://${host}:${port}/v1`,
     `https://${host}:${port}/v1`,

@@ -7,7 +7,7 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** What the gateway's clock is ahead by. */
+/** Offset of the gateway's clock. */
 let aheadMs = 0;
 
 test.before(async () => {
@@ -89,7 +89,7 @@ test("if every provider fails, the last error is returned with x-should-retry: f
   const { answer, record } = await askModel(gateway, own.slug);
   t.is(answer.status, 502);
   t.is(answer.headers.get("x-should-retry"), "false");
-  // UPSTREAM_ATTEMPTS_MAX
+  // Limited by UPSTREAM_ATTEMPTS_MAX.
   t.deepEqual(
     [own, ...candidates].map(({ upstream }) => upstream.requests.length),
     [1, 1, 1, 0],
@@ -116,14 +116,14 @@ test("a longer or missing wait is left to the client", async (t) => {
     t.is(answer.headers.get("x-should-retry"), null);
     t.like(record, { attempts: 1 });
     t.is(own.upstream.requests.length, 1);
-    // It is the only way: it is called although it is cooling down.
+    // The only provider is called even during its cool-down.
     t.is((await askModel(gateway, own.slug)).answer.status, 429);
     t.is(own.upstream.requests.length, 2);
   }
 });
 
 test("retries are a share of the traffic and do not overload a failing upstream", async (t) => {
-  // A clock that leaps: no cool-down outlasts a request.
+  // The clock jumps, so every cool-down ends between requests.
   let time = Date.now();
   const leaping = await startTestGateway(t, {
     environment: { UPSTREAM_COOL_DOWN_MS: "1" },
@@ -137,7 +137,7 @@ test("retries are a share of the traffic and do not overload a failing upstream"
     const { status } = await postChat(leaping, key.value, chatBody(own.slug));
     if (status === 200) succeeded++;
   }
-  // Ten in reserve, and one for every ten requests.
+  // Ten in reserve, plus one per ten requests.
   t.true(succeeded >= 14 && succeeded <= 16, `${succeeded}`);
   t.is(own.upstream.requests.length, 60);
 });

@@ -31,7 +31,7 @@ test("the connection limit covers all credentials together", async (t) => {
     callUpstream(upstreams, url, { secret: `secret-${index % 5}` }),
   );
   for (const { outcome } of calls) t.like(await outcome, { error: null, body: "hello" });
-  // The upstream notices a closed connection after its successor has been opened.
+  // The upstream notices a closed connection after its successor opens.
   t.true(openMax <= 4, String(openMax));
   await eventually(() => open(connections).length <= 2);
 });

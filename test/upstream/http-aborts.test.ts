@@ -8,13 +8,13 @@ import { createRawUpstream, type RawUpstream } from "../helpers/raw-upstream.ts"
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 
-/** When a call is aborted, and what the upstream has sent by then. */
+/** Time of the abort, and the data sent by then. */
 type Phase = {
   when: string;
   answer?: string;
-  /** Whether it has a request by then. */
+  /** Whether the request has been sent by then. */
   isSent: boolean;
-  /** Begins a call and aborts it. */
+  /** Starts a call and aborts it. */
   play(stage: {
     upstreams: Upstreams;
     upstream: RawUpstream;
@@ -105,7 +105,7 @@ for (const { when, isSent, answer = "", play } of phases) {
     });
     const { call, outcome } = await play({ upstreams, upstream, url: `${upstream.url}/aborted` });
 
-    // Its place is free at once: there is only one.
+    // The only connection slot is free at once.
     t.like(await callUpstream(upstreams, `${upstream.url}/next`).outcome, { error: null, body: "hello" });
     const requests = upstream.connections.flatMap((connection) => connection.requests);
     if (!isSent)
@@ -116,7 +116,7 @@ for (const { when, isSent, answer = "", play } of phases) {
     await eventually(() => upstream.connections.filter(({ isClosed }) => !isClosed).length === 1);
     t.is(upstream.connections.at(-1)?.isClosed, false);
 
-    // Nothing more happens to it, whatever is done.
+    // Further calls have no effect.
     call.abort();
     call.pause();
     call.resume();

@@ -8,7 +8,7 @@ import { createRawUpstream, type RawConnection } from "../helpers/raw-upstream.t
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const evil = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nEVIL";
 
-/** Which request came over which connection: the last part of each one's path. */
+/** Returns the requests of each connection by the last segment of their paths. */
 const pathsOf = (connections: RawConnection[]) =>
   connections.map(({ requests }) => requests.map((request) => /\/(\w*) HTTP/.exec(request)?.[1]).join(" "));
 
@@ -65,7 +65,7 @@ for (const [what, request] of [
   });
 }
 
-// As many as fill what is read at once several times over, so that the rest is still with the system.
+// The larger body exceeds the read buffer several times, so that the rest stays in the system.
 for (const bodyBytes of [5, 64 * 1024 * 8]) {
   test(`bytes after a response of ${bodyBytes} bytes do not reach the next one`, async (t) => {
     const upstreams = createUpstreams(t);
@@ -78,7 +78,7 @@ for (const bodyBytes of [5, 64 * 1024 * 8]) {
     for (let round = 0; round < 20; round++) {
       const second = Promise.withResolvers<Outcome>();
       const first = callUpstream(upstreams, `${url}/first`);
-      // At once, before anything else has its turn.
+      // Runs at once, before any other event.
       void first.outcome.then(() => second.resolve(callUpstream(upstreams, `${url}/second`).outcome));
       t.is((await first.outcome).body, body);
       t.like(await second.promise, { error: null, body: "hello" });

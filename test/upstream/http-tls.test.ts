@@ -14,16 +14,16 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const authority = makeCertificate({ name: "Test authority" });
-// As NODE_EXTRA_CA_CERTS does for the whole process.
+// Equivalent to NODE_EXTRA_CA_CERTS for the whole process.
 setDefaultCACertificates([authority.certificate]);
 
-/** A server's certificate and key. */
+/** Returns a server's certificate and key. */
 function identify(hosts: string[], { issuer = authority, days = 1 } = {}) {
   const { certificate, key } = makeCertificate({ name: "server", hosts, issuer, days });
   return { cert: certificate, key };
 }
 
-/** Names stand for the addresses that a test wants, and are taken for public. */
+/** Resolves names to the test's addresses and treats them as public. */
 class TestGuard extends AddressGuard {
   readonly asked: string[] = [];
 
@@ -139,7 +139,7 @@ test("an authority of NODE_EXTRA_CA_CERTS is trusted", async (t) => {
 
 for (const scheme of ["http", "https"] as const) {
   test(`an unreachable address falls back to the next one, ${scheme}`, async (t) => {
-    // Nothing listens at the first one.
+    // The first address is unreachable.
     const upstreams = createUpstreams(t, { guard: new TestGuard(["127.0.0.2", "::1", "127.0.0.1"]) });
     const { port } =
       scheme === "https"

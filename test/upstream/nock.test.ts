@@ -13,7 +13,7 @@ let key: { id: string; value: string };
 test.before(async () => {
   nock.disableNetConnect();
   nock.enableNetConnect((host) => host.startsWith("127.0.0.1"));
-  // No private upstream is allowed: this one is public, as in production.
+  // Private upstreams are forbidden and this one is public, as in production.
   gateway = await startTestGateway(shared, { environment: { UPSTREAM_PRIVATE_HOSTS: "" } });
   key = await connectUpstream(gateway, { url: "https://api.openai.com" });
 });
@@ -23,7 +23,7 @@ test.after.always(() => {
   nock.restore();
 });
 
-/** Answers one request, and tells its headers and body. */
+/** Answers one request; resolves with its headers and body. */
 function interceptOnce(answer: string, contentType: string): Promise<{ headers: object; body: string }> {
   return new Promise((resolve) => {
     nock("https://api.openai.com")

@@ -4,7 +4,7 @@ import { postTo } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Which model a record names of a request that was refused: what the client asked for, unless it could be something else.
+// A refused request's record contains the requested model, unless the name could be something else.
 const gateway = shareGateway();
 
 const refusedFor: [reason: string, path: string, more: object][] = [
@@ -96,7 +96,7 @@ test("names of missing models are limited per hour", async (t) => {
   let now = Date.parse("2026-11-22T10:10:00Z");
   const limited = await startTestGateway(t, {
     environment: { USAGE_UNKNOWN_MODELS_PER_HOUR_MAX: "2" },
-    // Not at the same moment: records are listed in the order of time.
+    // Records are listed by time, so each has its own.
     runtime: { now: () => now++ },
   });
   const { id, value } = await createKey(limited);

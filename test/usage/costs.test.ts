@@ -7,7 +7,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What a completion cost, in nano-dollars, over HTTP; prices are set in dollars per million tokens.
+// Cost of a completion over HTTP in nano-dollars; prices are in dollars per million tokens.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -80,7 +80,7 @@ for (const [index, [title, prices, usage, cost]] of cases.entries()) {
       records.map((record) => record.cost),
       [cost, cost],
     );
-    // The record says by which prices, so that its cost can be worked out again.
+    // The record contains its prices, so that its cost can be recomputed.
     for (const record of records) t.is(costOf(record, record), record.cost);
   });
 }

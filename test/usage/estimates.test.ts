@@ -12,7 +12,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What an upstream does not report is estimated, as far as it has come, and marked; what it reports is taken.
+// Unreported usage is estimated from the received part and marked; reported usage is kept.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -29,7 +29,7 @@ test.before(async () => {
   }
 });
 
-/** What is said in 100 words, which are about as many tokens, and a request of about 60. */
+/** 100 words are about as many tokens, and the request has about 60. */
 const word = " word";
 const words = Array.from({ length: 100 }, () => word);
 const padding = " and some more of it".repeat(10);

@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
   let records: OwnedRecord[];
 
   test.serial.before(`a history on ${kind}`, async () => {
-    // Of all who own a key this one alone is still there.
+    // The other owners of keys are deleted.
     await shared().services.database.write(({ users }) => users.insert(userRow(member.id, { name: "Bob" })));
     records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
       ...record,
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
 
   const history = () => shared().services.usageHistory;
 
-  /** What the filter is meant to mean. */
+  /** Reference implementation of the filter. */
   const expected = (person: Person, wish: UsageWish) =>
     records.filter(
       (record) =>

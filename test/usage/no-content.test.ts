@@ -13,7 +13,7 @@ import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Long enough to be nobody else's, with characters that JSON and URLs escape.
+// Long enough to be unique, with characters that JSON and URLs escape.
 const prompt = 'Canary prompt 7f3a "é" <&> zq';
 const answer = 'Canary answer 91bd "ü" <&> zq';
 
@@ -37,7 +37,7 @@ for (const kind of databaseKinds) {
       const choices = [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }];
       return void response.end(JSON.stringify(status === 200 ? { choices } : { error }));
     });
-    // Nothing leaves the spool before it is searched, too.
+    // Keeps all records in the spool until the search.
     const environment = { USAGE_FLUSH_INTERVAL_MS: "1000000" };
     const gateway = await startTestGateway(t, { kind, environment });
     const key = await connectUpstream(gateway, upstream);
@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       upstreamSecret,
       keyValue: key.value,
       echoKeyValue: echo.value,
-      // What comes after the prefix that all keys share.
+      // The part after the common prefix.
       bareKeyValue,
       password: administrator.password,
     };
@@ -154,7 +154,7 @@ async function providerId({ admin }: TestGateway): Promise<string> {
   return found.id;
 }
 
-/** Every file the gateway keeps, in a form in which text stays text. */
+/** Returns every file of the gateway with text left readable. */
 async function dataFolder({ environment }: TestGateway): Promise<string> {
   const entries = await readdir(environment["DATA_DIR"] ?? "", { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

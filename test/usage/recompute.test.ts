@@ -17,7 +17,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const from = new Date("2026-11-03T12:00:00Z");
 const to = new Date("2026-11-05T12:00:00Z");
-/** Of the models that the random usage has, two with a price of today; the third has none. */
+/** Of the random models, two have a current price and one has none. */
 const prices = {
   inputPrice: 3_000_000_000,
   cachedInputPrice: 300_000_000,
@@ -41,7 +41,7 @@ async function openHistory(t: ExecutionContext, kind: DatabaseKind) {
   const records = Array.from({ length: 3_000 }, () => {
     const moment = new Date(Date.UTC(2026, 10, 1) + random.upTo(7 * 86_400_000));
     const record = randomUsage(random, moment, { keys: 5, models: 3, providers: 1, owners: 2 });
-    // A price that was entered too late, for a part of them.
+    // Simulates a price that was entered late.
     return random.chance(0.5) ? { ...record, ...noPrices, cost: null } : record;
   });
   await database.write(({ usageRecords }) => usageRecords.insertAll(records));

@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
       await database.write(({ usageRecords }) => usageRecords.insertAll(records));
       return records.map(({ id }) => id);
     };
-    // As it goes in life: month after month, with this running all the time.
+    // Months pass while the retention runs.
     const ids: string[] = [];
     for (; time < now; time += 10 * dayMs) {
       await retention.run();
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
 
     const rows = await queryDatabase(url, "SELECT id, created_at FROM usage_records ORDER BY id");
     const left = rows.map(({ id }) => String(id));
-    // On MySQL the whole month stays while a day of it has to.
+    // MySQL keeps a whole month while one of its days is needed.
     const oldest = kind === "sqlite" ? now - 60 * dayMs : Date.UTC(2026, 8, 1);
     const all = [...ids, ...during].toSorted();
     const kept = firstIdAt("req", oldest);

@@ -10,7 +10,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: a failed batch neither duplicates earlier ones nor loses later ones`, async (t) => {
     const { url, shipper, shipped } = await openShipper(t, kind);
     const waiting = rows(0, 25);
-    // No database takes that.
+    // Every database rejects this date.
     waiting[17] = usageRow("req_017", { createdAt: new Date(Number.NaN) });
     t.false(await shipper.ship(waiting));
     t.deepEqual(idsOf(shipped), idsOf(rows(0, 10)));
@@ -47,7 +47,7 @@ async function openShipper(t: ExecutionContext, kind: DatabaseKind) {
   return { url, shipper, shipped };
 }
 
-/** From one number on and before another. */
+/** Returns rows from one number up to another. */
 function rows(from: number, before: number): UsageRecord[] {
   return Array.from({ length: before - from }, (_, index) =>
     usageRow(`req_${String(from + index).padStart(3, "0")}`),

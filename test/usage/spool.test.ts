@@ -19,7 +19,7 @@ const bytesOf = (...ids: string[]) => {
   return Buffer.concat(ids.map((id) => Buffer.from(buffer.subarray(0, encodeRecord(buffer, usageRow(id))))));
 };
 
-/** What a process that has died has left. */
+/** Creates the files of a dead process. */
 async function leave(spool: string, name: string, files: Record<string, Buffer>): Promise<void> {
   await mkdir(path.join(spool, name), { recursive: true });
   await writeFile(path.join(spool, `${name}.lock`), "");
@@ -126,7 +126,7 @@ test("an unreadable file of a dead process blocks no other and is logged once", 
   const database = await openTestDatabase(t, "sqlite");
   const dataDir = await createTestFolder(t);
   const spool = path.join(dataDir, "spool");
-  // Folders in the place of files: nobody can read them, not even root.
+  // Folders in place of files are unreadable even for root.
   await mkdir(path.join(spool, "a.lock"), { recursive: true });
   await leave(spool, "b", { "0000000002.records": bytesOf("req_b") });
   await mkdir(path.join(spool, "b", "0000000001.records"));

@@ -8,7 +8,7 @@ import { nativeChat } from "../../gateway/dialects/chat/native-chat.ts";
 import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
 import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 
-// An estimate is held against the tokenizer that it stands for.
+// Compares estimates with the tokenizer that they approximate.
 const project = path.join(import.meta.dirname, "../..");
 
 function meter(text: string): number {
@@ -33,7 +33,7 @@ for (const file of files) {
   });
 }
 
-/** What a translation of one paragraph or another says. */
+/** One paragraph in several languages. */
 const languages: Record<string, string> = {
   English:
     "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. It was built in 1871 by people who had never seen one.",

@@ -8,10 +8,10 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What it costs that a provider was called and did not answer: nothing, if nothing of the request went out.
+// Cost of a call without a response: zero if no byte of the request was sent.
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** On the same database, started without leave to call private addresses. */
+/** Shares the database, but must not call private addresses. */
 let guarded: TestGateway;
 
 test.before(async () => {
@@ -22,7 +22,7 @@ test.before(async () => {
   });
 });
 
-/** A model with prices, and fallbacks that are asked in its place. */
+/** Creates a model with prices and fallbacks. */
 async function pricedModel(
   t: ExecutionContext,
   where: { url: string } | Script,
@@ -40,7 +40,7 @@ async function recordOf(slug: string, at = gateway) {
   return { status, record };
 }
 
-/** A port where TLS is expected and something else is spoken. */
+/** Returns a port that answers a TLS handshake with another protocol. */
 async function plainServer(t: ExecutionContext, greeting: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -104,7 +104,7 @@ test("the cost is unknown if one of two providers received the request", async (
 });
 
 test("a client that leaves during the connect costs nothing", async (t) => {
-  // Takes the connection and does not speak: TLS never comes about.
+  // Accepts the connection and stays silent, so the TLS handshake never completes.
   const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
   t.teardown(() => void server.close());
   await once(server, "listening");

@@ -20,7 +20,7 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Each way to end leaves one record, with the fields of the contract's UsageRecord.
+// Every outcome leaves one record with the fields of the contract's UsageRecord.
 const shared = sharedByFile();
 
 for (const kind of databaseKinds) {
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     await connectUpstream(gateway, upstream, { idleTimeoutMs: 5_000 });
   });
 
-  /** A key of the test's own, so that its records are all there are. */
+  /** A key per test, so that its records are separate. */
   const keyFor = async (title: string, script?: PromptScript) => {
     if (script) upstream.scripts.set(title, script);
     return createKey(gateway, ["test/model", "demo/echo"]);
@@ -167,7 +167,7 @@ for (const kind of databaseKinds) {
       t.like(record, {
         status: "FAILED",
         outputTokens: null,
-        // What no upstream was called for costs nothing; what a failing one takes is not known.
+        // A request without an upstream call is free; a failed call has an unknown cost.
         ...(script ? { cost: null } : { cost: 0, attempts: 0 }),
         endpoint: "chat/completions",
         ...expected,

@@ -7,7 +7,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What well-formed HTTP can carry; malformed-http.test.ts has the rest.
+// Inputs of well-formed HTTP; malformed-http.test.ts covers the rest.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -55,7 +55,7 @@ const nested: [title: string, body: () => string][] = [
     "objects in an unknown field",
     () => withContent(`"","x":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`),
   ],
-  // JSON.parse takes the last of the two; the first must not get through unseen.
+  // JSON.parse takes the last duplicate; the first must not pass unchecked.
   [
     "arrays in a model given twice",
     () => withContent(`"","model":${"[".repeat(levels)}${"]".repeat(levels)}`),
@@ -85,7 +85,7 @@ test("__proto__ is an ordinary name that passes unchanged", async (t) => {
   t.false("polluted" in {}, "the gateway runs in this process: nobody's prototype has changed");
 });
 
-/** The body that the upstream got for this prompt. */
+/** Returns the upstream's body for this prompt. */
 function sent(prompt: string): string {
   return upstream.requests.find(({ body }) => body.includes(`"${prompt}"`))?.body ?? "";
 }

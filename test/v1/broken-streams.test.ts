@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What goes wrong after the first byte: an error event, and no [DONE].
+// Failures after the first byte: an error event and no [DONE].
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -66,7 +66,7 @@ test("a stream of single bytes arrives complete", async (t) => {
     beginStream(response);
     response.socket?.setNoDelay(true);
     for (const byte of Buffer.from(stream)) {
-      // Each byte leaves before the next is written, so that none is joined to another here.
+      // Waits for each byte, so that none are joined.
       await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
     }
     response.end();

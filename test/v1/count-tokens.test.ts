@@ -16,7 +16,7 @@ async function count(keyValue: string, body: unknown, headers: Record<string, st
 
 const question = { messages: [{ role: "user", content: "How many tokens are these?" }] };
 
-/** A model of an Anthropic upstream that counts like this. */
+/** Creates a model whose Anthropic upstream counts like this. */
 async function addCounter(
   t: Parameters<typeof createUpstream>[0],
   name: string,

@@ -56,7 +56,7 @@ test("new requests are refused when usage can no longer be stored", async (t) =>
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200, "after it");
 });
 
-/** SQLite takes one thing at a time: one that does not end keeps everything else waiting, as a frozen server does. */
+/** SQLite runs one operation at a time, so a pending one blocks all others like a frozen server. */
 function freeze({ services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});

@@ -9,13 +9,13 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What well-formed HTTP can carry, in the other dialects than chat completions; bad-input.test.ts has it for that.
+// Inputs of well-formed HTTP in the other dialects; bad-input.test.ts covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 const statuses = new Set<number>();
 
-/** For each dialect, models whose upstream speaks it itself, and one whose upstream speaks chat completions. */
+/** For each dialect, one native model and one whose upstream speaks chat completions. */
 const keys = new Map<ClientDialect, string>();
 
 test.before(async () => {
@@ -51,7 +51,7 @@ async function send(dialect: ClientDialect, content: string | Uint8Array): Promi
   return answer;
 }
 
-/** The body that the upstream got with this text in it. */
+/** Returns the upstream's body that contains this text. */
 function sent(text: string): string {
   return upstream.requests.find(({ body }) => body.includes(text))?.body ?? "";
 }
@@ -62,7 +62,7 @@ for (const dialect of clientDialects) {
   const { name, conversation, assertError } = dialect;
   const own = `${name}/model`;
 
-  /** With `content` as its text, as it stands. */
+  /** Returns a body with unescaped `content`. */
   const write = (model: string, content: string, more = "") =>
     JSON.stringify(dialect.body(model, "CONTENT")).replace('"CONTENT"', content).replace(/\}$/, `${more}}`);
 

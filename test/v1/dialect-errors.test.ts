@@ -7,8 +7,8 @@ import { type Answer, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// The rows of the contract's error table that are about the request, in the forms of the other dialects than chat
-// completions; errors.test.ts, parameters.test.ts and bad-input.test.ts have them for that.
+// The contract's error table for requests in the other dialects; errors.test.ts, parameters.test.ts and
+// bad-input.test.ts cover chat completions.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
 let gateway: TestGateway;
@@ -157,7 +157,7 @@ for (const dialect of clientDialects) {
     });
   }
 
-  // Alone, because the database is away for all.
+  // Runs serially, since all tests share the unavailable database.
   test.serial(`${path}: an uncached key requires the database`, async (t) => {
     const { value } = await createKey(gateway);
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ const vectors = [
   [0.125, 2, -8],
 ];
 
-/** A model of a provider of its own, whose upstream answers like this. */
+/** Creates a model and provider with a scripted upstream. */
 async function addModel(
   t: Parameters<typeof createUpstream>[0],
   kind: "openai-compatible" | "gemini" | "azure-openai" | "bedrock",
@@ -72,7 +72,7 @@ for (const [kind, path, expectedUrl] of [
     t.like(JSON.parse(upstream.requests[0]?.body ?? ""), { model: "embedder", input: ["one", "two"] });
 
     const [record] = await usageOf(gateway(), key.id);
-    // 7 tokens at $0.02 a million are 140 nano-dollars; there is no output, and no price for it.
+    // 7 tokens at $0.02 a million are 140 nano-dollars; output has no tokens and no price.
     t.like(record, { endpoint: "embeddings", inputTokens: 7, outputTokens: 0, cost: 140, stream: false });
   });
 }

@@ -7,10 +7,10 @@ import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Every row of the contract's error table that is about the request; upstream-errors.test.ts has the others.
+// The contract's error table for requests; upstream-errors.test.ts has the other rows.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
-/** Set once, before the tests, so that a key can expire without anybody waiting for it. */
+/** Set before the tests, so that a key can expire without waiting. */
 let clockAheadMs = 0;
 let gateway: TestGateway;
 let key: { id: string; value: string };
@@ -52,7 +52,7 @@ test("all invalid keys receive the same response, whatever the reason", async (t
   const deleted = await createKey(gateway);
   const disabled = await createKey(gateway);
   for (const { value } of [deleted, disabled]) {
-    // In use before, so that the gateway has it in its cache.
+    // An earlier request fills the cache.
     t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
   }
   await gateway.admin.keys.delete.mutate({ id: deleted.id });

@@ -38,7 +38,7 @@ async function request(
 
 const get = (path: string, value = key.value) => request(path, { authorization: `Bearer ${value}` });
 
-/** Sends the prompt with these headers; returns the answer and what the upstream saw of it. */
+/** Sends the prompt with these headers; returns the response and the upstream's request. */
 async function post(path: string, headers: Record<string, string>, prompt: string) {
   const body = JSON.stringify(chatBody("test/model", prompt));
   const answer = await request(
@@ -66,7 +66,7 @@ test("the list contains exactly the models connected to the key, by slug", async
 });
 
 for (const path of ["/v1/models/test/model", "/v1/models/test%2Fmodel", "/v1/models/test%2fmodel"]) {
-  test(`a model is found by its slug: ${path}`, async (t) => {
+  test(`the slug finds a model: ${path}`, async (t) => {
     const answer = await get(path);
     t.is(answer.status, 200);
     t.is(answer.headers.get("content-type"), "application/json; charset=utf-8");

@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Answers that nobody should give and somebody does. What reading one of them throws must not end the process.
+// Invalid responses of real upstreams. An exception while reading one must not end the process.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -21,7 +21,7 @@ test.before(async () => {
     await connectUpstream(gateway, upstream, { name, ...provider });
 });
 
-/** Has the upstream answer a request of the dialect with a text, as JSON or as a stream; also returns the usage record. */
+/** Sends a request whose upstream responds with a text, as JSON or a stream; also returns the usage record. */
 async function send(path: "messages" | "responses", body: object, sent: string) {
   const prompt = `prompt ${(promptCount += 1)}`;
   upstream.scripts.set(prompt, (response) => {
@@ -88,13 +88,13 @@ for (const stream of [false, true]) {
   const how = stream ? "streamed" : "whole";
   const name = stream ? "delta" : "message";
 
-  /** An upstream's answer with one choice, by what it says. */
+  /** Returns an upstream response with one choice. */
   const answerWith = (said: object | undefined, finishReason: string | null = "stop", more = {}): string => {
     const choice = { index: 0, ...(said && { [name]: said }), finish_reason: finishReason, ...more };
     const answer = JSON.stringify({ id: "x", created: 1, model: "m", choices: [choice] });
     return stream ? `${chunkEvent("Hel")}data: ${answer}\n\n${doneEvent}` : answer;
   };
-  /** What the two dialects make of it, as text. */
+  /** Returns the responses of both dialects as text. */
   const askBoth = async (sent: string, more: Partial<Record<"messages" | "responses", object>> = {}) => {
     const ask = async (path: "messages" | "responses") =>
       (await send(path, { model: "chat/model", stream, ...more[path] }, sent)).answer.text;

@@ -26,7 +26,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const ajv = new Ajv2020({ allowUnionTypes: true, strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema({ $id: "document", ...document });
 
-/** What is wrong with an answer, by what the document says of the operation's answers with this status. */
+/** Returns the differences between a response and the document for this status. */
 function faultsOf(operation: Operation, status: number, body: unknown): string {
   const ref = operation.responses[status]?.content["application/json"]?.schema?.$ref;
   if (ref === undefined) return `${status} is not in the document`;
@@ -89,7 +89,7 @@ for (const { path, method, ...operation } of operations) {
   });
 }
 
-/** The models that the example asks for; the demo makes no embeddings, so somebody else does. */
+/** Creates the models of the example; the demo has no embeddings, so another provider does. */
 async function modelsOf(t: Parameters<typeof createUpstream>[0], path: string): Promise<string[]> {
   if (path !== "/v1/embeddings") return ["demo/echo"];
   const upstream = await createUpstream(t, (_request, response) => {

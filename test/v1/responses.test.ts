@@ -7,7 +7,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What is special about OpenAI's responses; dialect-*.test.ts have what holds for other dialects too.
+// Specifics of OpenAI's responses; dialect-*.test.ts cover the common part.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -28,7 +28,7 @@ test.before(async () => {
   await connectUpstream(gateway, upstream, { name: "chat" });
 });
 
-/** With a key of its own, by which its usage and what the upstream saw of it can be found. */
+/** Uses a new key, which identifies the usage and the upstream's request. */
 async function send(body: string, headers: Record<string, string> = {}) {
   const key = await createKey(gateway, ["openai/model", "chat/model"]);
   const mark = `for-${key.id}`;
@@ -39,7 +39,7 @@ async function send(body: string, headers: Record<string, string> = {}) {
   return { answer, seen, marked, records: await usageOf(gateway, key.id), key };
 }
 
-/** As no program here would write it, with all that clients bring back to OpenAI. */
+/** Unusual formatting with all members that clients return to OpenAI. */
 const spelled = (model: string, stream: boolean) => `{
   "future" : {"id":12345678901234567890, "share":1.0, "text":"\\u00e4\\/😀"},
   "stream": ${stream},

@@ -13,8 +13,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// The rows of the contract's error table that are about the upstream, before the first byte; broken-streams.test.ts has
-// what comes after it.
+// The contract's error table for upstreams, before the first byte; broken-streams.test.ts covers later errors.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -48,7 +47,7 @@ function html(status: number): PromptScript {
   };
 }
 
-/** Whether the client asked for a stream or not, what fails before the first byte fails in the same way. */
+/** A failure before the first byte is the same with and without streaming. */
 function assertFailure(title: string, script: PromptScript, row: ErrorRow, message?: string): void {
   for (const stream of [false, true]) {
     const prompt = `${title}, ${stream ? "stream" : "no stream"}`;

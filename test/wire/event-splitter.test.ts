@@ -5,12 +5,12 @@ import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 
-/** What comes out for these pieces: whole events, in as many pieces as there were occasions. */
+/** Returns the emitted chunks: complete events, one chunk per opportunity. */
 function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   const splitter = new EventSplitter(bytesMax);
   const events: string[] = [];
   for (const piece of pieces) {
-    // As undici does: the memory of a piece may be used again once it has been handed over.
+    // The memory of a piece may be reused afterwards, as undici does.
     const lent = Buffer.from(piece);
     const whole = splitter.push(lent);
     if (whole !== null) events.push(whole.toString("latin1"));
@@ -19,7 +19,7 @@ function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   return events;
 }
 
-/** Lines of any kind, with either line end, and an empty line after them. */
+/** Lines of any kind and line end, followed by an empty line. */
 function event(): fc.Arbitrary<string> {
   const line = fc.oneof(
     fc.string({ unit: "binary" }).map((text) => `data: ${text.replaceAll(/[\r\n]/g, "")}`),
@@ -86,7 +86,7 @@ test("an event over the limit is detected as soon as it exceeds it", (t) => {
   t.true(isTooLong(`data: ${"a".repeat(45)}`));
   t.true(isTooLong(...Array.from({ length: 51 }, () => "a")));
   t.true(isTooLong(`data: a\n\n${"b".repeat(51)}`));
-  // Each event counts for itself.
+  // Each event has its own limit.
   t.false(isTooLong(...Array.from({ length: 200 }, () => "data: a\n\n")));
 });
 

@@ -16,16 +16,16 @@ import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 
-// SQLite has one process that writes.
+// SQLite supports one writing process.
 const mysqlTest = databaseKinds.includes("mysql") ? test.serial : test.serial.skip;
 
-/** A gateway with two workers. */
+/** Starts a gateway with two workers. */
 async function setUp(t: ExecutionContext): Promise<Stage> {
   const upstream = await createModelUpstream(t);
   const databaseUrl = await createTestDatabase(t, "mysql");
   const environment = { WORKERS: "2", LOG_LEVEL: "info" };
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), environment });
-  // What the console changed through one worker, the other hears of a moment later.
+  // A change through one worker reaches the other a moment later.
   await eventually(async () => {
     const asked = await Promise.all([1, 2, 3, 4].map(() => keepConnection(t, stage).ask(stage.model)));
     return asked.every(({ status }) => status === 200);
@@ -33,7 +33,7 @@ async function setUp(t: ExecutionContext): Promise<Stage> {
   return stage;
 }
 
-/** The processes that serve or have served, by the place they took, the oldest first. */
+/** Returns current and former worker processes by slot, oldest first. */
 function workersOf(stage: Stage): ServingWorker[] {
   return workersIn(stage.gateway());
 }
@@ -52,7 +52,7 @@ function kill(worker: ServingWorker | undefined, signal: NodeJS.Signals): void {
   process.kill(worker.pid, signal);
 }
 
-/** A client that keeps its connection. */
+/** Returns a client that keeps its connection. */
 function keepConnection(t: ExecutionContext, { url, key }: Stage) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
@@ -91,7 +91,7 @@ mysqlTest("every worker refuses a deactivated key within a second", async (t) =>
   const tookMs = performance.now() - deactivatedAt;
   t.true(tookMs <= 1_000, `${tookMs} ms`);
 
-  // The connections were spread: with a worker go its own and no others.
+  // Connections are spread, so a worker takes only its own down.
   kill(workersOf(stage)[0], "SIGKILL");
   const isLeft = ({ socket }: Answer) => socket?.destroyed === false;
   const left = await eventually(() => {
@@ -116,7 +116,7 @@ mysqlTest("a worker killed under load is replaced, and no record is lost", async
   const replaced = await eventually(() => workersOf(stage)[2], 20_000);
   t.is(replaced.worker, 2);
   await answered(20);
-  // Neither does the first one have to live.
+  // The first worker may die, too.
   kill(first, "SIGTERM");
   t.is((await eventually(() => workersOf(stage)[3], 20_000)).worker, 1);
   await answered(20);
@@ -125,7 +125,7 @@ mysqlTest("a worker killed under load is replaced, and no record is lost", async
   await eventually(async () => compare(ledger, await stage.records()).missing === 0, 20_000);
   t.is(compare(ledger, await stage.records()).duplicated, 0);
   t.deepEqual([...ledger.errors], [], "nothing was answered with an error");
-  // Whoever was on one of the two workers, or had just been dealt to it.
+  // Clients of one of the two workers, or newly assigned to it.
   t.true(ledger.broken <= 16, `${ledger.broken} broken`);
 
   stage.gateway().child.kill("SIGTERM");

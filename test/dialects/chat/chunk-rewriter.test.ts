@@ -13,7 +13,7 @@ const modelJson = JSON.stringify(slug);
 
 type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 
-/** What the client gets of these pieces up to the end of the stream, and how it ended. */
+/** Returns the client's bytes up to the end of the stream, and the outcome. */
 function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
   const meter = new OutputMeter(nativeChat.outputNames());
@@ -30,12 +30,12 @@ function relay(pieces: Buffer[], includeUsage = false): Relayed {
   return relayed;
 }
 
-/** One piece of an upstream's stream as it is sent, and as the client gets it. */
+/** One piece of an upstream's stream as sent and as received by the client. */
 type Piece = { sent: string; got: string; isUsage?: true };
 
 const traps = ['"model":"x"', ',"usage":{"prompt_tokens":1}', '"error":{}', "data: [DONE]\n\n", "é😀", '\\"'];
 
-/** The members of an ordinary chunk besides `model`, among them everything that only looks like something else. */
+/** Members of an ordinary chunk other than `model`, including ones that only resemble special members. */
 const otherMembers = fc
   .tuple(jsonMembers(), fc.constantFrom(...traps))
   .map(([members, content]): JsonMembers => {
@@ -47,7 +47,7 @@ const otherMembers = fc
 const chunk = fc.tuple(otherMembers, fc.integer(), fc.boolean()).map(([members, seed, hasModel]): Piece => {
   const random = seededRandom(seed);
   const all = [...members];
-  // A number nothing else will be marks the place where the name belongs.
+  // A unique number marks the position of the name.
   if (hasModel) all.splice(random.upTo(all.length), 0, ["model", 7_654_321.25]);
   const json = spellObject(all, random)
     .replaceAll(/[\r\n]/g, " ")
@@ -92,7 +92,7 @@ test("a stream cut anywhere arrives unchanged except for the model's slug", (t) 
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
 });
 
-/** How each of these last events ends a stream. */
+/** Last events, and how each ends a stream. */
 const endings = [
   ["done", "data: [DONE]"],
   ["done", "data:[DONE] "],
@@ -168,7 +168,7 @@ test("lines without data pass unchanged", (t) => {
 });
 
 test("a chunk's result does not depend on earlier chunks", (t) => {
-  // Few heads and models, each like the start of another, so that most chunks begin as the one before did.
+  // Few heads and models that are prefixes of each other, so that most chunks start like the previous one.
   const head = fc.constantFrom(
     "{",
     '{"id":"1",',

@@ -15,17 +15,17 @@ const openAi = {
 } as const;
 const upstreamJson = JSON.stringify(upstreamModel.name);
 
-/** Members that are read, which are refused with escapes. */
+/** Members that the gateway reads are rejected with escapes. */
 const plainKeys = ["model", "messages", "stream", "stream_options"];
 
-/** What the upstream gets for a request that a client wrote like this. */
+/** Returns the upstream's bytes for a client's request. */
 function splice(text: string): string {
   return spliceRequest(readChatRequest(Buffer.from(text), bodyLimits), upstreamModel, openAi).toString(
     "utf8",
   );
 }
 
-/** The members every request needs, and what the client says about streaming. */
+/** Returns the members of every request, and the streaming options. */
 function requestMembers(): fc.Arbitrary<JsonMembers> {
   const messages = fc
     .tuple(fc.constantFrom("user", "system"), fc.string({ unit: "binary" }))
@@ -35,7 +35,7 @@ function requestMembers(): fc.Arbitrary<JsonMembers> {
     fc.constant(null),
   );
   const known = fc.tuple(messages, fc.option(fc.boolean()), fc.option(streamOptions, { nil: undefined }));
-  // `n` is checked too, and the only such name short enough to come up by chance.
+  // `n` is validated and is the only such name short enough to occur by chance.
   const unknown = jsonMembers().map((members) =>
     members.filter(
       ([key]) => !["model", "messages", "stream", "stream_options", "n"].includes(key.toLowerCase()),

@@ -12,7 +12,7 @@ import { readEvents, viaJson } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
 
-/** What coding tools really sent, in November 2026, and answers that they took. It is not part of the project. */
+/** Requests of coding tools recorded in November 2026, with accepted responses. They are not part of the project. */
 const folder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 
 type Sent = { url: string; body: Record<string, unknown> };
@@ -27,7 +27,7 @@ if (!existsSync(folder)) {
 for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
   const sent = JSON.parse(readFileSync(path.join(folder, file), "utf8")) as Sent;
   if (!sent.url?.startsWith("/v1/messages")) continue;
-  // Long parts were cut when the requests were kept.
+  // Long parts were cut when the requests were recorded.
   const cut = /"(input_schema|cache_control)":"…\[trimmed\]"/g;
   const bytes = Buffer.from(JSON.stringify(sent.body).replaceAll(cut, '"$1":{}'));
 

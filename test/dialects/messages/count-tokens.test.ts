@@ -80,7 +80,7 @@ test("samples are enough for a long text", async (t) => {
   t.true(Math.abs(tokens / expected - 1) < 0.05, `${tokens} of ${expected}`);
 });
 
-/** Turns of the event loop are counted, not time: what a turn may take is a matter of the slices in it. */
+/** Counts turns of the event loop instead of time, since slices bound the length of a turn. */
 test("counting megabytes of the worst text does not block others", async (t) => {
   let turns = 0;
   let isOver = false;

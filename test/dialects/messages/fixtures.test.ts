@@ -8,7 +8,7 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { envelope, readEvents, requestFrom, viaJson, writeStream } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 
-/** What a fixture may hold; each pair is one translation and what must come of it. The events are in a file beside it. */
+/** Fields of a fixture; each pair is one translation and its result. The events are in a separate file. */
 type Fixture = {
   request: object;
   chatRequest?: unknown;

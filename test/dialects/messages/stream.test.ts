@@ -109,7 +109,7 @@ test("stop after a call means tool_use, and tool_calls without a call does not",
   t.is(stopReason(says({ content: "a" }), says({}, "content_filter")), "refusal");
 });
 
-/** How an upstream may mix the pieces of its calls. */
+/** Interleavings of call pieces by an upstream. */
 const mixedCalls = fc
   .array(
     fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.constantFrom("}", '"', "\\", "{"))), {
@@ -205,6 +205,6 @@ test("disabled thinking keeps only the signatures that an upstream needs", (t) =
     "redacted_thinking",
     "tool_use",
   ]);
-  // Claude Code shows only the last block of an answer.
+  // Claude Code shows only the last block of a response.
   t.deepEqual(typesOf(...choices), ["text"]);
 });

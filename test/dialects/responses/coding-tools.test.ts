@@ -5,7 +5,7 @@ import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { GatewayError } from "../../../gateway/errors.ts";
 import { requestFrom } from "./read-events.ts";
 
-/** True requests of coding tools, with long texts cut. Skipped where they are not at hand: they are not ours to publish. */
+/** Recorded requests of coding tools with long texts cut. Skipped if absent, since we may not publish them. */
 const folder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 const files = existsSync(folder) ? globSync("*-responses-*.json", { cwd: folder }).toSorted() : [];
 if (files.length === 0)
@@ -15,7 +15,7 @@ type Recorded = { body: { model: string; stream?: boolean; tools?: { type: strin
 
 for (const file of files) {
   const text = readFileSync(path.join(folder, file), "utf8");
-  // Where something was cut out there is a text, where a schema should be.
+  // A cut schema is a text.
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
   if (file.includes("lite")) {

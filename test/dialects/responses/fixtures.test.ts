@@ -7,7 +7,7 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
 import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 
-/** What a fixture may hold; each pair is one translation and what must come of it. The events are in a file beside it. */
+/** Fields of a fixture; each pair is one translation and its result. The events are in a separate file. */
 type Fixture = {
   request: { model: string };
   chatRequest?: unknown;
@@ -51,7 +51,7 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
   }
 }
 
-/** As it would travel: without what is undefined. */
+/** Serialization drops undefined members. */
 function viaJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -9,7 +9,7 @@ function readIn(pieces: string[]): { said: string; text: string } {
   return { said: said + unsaid, text };
 }
 
-/** The text cut at these places. */
+/** Returns the text cut at these positions. */
 function cut(text: string, places: number[]): string[] {
   const ends = [...new Set(places.map((place) => place % (text.length + 1)))].toSorted((a, b) => a - b);
   return [...ends, text.length].map((end, index, all) => text.slice(all[index - 1] ?? 0, end));

@@ -35,7 +35,7 @@ const { json } = fc.letrec((tie) => ({
   list: fc.array(tie("json"), { maxLength: 4 }),
   record: fc.dictionary(names, tie("json"), { maxKeys: 7 }),
 }));
-/** Mostly what it should be. */
+/** Mostly valid values. */
 const mostly = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 15, arbitrary }, { weight: 1, arbitrary: json });
 
@@ -125,7 +125,7 @@ test("any request becomes a chat completion or a GatewayError", (t) => {
         const chat = responses.toChatRequest(request);
         translated++;
         t.true(chat.messages.length > 0);
-        // What was accepted is answered, and in OpenAI's form.
+        // An accepted request is answered in OpenAI's form.
         const events = readEvents(writeStream(request, choices));
         for (const event of events)
           t.deepEqual(schema?.faultsOfEvent(event) ?? [], [], JSON.stringify(event));

@@ -12,7 +12,7 @@ const slug = 'openai/gpt-5.5 "best"';
 const folder = path.resolve(import.meta.dirname, "../../fixtures/dialects/responses");
 const recorded = readFileSync(path.join(folder, "native.upstream.txt"), "utf8");
 
-/** What comes of an upstream's stream, event by event. */
+/** Returns the results of an upstream's stream, event by event. */
 function relay(stream: string) {
   const reader = new ResponseEvents(slug);
   const endings: unknown[] = [];

@@ -34,7 +34,7 @@ const open = (sealed: string) => openReasoning(sealed, countJsonTexts());
 test("sealed reasoning opens again", (t) => {
   fc.assert(
     fc.property(fc.array(detail), (details) => {
-      // A lone half of a character has no bytes.
+      // A lone surrogate has no UTF-8 bytes.
       const sendable = JSON.parse(Buffer.from(JSON.stringify(details).toWellFormed()).toString("utf8"));
       t.deepEqual(open(sealReasoning(sendable)), sendable);
     }),
@@ -86,7 +86,7 @@ const claude = (index: number, more: object): ChunkChoice => ({
   finish_reason: null,
 });
 
-/** The answer's items as the client gets them, in the order in which they are done. */
+/** Returns the response's items in their order of completion. */
 function itemsOf(choices: ChunkChoice[], request: object): unknown[] {
   return readEvents(writeStream(requestFrom({ ...request, input: "x" }), choices)).flatMap(({ type, item }) =>
     type === "response.output_item.done" ? [item] : [],

@@ -11,7 +11,7 @@ import { find, ofType, texts } from "../helpers/graph.ts";
 
 const instanceType = "aws:rds/instance:Instance";
 const secretName = /password|secret|token|credential|private_?key|api_?key/i;
-/** ARNs, and settings about secrets that are none. */
+/** ARNs, and settings about secrets that contain none. */
 const harmless = /^(arn:|true$|false$|$)/;
 const secretText = /\w+:\/\/[^\s/:@]+:[^\s/@]+@|AKIA[0-9A-Z]{16}|-----BEGIN|\bsk-[A-Za-z0-9]{16}/;
 
@@ -94,7 +94,7 @@ export const configurationChecks: Record<number, Check> = {
   },
 };
 
-/** What the gateway would say at its start. */
+/** Returns the gateway's startup errors. */
 function startProblem(container: Container): string[] {
   const secrets = container.secrets.map(({ name }) => [name, "x".repeat(48)]);
   try {

@@ -90,7 +90,7 @@ function refersTo({ inputs, propertyDependencies }: GraphResource, property: str
   return isThere && (propertyDependencies[property] ?? []).some((urn) => urn.includes(`aws:${type}:`));
 }
 
-/** How many routes lead out of the subnets of a database. */
+/** Returns the number of routes out of a database's subnets. */
 function routesFrom(graph: Graph, instance: GraphResource): number {
   const follow = (urns: string[], property: string) =>
     graph.resources
@@ -105,7 +105,7 @@ function routesFrom(graph: Graph, instance: GraphResource): number {
   const routes = ofType(graph, "aws:ec2/route:Route").filter(({ propertyDependencies }) =>
     propertyDependencies["routeTableId"]?.some((urn) => tables.includes(urn)),
   );
-  // Without tables of their own, subnets have that of the network.
+  // Subnets without their own table use the network's.
   return tables.length === subnets.length && subnets.length > 1 ? routes.length : -1;
 }
 

@@ -126,7 +126,7 @@ export const graphChecks: Record<number, Check> = {
     findings: (graph) =>
       graph.resources.flatMap(({ urn, inputs }) => [
         ...problems([urn], (text) => leak.test(text) && `the name of ${text}`),
-        // Programs are texts too, in which these words are no accident.
+        // Programs are texts in which these words are intended.
         ...problems(
           texts(inputs).filter(({ path }) => path.at(-1) !== "containerDefinitions"),
           ({ path, text }) => leak.test(text) && `${urn} ${path.join(".")}: ${text.slice(0, 80)}`,
@@ -188,7 +188,7 @@ export const graphChecks: Record<number, Check> = {
 
 const leak = /Calling \[toString\]|\[object |undefined|\bNaN\b|04da6b54-80e4-46f7-96ec-b56ff0331ba9/;
 
-/** What a task needs to start, besides what its definition names. */
+/** Returns whether a task needs the resource to start, beyond the names in its definition. */
 function isNeededToRun({ type, name }: GraphResource): boolean {
   if (type.startsWith("aws:vpc/securityGroup")) return !/^edge-\d/.test(name);
   if (type === "aws:ec2/vpcEndpoint:VpcEndpoint") return name !== "s3";
@@ -196,7 +196,7 @@ function isNeededToRun({ type, name }: GraphResource): boolean {
   return type === "aws:iam/rolePolicy:RolePolicy" && name !== "flow";
 }
 
-/** Takes what a resource refers to away from it. */
+/** Removes a resource's reference to another. */
 function forget(graph: Graph, type: string, name: string, target: string): void {
   const resource: GraphResource = find(graph, type, name);
   resource.dependencies = resource.dependencies.filter((urn) => !urn.endsWith(target));

@@ -85,14 +85,14 @@ export const networkChecks: Record<number, Check> = {
   },
 };
 
-/** The security groups that a property refers to. */
+/** Returns the security groups that a property refers to. */
 function groupsOf(resources: GraphResource[], property: string): string[] {
   return resources
     .flatMap(({ propertyDependencies }) => propertyDependencies[property] ?? [])
     .filter((urn) => urn.split("::")[2]?.endsWith(groupType));
 }
 
-/** Whether a rule is for addresses that are not all private. */
+/** Returns whether a rule includes public addresses. */
 function isPublic({ inputs }: GraphResource): boolean {
   if (inputs["cidrIpv6"] !== undefined) return true;
   const block = inputs["cidrIpv4"];

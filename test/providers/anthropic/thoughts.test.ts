@@ -17,7 +17,7 @@ const thought: fc.Arbitrary<Block> = fc.oneof(
 );
 const thoughts = fc.array(thought, { maxLength: 3 });
 
-/** Blocks as Claude gives them: thoughts anywhere, but not at the end, one text, then calls. */
+/** Blocks in Claude's order: thoughts anywhere except at the end, one text, then calls. */
 const content: fc.Arbitrary<Block[]> = fc
   .tuple(
     fc.option(
@@ -90,7 +90,7 @@ test("a turn never ends with a thought, and thoughts alone are dropped", (t) => 
   t.deepEqual(types, ["thinking", "text"]);
 });
 
-/** A client's message, made of a stream's deltas; thoughts stay in pieces. */
+/** Assembles a client's message from a stream's deltas; thoughts stay in pieces. */
 function assemble(blocks: Block[]) {
   const reader = new MessageStreamReader();
   const message = {
@@ -137,7 +137,7 @@ function toEvents(block: Block, index: number): Block[] {
   ];
 }
 
-/** As it would travel: without what is undefined. */
+/** Serialization drops undefined members. */
 function viaJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

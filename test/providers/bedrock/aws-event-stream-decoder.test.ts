@@ -42,7 +42,7 @@ test("headers of every type are skipped", (t) => {
 
 test("a single flipped bit is detected", (t) => {
   const message = frameAwsEvent("messageStop", '{"stopReason":"end_turn"}');
-  // The first four bytes tell how much to wait for.
+  // The first four bytes contain the length, so damage there only delays the error.
   for (let at = 4; at < message.length; at++) {
     const damaged = Buffer.from(message);
     damaged[at] = (damaged[at] ?? 0) ^ 1;
@@ -74,7 +74,7 @@ test("an invalid message throws", (t) => {
   t.true(page.isTooLong);
 });
 
-/** A message with headers of one's own, and no body. */
+/** Returns a message with the given headers and no body. */
 function frame(headers: Record<string, string>): Buffer {
   return frameBytes(Buffer.concat(Object.entries(headers).map(([name, value]) => headerBytes(name, value))));
 }

@@ -18,7 +18,7 @@ function connect(baseUrl: string, secret = `AKIDEXAMPLE:${secretKey}`) {
   return { api, endpoint: api.chat({ name, outputTokensMax: null }).endpoint };
 }
 
-/** The headers that a request arrives with: those of the endpoint, the signature's, and the host. */
+/** Returns the headers of a request: the endpoint's, the signature's, and the host. */
 async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<Record<string, string>> {
   const list = [...endpoint.headers, ...((await endpoint.sign?.(request)) ?? [])];
   const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? ""]] : []));
@@ -26,7 +26,7 @@ async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<
 }
 
 test("the reference signature equals AWS's", (t) => {
-  // get-vanilla of the test suite that AWS publishes with its SDKs.
+  // get-vanilla from the test suite that AWS publishes with its SDKs.
   const request = {
     method: "GET",
     url: "/",

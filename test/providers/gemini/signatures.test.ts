@@ -22,7 +22,7 @@ function answerOf(
   return choices[0].message;
 }
 
-/** The parts the model gets back as its own after the client has run its tools. */
+/** Returns the model's own parts after the client has run its tools. */
 function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview"): unknown[] {
   const results = (message.tool_calls ?? []).map(({ id }): ChatMessage => ({
     role: "tool",
@@ -35,7 +35,7 @@ function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview
   return contents[1]?.parts ?? [];
 }
 
-/** What becomes of a message in clients that keep only what they know. */
+/** Messages after clients that keep only known members. */
 const clients: Record<string, (message: AssistantMessage) => AssistantMessage> = {
   "that returns everything": (message) => message,
   "that drops reasoning_details": ({ reasoning_details: _, ...message }) => message,
