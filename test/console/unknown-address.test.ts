@@ -8,7 +8,7 @@ const gateway = shareGateway();
 
 for (const [who, open] of [
   ["a stranger", openConsole],
-  ["whoever is signed in", openSignedIn],
+  ["a signed-in person", openSignedIn],
 ] as const) {
   browserTest(`${who} sees one "not found" page at an unknown address`, async (t) => {
     const page = await open(t, { browser: browser(), gateway: gateway() });

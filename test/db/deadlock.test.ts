@@ -7,7 +7,7 @@ import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 
 const onMysql = databaseKinds.includes("mysql") ? test : test.skip;
 
-onMysql("of a batch that is undone by a deadlock nothing is left behind uncounted", async (t) => {
+onMysql("a batch rolled back after a deadlock leaves no uncounted records", async (t) => {
   const url = await createTestDatabase(t, "mysql");
   const database = await openDatabaseAt(t, url);
   // Large enough for several statements.

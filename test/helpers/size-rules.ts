@@ -5,7 +5,7 @@ import type { SourceFile } from "./source-tree.ts";
 /** Maximum and minimum lengths of files. */
 export const sizeRules: Rule[] = [
   {
-    title: "no file is longer than 250 lines, but for migrations",
+    title: "every file except a migration has at most 250 lines",
     findings: (files) =>
       files
         .filter((file) => file.lineCount > 250 && !inside(file.path, ["db/migrations/"]))
@@ -14,7 +14,7 @@ export const sizeRules: Rule[] = [
     permitted: { "db/migrations/0001.ts": "\n".repeat(300), "gateway/app.ts": "\n".repeat(250) },
   },
   {
-    title: "the path of a request is readable in a minute: at most 120 lines",
+    title: "every file on the request path has at most 120 lines",
     findings: (files) =>
       files
         .filter((file) => file.path === "gateway/completions/answer-request.ts" && file.lineCount > 120)
@@ -22,7 +22,7 @@ export const sizeRules: Rule[] = [
     seeds: { "gateway/completions/answer-request.ts": "\n".repeat(121) },
   },
   {
-    title: "a helper of at most 40 lines with one importer in its folder stands below its caller",
+    title: "a helper of at most 40 lines with one importer is part of its caller's file",
     findings: (files) =>
       files
         .filter((file) => isCrumb(file, files) && !crumbsToKeep.has(file.path))

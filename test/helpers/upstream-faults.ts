@@ -39,9 +39,9 @@ export const faults: Fault[] = [
     error: broken,
     play: ({ response }) => void response.socket?.resetAndDestroy(),
   },
-  { kind: "falls silent", isSlow: true, error: tooSlow, play: () => {} },
+  { kind: "stalls", isSlow: true, error: tooSlow, play: () => {} },
   {
-    kind: "falls silent after the head",
+    kind: "stalls after the head",
     isFirst: true,
     isSlow: true,
     error: tooSlow,
@@ -175,7 +175,7 @@ export const faults: Fault[] = [
     },
   },
   {
-    kind: "compresses what it was asked not to",
+    kind: "compresses without permission",
     isFirst: true,
     headers: { "content-encoding": "gzip" },
     error: broken,

@@ -46,10 +46,10 @@ const refused: [string, Changes, RegExp][] = [
   ],
   ["no room to grow", { databaseStorageGib: "200" }, /gateway:databaseStorageGibMax must be/],
   ["a number in words", { tasksMin: "two" }, /gateway:tasksMin must be a whole number from 1 to 1000/],
-  ["a flag that is none", { privateEndpoints: "yes" }, /gateway:privateEndpoints must be true or false/],
+  ["an invalid flag", { privateEndpoints: "yes" }, /gateway:privateEndpoints must be true or false/],
   ["days that CloudWatch does not know", { logDays: "31" }, /gateway:logDays must be one of/],
   ["public addresses", { cidr: "8.8.0.0/16" }, /gateway:cidr must be private/],
-  ["an e-mail address that is none", { adminEmail: "me" }, /gateway:adminEmail must be an e-mail address/],
+  ["an invalid e-mail address", { adminEmail: "me" }, /gateway:adminEmail must be an e-mail address/],
 ];
 
 for (const [title, changes, message] of refused) {

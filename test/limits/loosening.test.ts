@@ -15,13 +15,13 @@ const limits = {
 
 for (const [name, edit] of [
   ["a higher limit", { limits: { requestsPerMinute: 61 } }],
-  ["no limit any more", { limits: { requestsPerMinute: null } }],
+  ["a missing limit", { limits: { requestsPerMinute: null } }],
   ["a larger budget", { limits: { budgetsUsd: { month: 20.01 } } }],
-  ["no budget any more", { limits: { budgetsUsd: { month: null } } }],
+  ["a missing budget", { limits: { budgetsUsd: { month: null } } }],
   ["another address", { limits: { addressRanges: ["10.0.0.0/8", "192.0.2.1"] } }],
   ["any address", { limits: { addressRanges: null } }],
-  ["a later end", { expiresAt: inDays(31) }],
-  ["no end any more", { expiresAt: null }],
+  ["a later expiry", { expiresAt: inDays(31) }],
+  ["a missing expiry", { expiresAt: null }],
 ] as const) {
   test(`a member cannot set ${name} on their own key, an administrator can`, async (t) => {
     const { admin } = shared();

@@ -37,7 +37,7 @@ for (const recording of nativeRecordings) {
   for (const stream of [true, false]) {
     for (const fault of nativeFaults) {
       const place = stream ? "stream" : "answer";
-      test(`${recording.kind}: a ${place} of an upstream that ${fault.what} is handled`, async (t) => {
+      test(`${recording.kind}, ${place}: an upstream that ${fault.what} is handled`, async (t) => {
         const { answer, record } = await ask(t, recording, stream, fault.play);
         if (fault.error === null) {
           t.is(contentOf(answer.text, stream), stream ? recording.streamText : recording.answerText);

@@ -35,7 +35,7 @@ async function openHome(t: ExecutionContext, shell: string) {
 for (const shell of shellNames) {
   const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
 
-  declare(`pasted into ${shell}, it asks for the key, which is neither shown nor kept`, async (t) => {
+  declare(`the setup pasted into ${shell} prompts for the key without echo or history`, async (t) => {
     t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
@@ -59,7 +59,7 @@ for (const shell of shellNames) {
 for (const shell of ["bash", "zsh"]) {
   const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
 
-  declare(`with the key in it and pasted in brackets, ${shell} leaves it out of its history`, async (t) => {
+  declare(`${shell} keeps a setup with a key, pasted in brackets, out of its history`, async (t) => {
     t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
@@ -76,7 +76,7 @@ for (const shell of ["bash", "zsh"]) {
 }
 
 (findProgram("script") ? test.serial : test.skip)(
-  "left with Ctrl-C, it changes nothing and the terminal shows again what is typed",
+  "Ctrl-C changes nothing and restores the terminal's echo",
   async (t) => {
     t.timeout(120_000);
     const { home, terminal } = await openHome(t, "bash");
@@ -111,7 +111,7 @@ test("without a terminal and a key, the setup explains what to do", async (t) =>
 const noKeysCharacters = "has characters that no key has: behind sk-gateway- are letters and digits";
 const wrongKeys: [title: string, key: string, said: string][] = [
   [
-    "of somebody else",
+    "of another product",
     "sk-ant-0123456789012345678901234567890123456789012345678901234",
     "is not one of the gateway's, which start with sk-gateway-",
   ],

@@ -27,7 +27,7 @@ async function watchProgram(file: string, log: string): Promise<void> {
 for (const client of ["curl", "wget", "node", "python3", "perl"]) {
   const declare = findProgram(client) ? test : test.skip;
 
-  declare(`${client}: says how many models there are, and which one is missing`, async (t) => {
+  declare(`${client}: the check reports the number of models and the missing one`, async (t) => {
     const { run, folder } = await createSetupHome(t, { programs: [client] });
     const log = path.join(folder, "calls");
     for (const name of [client, "awk", "grep", "tr"]) await watchProgram(path.join(folder, "bin", name), log);
@@ -41,7 +41,7 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     t.false(calls.includes(key), calls);
   });
 
-  declare(`${client}: repeats what the gateway says against the key`, async (t) => {
+  declare(`${client}: the check repeats the gateway's refusal of the key`, async (t) => {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, keyValue));
     t.is(code, 1);
@@ -52,7 +52,7 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     t.false((stdout + stderr).includes(keyValue));
   });
 
-  declare(`${client}: says that nobody answers`, async (t) => {
+  declare(`${client}: the check reports an unreachable gateway`, async (t) => {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stderr } = await run("dash", commandFor("http://127.0.0.1:9", keyValue));
     t.is(code, 1);

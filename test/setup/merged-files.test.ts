@@ -25,7 +25,7 @@ const kept: { title: string; tool?: ToolId; name?: string; content: string; expe
   },
   { title: "JSON on one line", content: '{"a":[1, 2]}', expected: '{"a":[1, 2],"model":"sonnet"' },
   {
-    title: "null where an object has to be",
+    title: "null in place of an object",
     content: '{\n  "env": null\n}',
     expected: '{\n  "env": {\n    "ANTHROPIC',
   },

@@ -14,7 +14,7 @@ for (const tool of codingTools) {
     const title = `${tool.name} ${tool.version} on ${upstream.provider} (${upstream.form.kind})`;
     // Reading a file includes everything that a plain prompt tests.
     for (const isToolUsed of index === 0 ? [false, true] : [true]) {
-      declare(`${title}: ${isToolUsed ? "a file that its tool reads" : "a plain prompt"}`, async (t) => {
+      declare(`${title}: ${isToolUsed ? "a file read by a tool" : "a plain prompt"}`, async (t) => {
         t.timeout(400_000);
         await tryTool(t, { tool, connection: await prepare(upstream), isToolUsed });
       });

@@ -47,7 +47,7 @@ const departures: Departure[] = [
     httpStatus: 499,
   },
   {
-    when: "in the middle of a stream",
+    when: "mid-stream",
     stream: true,
     answer(response) {
       beginStream(response);
@@ -67,14 +67,14 @@ const departures: Departure[] = [
     httpStatus: 200,
   },
   {
-    when: "while an answer is being made",
+    when: "while a response is generated",
     stream: false,
     answer: () => {},
     clientHas: null,
     httpStatus: 499,
   },
   {
-    when: "in the middle of an answer",
+    when: "during a response",
     stream: false,
     answer(response) {
       response.writeHead(200, { "content-type": "application/json" });

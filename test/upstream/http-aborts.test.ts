@@ -69,7 +69,7 @@ const phases: Phase[] = [
     }),
   ),
   {
-    when: "by whoever is told the first bytes",
+    when: "by the handler of the first bytes",
     isSent: true,
     answer: hello,
     async play({ upstreams, url }) {

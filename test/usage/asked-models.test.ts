@@ -8,11 +8,11 @@ import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts
 const gateway = shareGateway();
 
 const refusedFor: [reason: string, path: string, more: object][] = [
-  ["messages that are none", "/v1/chat/completions", { messages: "hi" }],
+  ["invalid messages", "/v1/chat/completions", { messages: "hi" }],
   ["no messages", "/v1/chat/completions", {}],
   ["a temperature beyond its range", "/v1/chat/completions", { messages: [hello()], temperature: 3 }],
   ["no max_tokens", "/v1/messages", { messages: [hello()] }],
-  ["messages that are none", "/v1/messages", { messages: 5, max_tokens: 5 }],
+  ["invalid messages", "/v1/messages", { messages: 5, max_tokens: 5 }],
   ["no input", "/v1/responses", {}],
   ["a stream that is neither true nor false", "/v1/responses", { input: "hi", stream: "yes" }],
   ["no input", "/v1/embeddings", {}],

@@ -58,7 +58,7 @@ const cases: [title: string, prices: Prices, usage: object | null, cost: number 
   ["one price is not enough", { input: 2.5 }, counts, null],
 ];
 for (const [index, [title, prices, usage, cost]] of cases.entries()) {
-  test(`${title} is priced, in a response and in a stream`, async (t) => {
+  test(`${title}, in a response and in a stream`, async (t) => {
     const { id, value, model, modelId } = await connectUpstream(gateway, upstream, {
       name: `provider-${index}`,
     });

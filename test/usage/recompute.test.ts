@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
 
 const onMysql = databaseKinds.includes("mysql") ? test : test.skip;
 
-onMysql("mysql: costs are written down in time where each question takes its time", async (t) => {
+onMysql("mysql: costs are written in time over a slow connection", async (t) => {
   const { url, records } = await openHistory(t, "mysql");
   const far = new URL(url);
   const proxy = await startTcpProxy(t, Number(far.port), { delayMs: 10 });

@@ -104,7 +104,7 @@ const failures: [title: string, failure: Failure, row: ErrorRow, says?: string][
   ],
   ["an upstream that never answers is too slow", () => {}, tooSlow],
   [
-    "an upstream that falls silent after its head is too slow",
+    "an upstream that stalls after its head is too slow",
     (response) => response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
     tooSlow,
   ],
@@ -115,7 +115,7 @@ for (const dialect of clientDialects) {
     for (const stream of [false, true]) {
       for (const [title, failure, row, says] of failures) {
         const how = `${dialect.name}, ${isNative ? "native" : "translated"}${stream ? ", streamed" : ""}`;
-        test(`${how}: ${title} becomes the right error`, async (t) => {
+        test(`${how}: ${title}`, async (t) => {
           const refusal = isNative ? dialect.refusal : refuseChat;
           const script: PromptScript = (response) => failure(response, refusal);
           upstream.scripts.set(t.title, script);

@@ -137,7 +137,7 @@ assertFailure(
 const tooSlow = serverError(504, "upstream_timeout");
 assertFailure("an upstream that never answers is too slow", () => {}, tooSlow);
 assertFailure(
-  "an upstream that falls silent after its head is too slow",
+  "an upstream that stalls after its head is too slow",
   (response) => response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
   tooSlow,
 );

@@ -130,7 +130,7 @@ for (const [title, body, param] of [
     "messages[0].content[0].input",
   ],
   [
-    "a cache marker that is none",
+    "an invalid cache marker",
     { system: [{ type: "text", text: "a", cache_control: true }] },
     "system[0].cache_control",
   ],
@@ -141,9 +141,9 @@ for (const [title, body, param] of [
     "tool_choice.type",
   ],
   ["an unknown effort", { output_config: { effort: "huge" } }, "output_config.effort"],
-  ["a budget that is none", { thinking: { type: "enabled", budget_tokens: "1" } }, "thinking.budget_tokens"],
+  ["an invalid budget", { thinking: { type: "enabled", budget_tokens: "1" } }, "thinking.budget_tokens"],
   ["an unknown format", { output_config: { format: { type: "grammar" } } }, "output_config.format.type"],
-  ["a stop sequence that is none", { stop_sequences: ["a", 1] }, "stop_sequences[1]"],
+  ["an invalid stop sequence", { stop_sequences: ["a", 1] }, "stop_sequences[1]"],
 ] as const) {
   test(`the request is rejected: ${title}`, (t) => {
     const error = t.throws(() => messages.toChatRequest(requestFrom(body)), { instanceOf: GatewayError });

@@ -36,8 +36,8 @@ for (const [title, body, code, param] of [
   ["a model that is no text", { ...whole, model: 1 }, "invalid_type", "model"],
   ["no messages", { ...whole, messages: undefined }, "missing_required_parameter", "messages"],
   ["no message", { ...whole, messages: [] }, "invalid_value", "messages"],
-  ["messages that are none", { ...whole, messages: {} }, "invalid_type", "messages"],
-  ["a message that is none", { ...whole, messages: [1] }, "invalid_type", "messages[0]"],
+  ["invalid messages", { ...whole, messages: {} }, "invalid_type", "messages"],
+  ["an invalid message", { ...whole, messages: [1] }, "invalid_type", "messages[0]"],
   ["no role", { ...whole, messages: [{ content: "" }] }, "missing_required_parameter", "messages[0].role"],
   [
     "a role of OpenAI's",
@@ -52,19 +52,19 @@ for (const [title, body, code, param] of [
     "messages[0].content",
   ],
   [
-    "content that is none",
+    "invalid content",
     { ...whole, messages: [{ role: "user", content: null }] },
     "invalid_type",
     "messages[0].content",
   ],
   ["no limit", { ...whole, max_tokens: undefined }, "missing_required_parameter", "max_tokens"],
-  ["a limit that is none", { ...whole, max_tokens: "1" }, "invalid_type", "max_tokens"],
+  ["an invalid limit", { ...whole, max_tokens: "1" }, "invalid_type", "max_tokens"],
   ["a limit below 0", { ...whole, max_tokens: -1 }, "invalid_value", "max_tokens"],
   ["a temperature of OpenAI's", { ...whole, temperature: 1.5 }, "invalid_value", "temperature"],
   ["a text for stream", { ...whole, stream: "true" }, "invalid_type", "stream"],
-  ["instructions that are none", { ...whole, system: 7 }, "invalid_type", "system"],
-  ["tools that are none", { ...whole, tools: {} }, "invalid_type", "tools"],
-  ["thinking that is none", { ...whole, thinking: true }, "invalid_type", "thinking"],
+  ["invalid instructions", { ...whole, system: 7 }, "invalid_type", "system"],
+  ["invalid tools", { ...whole, tools: {} }, "invalid_type", "tools"],
+  ["invalid thinking", { ...whole, thinking: true }, "invalid_type", "thinking"],
 ] as const) {
   test(`the request is rejected: ${title}`, (t) => {
     const error = t.throws(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), bodyLimits), {

@@ -36,7 +36,7 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
     test(`${name}: the response is translated`, (t) => {
       t.deepEqual(answer, fixture.answer);
     });
-    testWithSchema(`${name}: the answer is one in OpenAI's own eyes`, (t) => {
+    testWithSchema(`${name}: the response matches OpenAI's schema`, (t) => {
       t.deepEqual(schema?.faultsOfAnswer(answer), []);
     });
   }
@@ -45,7 +45,7 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
     test(`${name}: the stream is translated`, (t) => {
       t.is(events, readFileSync(eventsFile, "utf8"));
     });
-    testWithSchema(`${name}: the stream's events are some in OpenAI's own eyes`, (t) => {
+    testWithSchema(`${name}: the stream's events match OpenAI's schema`, (t) => {
       for (const event of readEvents(events)) t.deepEqual(schema?.faultsOfEvent(event), [], event.type);
     });
   }

@@ -71,7 +71,7 @@ test("every stream sends each item once and in order, and its end repeats them",
   );
 });
 
-testWithSchema("every event of every stream is one in OpenAI's own eyes, and so is every answer", (t) => {
+testWithSchema("every event of every stream and every response match OpenAI's schema", (t) => {
   fc.assert(
     fc.property(deltas, ends, (choices, end) => {
       for (const event of readEvents(writeStream(request, [...choices, chunk({}, end)]))) {
@@ -90,7 +90,7 @@ testWithSchema("every event of every stream is one in OpenAI's own eyes, and so 
   );
 });
 
-testWithSchema("OpenAI's description notices what is missing", (t) => {
+testWithSchema("OpenAI's schema detects missing members", (t) => {
   t.deepEqual(
     schema?.faultsOfEvent({
       type: "response.refusal.delta",

@@ -17,7 +17,7 @@ const secretText = /\w+:\/\/[^\s/:@]+:[^\s/@]+@|AKIA[0-9A-Z]{16}|-----BEGIN|\bsk
 
 export const configurationChecks: Record<number, Check> = {
   11: {
-    title: "no secret stands in the clear, neither in Pulumi's state nor in a task definition",
+    title: "Pulumi's state and the task definitions contain no plain secret",
     findings(graph) {
       const inputs = graph.resources.flatMap(({ name, inputs: values }) =>
         texts(values).map(({ path, text }) => ({
@@ -69,7 +69,7 @@ export const configurationChecks: Record<number, Check> = {
     },
   },
   20: {
-    title: "the gateway knows every variable it is given, and starts with them",
+    title: "the gateway accepts every given variable and starts",
     findings: (graph) =>
       containersOf(graph)
         .filter(({ container }) => container.name !== "database-users")

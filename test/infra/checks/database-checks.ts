@@ -6,8 +6,7 @@ const parametersType = "aws:rds/parameterGroup:ParameterGroup";
 
 export const databaseChecks: Record<number, Check> = {
   3: {
-    title:
-      "the database is private and sealed; in production it is in two zones, backed up, and hard to delete",
+    title: "the database is private and encrypted, in production redundant and protected",
     findings(graph) {
       const isProduction = graph.stack === "prod";
       return ofType(graph, instanceType).flatMap((instance) => {
@@ -58,7 +57,7 @@ export const databaseChecks: Record<number, Check> = {
     },
   },
   4: {
-    title: "the database refuses what is not TLS 1.2 or 1.3",
+    title: "the database accepts only TLS 1.2 and 1.3",
     findings: (graph) =>
       ofType(graph, instanceType).flatMap((instance) => {
         const used = instance.propertyDependencies["parameterGroupName"] ?? [];

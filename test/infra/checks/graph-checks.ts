@@ -22,7 +22,7 @@ const outputNames =
 
 export const graphChecks: Record<number, Check> = {
   13: {
-    title: "everything is made by our provider: one region, one account, tagged",
+    title: "our provider creates everything in one region and account, with tags",
     findings(graph) {
       const providers = ofType(graph, providerType);
       const [provider] = providers;
@@ -109,7 +109,7 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   15: {
-    title: "a preview shows what an update does",
+    title: "a preview equals the update",
     findings(graph, { otherPhase }) {
       const urns = [graph, otherPhase].flatMap(({ resources }) => resources.map(({ urn }) => urn));
       const difference = urns.filter((urn) => urns.indexOf(urn) === urns.lastIndexOf(urn));
@@ -122,7 +122,7 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   16: {
-    title: "nothing unknown, undefined or unresolved has become part of a text",
+    title: "no text contains an unknown, undefined or unresolved value",
     findings: (graph) =>
       graph.resources.flatMap(({ urn, inputs }) => [
         ...problems([urn], (text) => leak.test(text) && `the name of ${text}`),
@@ -147,7 +147,7 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   18: {
-    title: "every output is there, and known after an update",
+    title: "every output exists and is known after an update",
     findings: (graph) =>
       problems(outputNames, (name) => {
         const value = graph.outputs[name];
@@ -166,7 +166,7 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   19: {
-    title: "nothing waits for itself, and the graph is the one that was agreed to",
+    title: "the graph has no cycles and equals the checked-in one",
     findings: (graph, { agreed }) => [
       ...problems(
         graph.resources,

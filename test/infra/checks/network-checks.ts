@@ -38,7 +38,7 @@ export const networkChecks: Record<number, Check> = {
     },
   },
   2: {
-    title: "the database is reached by the tasks and the migration on its port, and reaches nothing",
+    title: "only the tasks and the migration reach the database, which reaches nothing",
     findings(graph) {
       const database = groupsOf(ofType(graph, "aws:rds/instance:Instance"), "vpcSecurityGroupIds");
       const service = groupsOf(ofType(graph, "aws:ecs/service:Service"), "networkConfiguration");

@@ -6,7 +6,7 @@ const dashboardType = "aws:cloudwatch/dashboard:Dashboard";
 
 export const observabilityChecks: Record<number, Check> = {
   17: {
-    title: "alarms and dashboard are about things that exist, and somebody hears of an alarm",
+    title: "alarms and dashboard refer to existing resources, and alarms have recipients",
     findings(graph) {
       const alarms = ofType(graph, alarmType);
       const counted = ofType(graph, "aws:cloudwatch/logMetricFilter:LogMetricFilter").map(({ inputs }) => {
