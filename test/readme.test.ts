@@ -27,7 +27,7 @@ const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "ut
 };
 
 for (const name of documents) {
-  test(`${name}: the files and commands that it names are there`, (t) => {
+  test(`${name}: the named files and commands exist`, (t) => {
     const text = readFileSync(path.join(root, name), "utf8");
     for (const [, file = ""] of text.matchAll(/`((?:gateway|console|db|infra|test)\/[\w./-]+)`/g))
       t.true(existsSync(path.join(root, file)), file);

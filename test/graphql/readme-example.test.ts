@@ -9,7 +9,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const section = readme.split("\n## ").find((text) => text.startsWith("Usage history")) ?? "";
 
-test("the README's look into the usage history is answered as it says", async (t) => {
+test("the query in the README returns the documented result", async (t) => {
   const { query } = JSON.parse(/-d '(.+)'\n/.exec(section)?.[1] ?? "") as { query: string };
   const [, shown = ""] = /```json\n([^]+?)\n```/.exec(section) ?? [];
   const [expected] = (JSON.parse(shown) as { data: { usageSummary: object[] } }).data.usageSummary;
