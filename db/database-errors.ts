@@ -27,7 +27,7 @@ export function fromDriverError(error: unknown): unknown {
     return new StillReferencedError("The row is still referenced.", { cause: error });
   if (tooLongCodes.has(code)) return new QueryTooLongError("The query timed out.", { cause: error });
   if (unavailableCodes.has(code) || unavailableSqlite.test(code)) {
-    const reason = tellingCodes.test(code) ? `${code}: ${driverMessage(error)}` : code;
+    const reason = explainedCodes.test(code) ? `${code}: ${driverMessage(error)}` : code;
     return new DatabaseUnavailableError(`The database is unavailable (${reason}).`, { cause: error });
   }
   return error;
@@ -86,7 +86,7 @@ const unavailableCodes = new Set([
 ]);
 
 /** With these codes the driver explains what is wrong with the certificate, token or user, without secrets. */
-const tellingCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
+const explainedCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
 
 function driverMessage(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, "") : "";

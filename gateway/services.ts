@@ -28,7 +28,7 @@ import { CredentialService } from "./models/credential-service.ts";
 import { firstStart } from "./models/first-start.ts";
 import { ModelService } from "./models/model-service.ts";
 import { ProviderService } from "./models/provider-service.ts";
-import { AskedModels } from "./routing/asked-models.ts";
+import { RecordedModelNames } from "./routing/recorded-model-names.ts";
 import { Catalogue } from "./routing/catalogue.ts";
 import { CoolDowns, RetryBudget } from "./routing/cool-downs.ts";
 import { PrivateAddressWarnings } from "./routing/private-address-warnings.ts";
@@ -181,7 +181,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     catalogue,
     keyCache,
     attempts,
-    askedModels: new AskedModels({ catalogue, now, unknownPerHourMax }),
+    recordedModelNames: new RecordedModelNames({ catalogue, now, unknownPerHourMax }),
     privateAddressWarnings: new PrivateAddressWarnings({ log, guard }),
     openExchanges: new OpenExchanges(),
     bodyBudget: new BodyBudget(limits.requestBodiesBytesMax),

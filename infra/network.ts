@@ -18,7 +18,7 @@ export class Network extends pulumi.ComponentResource {
   readonly dataSubnetIds: pulumi.Output<string>[];
   readonly appRouteTableIds: pulumi.Output<string>[];
   /** Dependencies: without these a task reaches neither registry nor logs. */
-  readonly ways: pulumi.Resource[];
+  readonly routes: pulumi.Resource[];
 
   constructor(
     name: string,
@@ -105,7 +105,7 @@ export class Network extends pulumi.ComponentResource {
     this.appSubnetIds = appSubnets.map(({ id }) => id);
     this.dataSubnetIds = dataSubnets.map(({ id }) => id);
     this.appRouteTableIds = app.map(({ routeTable }) => routeTable.id);
-    this.ways = app.flatMap(({ association, route }) => [association, route]);
+    this.routes = app.flatMap(({ association, route }) => [association, route]);
     this.registerOutputs({ vpcId: this.vpcId });
   }
 

@@ -14,14 +14,16 @@ type ResetOptions = { database: Database; users: UserService; consoleUrl: string
 export async function resetCommand(
   { database, users, consoleUrl }: ResetOptions,
   email: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const found = await database.read((repositories) => repositories.users.findByEmail(email));
   if (!found) throw new StartError(`No user has the address ${email}.${await nameAdministrators(users)}`);
   const { user, token, expiresAt } = await users.resetPassword(commandLine, found.id);
-  say(`Password reset link for ${user.name} (${user.email}), valid once, until ${expiresAt.toISOString()}:`);
-  say("");
-  say(formatJoinLink(consoleUrl, token));
+  print(
+    `Password reset link for ${user.name} (${user.email}), valid once, until ${expiresAt.toISOString()}:`,
+  );
+  print("");
+  print(formatJoinLink(consoleUrl, token));
 }
 
 /** The email address that the command is for. Throws a `StartError` for wrong parameters. */

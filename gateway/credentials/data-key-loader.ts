@@ -22,7 +22,7 @@ export class DataKeyLoader {
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #trouble: string | null = null;
-  #mustTell = false;
+  #mustReport = false;
   #isClosed = false;
 
   constructor(options: DataKeyLoaderOptions) {
@@ -77,9 +77,9 @@ export class DataKeyLoader {
     try {
       await load();
     } finally {
-      this.#mustTell ||= secretBox.keyCount > count;
-      if (this.#mustTell) await keysCame();
-      this.#mustTell = false;
+      this.#mustReport ||= secretBox.keyCount > count;
+      if (this.#mustReport) await keysCame();
+      this.#mustReport = false;
     }
   }
 }

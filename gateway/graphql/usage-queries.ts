@@ -3,7 +3,7 @@ import { isId } from "../ids.ts";
 import type { Builder } from "./builder.ts";
 import { usageEnums, type UsageEnums } from "./usage-enums.ts";
 import { usageRecordType } from "./usage-record.ts";
-import type { UsageHistory, UsageWish } from "../usage/history/usage-history.ts";
+import type { UsageHistory, UsageCriteria } from "../usage/history/usage-history.ts";
 import { averageLatencyMs, percentileMs } from "../usage/history/latency.ts";
 
 export function addUsageQueries(builder: Builder): void {
@@ -41,7 +41,7 @@ export function addUsageQueries(builder: Builder): void {
         if (after !== undefined && !isId("req", after)) {
           throw new GatewayError("invalid_value", "after is not a valid cursor.", { param: "after" });
         }
-        const page = await usageHistory.list(person, toWish(args.filter), { first, after });
+        const page = await usageHistory.list(person, toCriteria(args.filter), { first, after });
         return {
           edges: page.records.map((node) => ({ cursor: node.id, node })),
           pageInfo: {
@@ -70,7 +70,7 @@ export function addUsageQueries(builder: Builder): void {
       },
       resolve(_root, args, { services, person }) {
         const groupBy = [...new Set(args.groupBy)];
-        return services.usageHistory.summarize(person, toWish(args.filter), {
+        return services.usageHistory.summarize(person, toCriteria(args.filter), {
           groupBy,
           interval: args.interval ?? null,
         });
@@ -94,12 +94,12 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
 }
 
 /** A missing filter and null are equal. */
-function toWish(filter: GivenFilter | null | undefined): UsageWish {
+function toCriteria(filter: GivenFilter | null | undefined): UsageCriteria {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(given) as UsageWish;
+  return Object.fromEntries(given) as UsageCriteria;
 }
 
-type GivenFilter = { [Name in keyof UsageWish]: UsageWish[Name] | null };
+type GivenFilter = { [Name in keyof UsageCriteria]: UsageCriteria[Name] | null };
 
 type UsageSum = Awaited<ReturnType<UsageHistory["summarize"]>>[number];
 

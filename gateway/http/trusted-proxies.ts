@@ -21,10 +21,10 @@ export const trustedProxiesSetting = z
  */
 export function clientAddressOf(request: IncomingMessage, trusted: TrustedProxies): string {
   const header = request.headers["x-forwarded-for"];
-  const said = String(header ?? "").split(",");
+  const hops = String(header ?? "").split(",");
   let address = plain(request.socket.remoteAddress ?? "");
   for (let proxies = 0; isTrusted(trusted, address, proxies); proxies++) {
-    const before = withoutPort(said.pop()?.trim() ?? "");
+    const before = withoutPort(hops.pop()?.trim() ?? "");
     if (isIP(before) === 0) break;
     address = plain(before);
   }

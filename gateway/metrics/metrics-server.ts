@@ -31,9 +31,9 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
       resolve();
     });
   });
-  const { port: taken } = server.address() as AddressInfo;
+  const { port: boundPort } = server.address() as AddressInfo;
   return {
-    url: `${formatUrl(host, taken)}/metrics`,
+    url: `${formatUrl(host, boundPort)}/metrics`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -6,8 +6,8 @@ import { isObject } from "../wire/json.ts";
  * @param body the answer's JSON, or null
  * @param path the requested path
  */
-export function explainRefusal(status: number, body: unknown, { path, secret }: AskedAt): string {
-  const said = quote(body, secret);
+export function explainRefusal(status: number, body: unknown, { path, secret }: RefusedCall): string {
+  const quoted = quote(body, secret);
   if (status === 401 || status === 403) {
     return secret === null
       ? `Authentication required (HTTP status ${status}). Add a key.`
@@ -19,13 +19,14 @@ export function explainRefusal(status: number, body: unknown, { path, secret }: 
   if (status >= 300 && status < 400) {
     return `The provider redirects (HTTP status ${status}), which the gateway never follows. Check the base URL.`;
   }
-  if (status === 402) return `Key accepted, but the account has insufficient funds (HTTP status 402).${said}`;
-  if (status === 429) return `Key accepted, but its rate limit is reached (HTTP status 429).${said}`;
-  if (status >= 500) return `Provider error (HTTP status ${status}).${said}`;
-  return `The provider returned HTTP status ${status} for ${path}.${said}`;
+  if (status === 402)
+    return `Key accepted, but the account has insufficient funds (HTTP status 402).${quoted}`;
+  if (status === 429) return `Key accepted, but its rate limit is reached (HTTP status 429).${quoted}`;
+  if (status >= 500) return `Provider error (HTTP status ${status}).${quoted}`;
+  return `The provider returned HTTP status ${status} for ${path}.${quoted}`;
 }
 
-type AskedAt = { path: string; secret: string | null };
+type RefusedCall = { path: string; secret: string | null };
 
 /** The upstream's own message, where it is short, plain and free of the credential. */
 function quote(body: unknown, secret: string | null): string {

@@ -36,7 +36,7 @@ export async function testProvider(
 }
 
 /** The upstream's model names from the first working credential, or the problem. */
-export async function askForModels(
+export async function listUpstreamModels(
   row: ProviderRow,
   credentials: CredentialRow[],
   options: ProbeOptions,
@@ -105,7 +105,7 @@ async function probeProvider(
 ): Promise<ProviderVerdict> {
   const api = provider.connect(settings);
   const startedAt = performance.now();
-  const finding = await ask(api, upstreams);
+  const finding = await fetchNames(api, upstreams);
   const latencyMs = Math.round(performance.now() - startedAt);
   if (typeof finding === "string") return { ok: false, message: finding, latencyMs, models: [] };
   const count = `${finding.length} ${finding.length === 1 ? "model" : "models"}`;
@@ -116,7 +116,7 @@ async function probeProvider(
 }
 
 /** The model names, or the problem. */
-async function ask(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
+async function fetchNames(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
   const { modelsEndpoint } = api;
   try {
     return readAnswer(
@@ -133,7 +133,7 @@ function readAnswer(api: UpstreamApi, { status, headers, body }: CollectedAnswer
   const { modelsEndpoint } = api;
   const json = parseJson(body.toString("utf8"));
   if (status !== 200) {
-    return explainRefusal(api.meantStatus?.(status, json) ?? status, json, modelsEndpoint);
+    return explainRefusal(api.effectiveStatus?.(status, json) ?? status, json, modelsEndpoint);
   }
   const names = json === null ? null : api.readModelNames(json);
   if (names !== null) return names;

@@ -84,7 +84,7 @@ export type UpstreamApi = {
    * The status that a failed answer means, for upstreams that use one status for several causes. `body` is its JSON, or
    * null.
    */
-  meantStatus?(status: number, body: unknown): number;
+  effectiveStatus?(status: number, body: unknown): number;
 };
 
 /** The paths after `/v1/`. */

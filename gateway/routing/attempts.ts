@@ -42,7 +42,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   /** Why the first unusable candidate cannot serve the request. */
   #refusal: unknown = null;
   #calls = 0;
-  #way: Candidate | null = null;
+  #candidate: Candidate | null = null;
   /** Events of the current attempt. The attempt itself would keep the request's body in memory. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
@@ -105,7 +105,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
     const { coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
-    const candidate = this.#way;
+    const candidate = this.#candidate;
     if (candidate === null) return false;
     const retryAfterMs = readRetryAfterMs(headers);
     const code = `http_${status}` as const;
@@ -113,16 +113,16 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     if (!this.#mayRetry()) return false;
     if (this.#moveOn()) return true;
     if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
-    this.#options.retryBudget.take();
+    this.#options.retryBudget.spend();
     this.#call?.abort();
-    this.#waiting = setTimeout(() => this.#take(candidate), retryAfterMs);
+    this.#waiting = setTimeout(() => this.#start(candidate), retryAfterMs);
     return true;
   }
 
   #retryElsewhere({ code, reason }: GatewayError): boolean {
-    if (this.#way === null) return false;
-    this.#coolDown(this.#way, this.#options.coolDownMs, { code, reason });
-    this.#unreachable.push(this.#way.providerId);
+    if (this.#candidate === null) return false;
+    this.#coolDown(this.#candidate, this.#options.coolDownMs, { code, reason });
+    this.#unreachable.push(this.#candidate.providerId);
     return this.#mayRetry() && this.#moveOn();
   }
 
@@ -139,7 +139,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   #moveOn(): boolean {
     const last = this.#call;
     if (!this.#takeNext()) return false;
-    this.#options.retryBudget.take();
+    this.#options.retryBudget.spend();
     last?.abort();
     return true;
   }
@@ -155,7 +155,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
       const candidate = pick();
       if (candidate === null) return false;
       try {
-        this.#take(candidate);
+        this.#start(candidate);
         return true;
       } catch (error) {
         this.#refusal ??= error;
@@ -163,11 +163,11 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     }
   }
 
-  #take(candidate: Candidate): void {
+  #start(candidate: Candidate): void {
     this.#tried.push(candidate);
     this.#wasSent = this.wasSent;
     const attempt = this.#caller.prepare(candidate);
-    this.#way = candidate;
+    this.#candidate = candidate;
     this.#events = attempt.events;
     this.#calls++;
     const call = attempt.begin(this);

@@ -73,7 +73,7 @@ function toTarget(api: UpstreamApi, model: UpstreamModel): Target {
     chat: api.chat(model),
     embeddings: api.embeddings(model),
     dialects: api.dialects ?? {},
-    meantStatus: api.meantStatus?.bind(api),
+    effectiveStatus: api.effectiveStatus?.bind(api),
   };
 }
 

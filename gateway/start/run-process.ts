@@ -39,7 +39,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);
 
   const gateway = await start();
-  stopWhenTold(runtime, async () => {
+  stopOnSignals(runtime, async () => {
     await gateway.close();
     return true;
   });
@@ -55,15 +55,15 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
     await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });
   }
   // The first worker already serves while the others start.
-  stopWhenTold(runtime, () => workers.stop());
-  const said = await workers.start();
+  stopOnSignals(runtime, () => workers.stop());
+  const welcomeText = await workers.start();
   if (workers.isStopping) return;
-  if (said === null) process.exit(1);
-  process.stdout.write(said);
+  if (welcomeText === null) process.exit(1);
+  process.stdout.write(welcomeText);
 }
 
 /** @param stop resolves with whether everything ended cleanly */
-function stopWhenTold(runtime: Runtime, stop: () => Promise<boolean>): void {
+function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
   let stoppingSince = 0;
   const onSignal = async () => {
     if (stoppingSince > 0) {

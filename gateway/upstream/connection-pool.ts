@@ -103,7 +103,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     for (const { call, credential, request } of this.#waiting) {
       if (call.isOver) this.#dropped--;
       else {
-        const connection = this.#idle.take(credential, now) ?? this.#open(credential);
+        const connection = this.#idle.acquire(credential, now) ?? this.#open(credential);
         if (connection === null) break;
         connection.send(call, request);
       }

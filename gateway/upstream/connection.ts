@@ -46,7 +46,7 @@ export class Connection implements CallHolder {
       .dial(
         () => this.#open(),
         (bytes) => {
-          this.#take(bytes);
+          this.#receive(bytes);
           // Node starts reading when the socket opens, even if it was paused before.
           return !this.#isPaused;
         },
@@ -127,7 +127,7 @@ export class Connection implements CallHolder {
     this.#socket.uncork();
   }
 
-  #take(bytes: Buffer): void {
+  #receive(bytes: Buffer): void {
     const call = this.#call;
     // Surplus data would be taken for the answer to the next request.
     const answer = this.#answer;

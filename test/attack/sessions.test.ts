@@ -64,7 +64,7 @@ for (const procedure of ["auth.signOut", "auth.refresh", "auth.signOutEverywhere
         }
       }
     }
-    t.is(await browser.whatIsSaid(), "OK", "no refused request ended the session");
+    t.is(await browser.messageOf(), "OK", "no refused request ended the session");
     t.is((await browser.refresh()).status, 200, "nor used its refresh token up");
   });
 }

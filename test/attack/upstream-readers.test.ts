@@ -11,7 +11,7 @@ import { anySize } from "../helpers/body-limits.ts";
 import { ServerSentEventDecoder } from "../../gateway/wire/server-sent-events.ts";
 import { measureGrowth } from "./measure-growth.ts";
 
-const { meantStatus } = anthropic.connect({ baseUrl: "https://example.com", secret: null, preset: null });
+const { effectiveStatus } = anthropic.connect({ baseUrl: "https://example.com", secret: null, preset: null });
 
 const countMin = 4_000;
 
@@ -22,7 +22,7 @@ const messagesRequest = messages.readRequest(Buffer.from(JSON.stringify(messages
 const hostileAnswers: Record<string, (count: number) => () => unknown> = {
   "an Anthropic error that repeats known words": (count) => {
     const error = { message: "reached your specified ".repeat(count) };
-    return () => meantStatus?.(400, { error });
+    return () => effectiveStatus?.(400, { error });
   },
   "an error that looks like keys": (count) => {
     const body = Buffer.from(JSON.stringify({ error: { message: "sk-sk_pk-key_".repeat(count) } }));

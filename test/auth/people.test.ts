@@ -88,12 +88,12 @@ for (const kind of databaseKinds) {
     await before.signIn(person.email, person.password);
     const { link, user } = await shared().admin.users.resetPassword.mutate({ id: person.id });
     t.is(user.status, "active");
-    t.is(await before.whatIsSaid(), "OK", "until the link is used, whoever has lost it has lost nothing");
+    t.is(await before.messageOf(), "OK", "until the link is used, whoever has lost it has lost nothing");
     const { auth } = createConsoleClient(shared().url);
     t.like(await auth.invitation.query({ token: linkToken(link) }), { kind: "passwordReset" });
 
     t.is((await join(linkToken(link), "a new password", "Forgetful")).status, 200);
-    t.is(await before.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await before.messageOf(), "UNAUTHORIZED");
     t.is((await before.signIn(person.email, person.password)).code, "UNAUTHORIZED");
     t.is((await before.signIn(person.email, "a new password")).status, 200);
   });
@@ -111,7 +111,7 @@ for (const kind of databaseKinds) {
     const { user, activeKeyCount } = await users.disable.mutate({ id: person.id });
     t.like(user, { status: "disabled", keyCount: 2 });
     t.is(activeKeyCount, 1);
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
     t.is((await browser.signIn(person.email, person.password)).code, "UNAUTHORIZED");
     t.is((await join(linkToken(link))).code, "NOT_FOUND", "a link that was on its way ends too");
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(reset), { data: { code: "CONFLICT", param: "id" } });
 
     t.is((await users.enable.mutate({ id: person.id })).status, "active");
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED", "what has ended does not come back");
+    t.is(await browser.messageOf(), "UNAUTHORIZED", "what has ended does not come back");
     t.is((await browser.signIn(person.email, person.password)).status, 200);
   });
 
@@ -130,7 +130,7 @@ for (const kind of databaseKinds) {
     const browser = new Browser(shared());
     await browser.signIn(person.email, person.password);
     await shared().services.database.write(({ users }) => users.update(person.id, { status: "disabled" }));
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
   });
 
@@ -201,7 +201,7 @@ for (const kind of databaseKinds) {
     for (const browser of browsers) await browser.signIn(person.email, person.password);
     t.is((await browsers[0].call("auth.signOutEverywhere")).status, 200);
     t.is(browsers[0].refreshToken, undefined, "the cookie is gone");
-    for (const browser of browsers) t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    for (const browser of browsers) t.is(await browser.messageOf(), "UNAUTHORIZED");
     t.is((await browsers[1].refresh()).code, "UNAUTHORIZED");
   });
 

@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
         await signingIn;
       }
       database.write = write;
-      t.is(await thief.whatIsSaid(), "UNAUTHORIZED");
+      t.is(await thief.messageOf(), "UNAUTHORIZED");
     });
   }
 
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
     const input = { currentPassword: person.password, newPassword: "the thief's password" };
     t.is((await thief.call("auth.changePassword", { input })).code, "FORBIDDEN");
     database.write = write;
-    t.is(await victim.whatIsSaid(), "OK");
+    t.is(await victim.messageOf(), "OK");
   });
 
   test(`${kind}: changing the password invalidates an earlier link`, async (t) => {

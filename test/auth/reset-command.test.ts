@@ -36,11 +36,11 @@ for (const kind of databaseKinds) {
     t.is(exitCode, 0, complained);
     const [link = ""] = /https:\/\/gateway\.example\.com\/join#token=\S+/.exec(said) ?? [];
     t.regex(said, /^Password reset link for Ada \(ada@example\.com\), valid once, until 20\d\d-/);
-    t.is(await before.whatIsSaid(), "OK", "until the link is used, nothing is lost");
+    t.is(await before.messageOf(), "OK", "until the link is used, nothing is lost");
 
     t.is((await join(gateway, link)).status, 200);
     t.is((await join(gateway, link)).code, "NOT_FOUND", "it works once");
-    t.is(await before.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await before.messageOf(), "UNAUTHORIZED");
     t.is((await new Browser(gateway).signIn(administrator.email, password)).status, 200);
 
     const entries = await auditEntries(gateway);

@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     t.like(answer.data, { user: { name: "Ada", email: "ada@example.com", role: "admin" } });
     const { expiresAt } = answer.data as { expiresAt: string };
     t.is(expiresAt, "2026-06-01T12:10:00.000Z");
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
     const token = browser.refreshToken ?? t.fail();
     t.false(answer.text.includes(String(token)));
 
@@ -46,9 +46,9 @@ for (const kind of databaseKinds) {
     const first = browser.copy();
 
     clock.now += 600_000;
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
     t.is((await browser.refresh()).status, 200);
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
     t.not(browser.refreshToken, first.refreshToken);
     t.not(browser.accessToken, first.accessToken);
 
@@ -69,9 +69,9 @@ for (const kind of databaseKinds) {
 
     t.is(refused.code, "UNAUTHORIZED");
     t.is(thief.refreshToken, undefined, "the cookie is taken back");
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED", "the access token is refused too");
+    t.is(await browser.messageOf(), "UNAUTHORIZED", "the access token is refused too");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
-    t.is(await other.whatIsSaid(), "OK", "another session of the same person goes on");
+    t.is(await other.messageOf(), "OK", "another session of the same person goes on");
   });
 
   test(`${kind}: two tabs that refresh within ten seconds receive the same successor`, async (t) => {
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
     t.is((await late?.refresh())?.status, 200);
 
     t.is(new Set([late, ...tabs].map((tab) => tab?.refreshToken)).size, 1);
-    for (const tab of tabs) t.is(await tab.whatIsSaid(), "OK");
+    for (const tab of tabs) t.is(await tab.messageOf(), "OK");
     t.is((await tabs[0]?.refresh())?.status, 200, "and it goes on from there");
   });
 
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
     await browser.refresh();
     await browser.refresh();
     t.is((await thief.refresh()).code, "UNAUTHORIZED");
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
   });
 
   test(`${kind}: signing out ends the session at once, in every tab`, async (t) => {
@@ -107,10 +107,10 @@ for (const kind of databaseKinds) {
     t.is((await browser.call("auth.signOut")).status, 200);
 
     t.is(browser.refreshToken, undefined);
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
-    t.is(await tab.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
+    t.is(await tab.messageOf(), "UNAUTHORIZED");
     t.is((await tab.refresh()).code, "UNAUTHORIZED");
-    t.is(await other.whatIsSaid(), "OK");
+    t.is(await other.messageOf(), "OK");
     t.is((await browser.call("auth.signOut")).status, 200, "twice is no mistake");
   });
 
@@ -122,12 +122,12 @@ for (const kind of databaseKinds) {
 
     t.is((await change("wrong", "a new password")).code, "FORBIDDEN");
     t.is((await change(administrator.password, "short")).code, "BAD_REQUEST");
-    t.is(await other.whatIsSaid(), "OK");
+    t.is(await other.messageOf(), "OK");
     t.is((await change(administrator.password, "a new password")).status, 200);
 
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
     t.is((await browser.refresh()).status, 200);
-    t.is(await other.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await other.messageOf(), "UNAUTHORIZED");
     t.is((await other.refresh()).code, "UNAUTHORIZED");
     const again = new Browser(gateway);
     t.is((await again.signIn(administrator.email, administrator.password)).code, "UNAUTHORIZED");
@@ -172,7 +172,7 @@ for (const kind of databaseKinds) {
     const last = browser.copy();
     t.is((await last.refresh()).status, 200);
     clock.now += 1;
-    t.is(await last.whatIsSaid(), "UNAUTHORIZED", "an access token lives no longer than its session");
+    t.is(await last.messageOf(), "UNAUTHORIZED", "an access token lives no longer than its session");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
   });
 
@@ -184,6 +184,6 @@ for (const kind of databaseKinds) {
       await forger.call("auth.signOut");
     }
     t.is((await new Browser(gateway).refresh()).code, "UNAUTHORIZED", "no cookie at all");
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
   });
 }

@@ -41,7 +41,7 @@ test("stopping a key ends all its exchanges while each removes itself", (t) => {
 });
 
 class FakeExchange {
-  place = -1;
+  index = -1;
   readonly route = null;
   hasFailed = false;
   readonly #open: OpenExchanges;
@@ -54,8 +54,8 @@ class FakeExchange {
     this.stream = stream;
   }
 
-  moveTo(place: number): void {
-    this.place = place;
+  moveTo(index: number): void {
+    this.index = index;
   }
 
   keyChanged(key: KnownKey): void {

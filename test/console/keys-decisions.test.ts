@@ -17,8 +17,8 @@ async function setUp(t: ExecutionContext<unknown>) {
   }
   const grace = await addPerson(gateway, "grace@example.com");
   const connected = ["demo/echo", "demo/second", "demo/third"];
-  const wish = { name: "Hers", ownerId: grace.id, models: connected };
-  const { id } = (await keys.create.mutate(wish)).key;
+  const criteria = { name: "Hers", ownerId: grace.id, models: connected };
+  const { id } = (await keys.create.mutate(criteria)).key;
   const open = (path: string, person = {}) =>
     openSignedIn(t, { browser: browser(), gateway, path, ...person });
   return { id, keys, grace, open };

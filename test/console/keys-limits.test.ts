@@ -205,8 +205,8 @@ browserTest("a key shows when its owner's or the gateway's budget is spent", asy
 browserTest("warnings show the budget that they were sent for", async (t) => {
   const gateway = await startPriced(t, {});
   const { admin } = gateway;
-  const wish = { name: "Raised", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.01 } } };
-  const { key, value } = await admin.keys.create.mutate(wish);
+  const criteria = { name: "Raised", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.01 } } };
+  const { key, value } = await admin.keys.create.mutate(criteria);
   t.is((await spendCent(gateway, value)).status, 200);
   const warned = async () => (await admin.keys.usage.query({ id: key.id })).warnings.length > 0;
   await eventually(warned);

@@ -126,8 +126,8 @@ browserTest("the list of keys marks a spent budget", async (t) => {
   const { admin } = gateway;
   const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
   await admin.models.update.mutate({ id: modelId, prices: { input: 1, output: 3 } });
-  const wish = { name: "Spent", models: ["demo/echo"], limits: { budgetsUsd: { month: 1e-9 } } };
-  const { key, value } = await admin.keys.create.mutate(wish);
+  const criteria = { name: "Spent", models: ["demo/echo"], limits: { budgetsUsd: { month: 1e-9 } } };
+  const { key, value } = await admin.keys.create.mutate(criteria);
   await createKey(gateway);
   const percents = async () => (await admin.keys.list.query({})).items.map((item) => item.budgetSpentPercent);
   t.true((await percents()).every((percent) => percent === null));

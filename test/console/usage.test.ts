@@ -162,8 +162,8 @@ browserTest("a refused request shows the reason, no provider and no cost", async
 browserTest("the table, the details and the export name the owner of a spent limit", async (t) => {
   const gateway = await startTestGateway(t, { environment: { PERSON_REQUESTS_PER_MINUTE_MAX: "2" } });
   const use = async (statuses: number[], limits: object) => {
-    const wish = { name: "Limited", models: ["demo/echo"], limits };
-    const { value } = await gateway.admin.keys.create.mutate(wish);
+    const criteria = { name: "Limited", models: ["demo/echo"], limits };
+    const { value } = await gateway.admin.keys.create.mutate(criteria);
     for (const status of statuses)
       t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, status);
   };

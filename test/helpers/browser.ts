@@ -55,7 +55,7 @@ export class Browser {
   }
 
   /** Returns `OK` if the access token still works, otherwise the error code. */
-  async whatIsSaid(): Promise<string> {
+  async messageOf(): Promise<string> {
     return (await this.call("keys.list", { type: "query" })).code ?? "OK";
   }
 }

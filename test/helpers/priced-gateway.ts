@@ -21,7 +21,7 @@ export function spendCent(gateway: Pick<TestGateway, "url">, keyValue: string) {
 }
 
 export async function keyOf(gateway: TestGateway, ownerId: string): Promise<{ id: string; value: string }> {
-  const wish = { name: "Somebody's", models: ["demo/echo"], ownerId };
-  const { key, value } = await gateway.admin.keys.create.mutate(wish);
+  const criteria = { name: "Somebody's", models: ["demo/echo"], ownerId };
+  const { key, value } = await gateway.admin.keys.create.mutate(criteria);
   return { id: key.id, value };
 }

@@ -17,8 +17,8 @@ export function shareLimits(environment: Record<string, string> = {}) {
     });
     const model = await addModel(owner, gateway, upstream);
     const keyWith = async (limits: NewLimits) => {
-      const wish = { name: "Limited", models: [model.slug], limits };
-      const { key, value } = await gateway.admin.keys.create.mutate(wish);
+      const criteria = { name: "Limited", models: [model.slug], limits };
+      const { key, value } = await gateway.admin.keys.create.mutate(criteria);
       return { id: key.id, value, limits: key.limits };
     };
     started = { gateway, upstream, model, clock, keyWith };

@@ -35,8 +35,8 @@ for (const kind of databaseKinds) {
   test(`${kind}: an expired key works again with a later expiry`, async (t) => {
     const { clock, admin, statusWith } = await startWithClock(t, kind);
     const at = (time: number) => new Date(time).toISOString();
-    const wish = { name: "K", models: ["demo/echo"], expiresAt: at(clock.now + 1_000) };
-    const { key, value } = await admin.keys.create.mutate(wish);
+    const criteria = { name: "K", models: ["demo/echo"], expiresAt: at(clock.now + 1_000) };
+    const { key, value } = await admin.keys.create.mutate(criteria);
     t.is(await statusWith(value), 200);
     clock.now += 1_000;
     t.is(await statusWith(value), 401);

@@ -14,8 +14,8 @@ async function priceEcho({ admin }: TestGateway, input: number, output: number):
 }
 
 async function keyWithBudget(gateway: TestGateway, budgetsUsd: object) {
-  const wish = { name: "Budgeted", models: ["demo/echo"], limits: { budgetsUsd } };
-  const { key, value } = await gateway.admin.keys.create.mutate(wish);
+  const criteria = { name: "Budgeted", models: ["demo/echo"], limits: { budgetsUsd } };
+  const { key, value } = await gateway.admin.keys.create.mutate(criteria);
   return { id: key.id, value };
 }
 

@@ -26,8 +26,12 @@ for (const [name, edit] of [
   test(`a member cannot set ${name} on their own key, an administrator can`, async (t) => {
     const { admin } = shared();
     const member = await addPerson(shared(), `${name.replaceAll(" ", ".")}@example.com`);
-    const wish = { name: "K", limits: { ...limits, addressRanges: [...limits.addressRanges] } };
-    const { key } = await admin.keys.create.mutate({ ...wish, expiresAt: inDays(30), ownerId: member.id });
+    const criteria = { name: "K", limits: { ...limits, addressRanges: [...limits.addressRanges] } };
+    const { key } = await admin.keys.create.mutate({
+      ...criteria,
+      expiresAt: inDays(30),
+      ownerId: member.id,
+    });
     const change = { id: key.id, ...structuredClone(edit) } as Parameters<
       typeof admin.keys.setLimits.mutate
     >[0];
@@ -40,8 +44,8 @@ for (const [name, edit] of [
 test("a member can lower an administrator's raised limit, also to the default", async (t) => {
   const gateway = await startTestGateway(t, { environment: { KEY_REQUESTS_PER_MINUTE_MAX: "10" } });
   const member = await addPerson(gateway, "lower@example.com");
-  const wish = { name: "K", ownerId: member.id, limits: { requestsPerMinute: 20 } };
-  const { key } = await gateway.admin.keys.create.mutate(wish);
+  const criteria = { name: "K", ownerId: member.id, limits: { requestsPerMinute: 20 } };
+  const { key } = await gateway.admin.keys.create.mutate(criteria);
   const set = async (requestsPerMinute: number | null) =>
     (await member.console.keys.setLimits.mutate({ id: key.id, limits: { requestsPerMinute } })).limits;
   t.is((await set(15)).requestsPerMinute, 15);
@@ -76,9 +80,9 @@ test("a member can tighten their own limits", async (t) => {
 test("the gateway's defaults are an upper bound for members", async (t) => {
   const gateway = await startTestGateway(t, { environment: { KEY_TOKENS_PER_MINUTE_MAX: "1000" } });
   const { keys } = (await addPerson(gateway, "bob@example.com")).console;
-  const wish = (tokensPerMinute: number) => ({ name: "K", limits: { tokensPerMinute } });
-  await t.throwsAsync(keys.create.mutate(wish(1_001)), { message: /Only an administrator/ });
-  const { key } = await keys.create.mutate(wish(1_000));
+  const criteria = (tokensPerMinute: number) => ({ name: "K", limits: { tokensPerMinute } });
+  await t.throwsAsync(keys.create.mutate(criteria(1_001)), { message: /Only an administrator/ });
+  const { key } = await keys.create.mutate(criteria(1_000));
   await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { tokensPerMinute: 2_000 } });
   const kept = { id: key.id, limits: { tokensPerMinute: 2_000, requestsPerMinute: 5 } };
   t.is(

@@ -80,8 +80,8 @@ function inMinute(times: number[], now: number): number {
 for (const kind of databaseKinds) {
   test(`${kind}: a restarted process keeps its predecessor's limit`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
-    const wish = { name: "Kept", models: ["demo/echo"], limits: { requestsPerMinute: 3 } };
-    const { key, value } = await gateway.admin.keys.create.mutate(wish);
+    const criteria = { name: "Kept", models: ["demo/echo"], limits: { requestsPerMinute: 3 } };
+    const { key, value } = await gateway.admin.keys.create.mutate(criteria);
     for (let request = 0; request < 3; request++) await postChat(gateway, value, chatBody("demo/echo", "x"));
     await gateway.close();
     const again = await startTestGateway(t, { environment: gateway.environment });

@@ -91,8 +91,8 @@ for (const kind of databaseKinds) {
     // A request has five input tokens.
     await gateway.admin.models.update.mutate({ id, prices: { input: 2_000, output: 0 } });
     const member = await addPerson(gateway, "grace@example.com");
-    const wish = { name: "Grace's", models: [slug], ownerId: member.id };
-    const { value } = await gateway.admin.keys.create.mutate(wish);
+    const criteria = { name: "Grace's", models: [slug], ownerId: member.id };
+    const { value } = await gateway.admin.keys.create.mutate(criteria);
     const own = await createKey(gateway, [slug]);
     const send = (keyValue: string) => postChat(gateway, keyValue, chatBody(slug));
 

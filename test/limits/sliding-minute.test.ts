@@ -118,7 +118,7 @@ test("unused entries are dropped", (t) => {
   limiter.sweep();
   t.is(limiter.meters.size, 1);
   now += 60_000;
-  for (const meter of limiter.meters.values()) meter.untoldFrom = null;
+  for (const meter of limiter.meters.values()) meter.unsharedFrom = null;
   limiter.sweep();
   t.is(limiter.meters.size, 0);
   // A returning key is counted where it is seen.

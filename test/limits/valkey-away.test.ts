@@ -80,8 +80,8 @@ if (valkeyProgram) {
       sendCompletion(response);
     });
     const model = await addModel(t, gateway, upstream);
-    const wish = { name: "K", models: [model.slug], limits: { concurrentRequests: 2 } };
-    const { value } = await gateway.admin.keys.create.mutate(wish);
+    const criteria = { name: "K", models: [model.slug], limits: { concurrentRequests: 2 } };
+    const { value } = await gateway.admin.keys.create.mutate(criteria);
     const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
     const holding = [hold(), hold()];
     await eventually(() => held.length === 2);
@@ -111,8 +111,8 @@ if (valkeyProgram) {
       sendCompletion(response);
     });
     const model = await addModel(t, gateway, upstream);
-    const wish = { name: "K", models: [model.slug], limits: { concurrentRequests: 1 } };
-    const { key, value } = await gateway.admin.keys.create.mutate(wish);
+    const criteria = { name: "K", models: [model.slug], limits: { concurrentRequests: 1 } };
+    const { key, value } = await gateway.admin.keys.create.mutate(criteria);
     const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
     await valkey.stop();
     const first = hold();

@@ -31,7 +31,7 @@ if (valkeyProgram) {
         const inMinute = (second: number) => through.filter((at) => at > second - 60 && at <= second).length;
         for (const { waitMs, process } of list) {
           const second = Math.floor((clock.now += waitMs) / 1000);
-          const answer = await processes[process]?.take([holder], 1);
+          const answer = await processes[process]?.reserve([holder], 1);
           if (!answer) return t.fail();
           if ("undo" in answer) {
             t.true(inMinute(second) < requestsPerMinute, "let through above the limit");
@@ -51,20 +51,24 @@ if (valkeyProgram) {
   test.serial("tokens are corrected afterwards: unused ones returned, missing ones added", async (t) => {
     const [one, other] = [await connect(t), await connect(t)];
     const holder = holderOf("key_tokens", { tokensPerMinute: 100 });
-    const first = await one.take([holder], 60);
-    const second = await other.take([holder], 40);
+    const first = await one.reserve([holder], 60);
+    const second = await other.reserve([holder], 40);
     if (!first || !second || !("undo" in first) || !("undo" in second)) return t.fail();
-    const refused = await other.take([holder], 1);
+    const refused = await other.reserve([holder], 1);
     t.regex(refused && "error" in refused ? refused.error.message : "", /used 100,/);
     t.is(refused && "error" in refused ? refused.error.limitedBy : null, "key");
     clock.now += 59_000;
     first.end(-50);
     second.end(5);
     // Each client's commands are ordered, but not across clients.
-    await other.take([holderOf("key_else", {})], 0);
-    t.deepEqual((await one.take([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
+    await other.reserve([holderOf("key_else", {})], 0);
+    t.deepEqual((await one.reserve([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
     clock.now += 1_000;
-    t.deepEqual((await one.take([holder], 1))?.used, [{ requests: 2, tokens: 7 }], "what was missing is new");
+    t.deepEqual(
+      (await one.reserve([holder], 1))?.used,
+      [{ requests: 2, tokens: 7 }],
+      "what was missing is new",
+    );
   });
 
   test.serial("a request refused by one scope is counted in none", async (t) => {
@@ -73,17 +77,17 @@ if (valkeyProgram) {
       holderOf("key_wide", {}),
       holderOf("usr_narrow", { holder: "person", requestsPerMinute: 1 }),
     ];
-    t.truthy(await one.take([key, person], 1));
-    const refused = await one.take([key, person], 1);
+    t.truthy(await one.reserve([key, person], 1));
+    const refused = await one.reserve([key, person], 1);
     t.is(refused && "error" in refused ? refused.error.limitedBy : null, "person");
     t.deepEqual(refused?.used, [
       { requests: 1, tokens: 1 },
       { requests: 1, tokens: 1 },
     ]);
-    const again = await one.take([key], 1);
+    const again = await one.reserve([key], 1);
     t.deepEqual(again?.used, [{ requests: 2, tokens: 2 }]);
     if (again && "undo" in again) again.undo();
-    t.deepEqual((await one.take([key], 1))?.used, [{ requests: 2, tokens: 2 }]);
+    t.deepEqual((await one.reserve([key], 1))?.used, [{ requests: 2, tokens: 2 }]);
   });
 
   test.serial("a request that waited without success is no longer counted", async (t) => {
@@ -100,14 +104,14 @@ if (valkeyProgram) {
     const { admission } = waiting;
     admission?.end(overRecord("key_waiting", { inputTokens: null, outputTokens: null }));
     t.deepEqual(admission?.exactUse, [{ requests: 1, tokens: 10 }]);
-    t.deepEqual((await exact.take([holderOf("key_waiting", {})], 0))?.used, [{ requests: 2, tokens: 10 }]);
+    t.deepEqual((await exact.reserve([holderOf("key_waiting", {})], 0))?.used, [{ requests: 2, tokens: 10 }]);
   });
 
   test.serial("concurrent requests are counted over all processes except dead ones", async (t) => {
     const [one, other] = [await connect(t), await connect(t)];
     const holder = holderOf("key_open", { concurrentRequests: 3 });
     const isIn = async (process: ValkeyLimits) => {
-      const answer = await process.take([holder], 0);
+      const answer = await process.reserve([holder], 0);
       return answer && "undo" in answer ? answer : null;
     };
     const places = [await isIn(one), await isIn(other), await isIn(other)];
@@ -115,7 +119,7 @@ if (valkeyProgram) {
     t.is(await isIn(one), null);
     places[1]?.end(0);
     // Each client's commands are ordered, but not across clients.
-    await other.take([holderOf("key_else", {})], 0);
+    await other.reserve([holderOf("key_else", {})], 0);
     t.truthy(await isIn(one));
     t.is(await isIn(one), null);
     // A dead process's session is not extended.

@@ -38,8 +38,8 @@ for (const kind of databaseKinds) {
       ["total", "budget_total"],
     ] as const) {
       const limits = { budgetsUsd: { [period]: 0 } };
-      const wish = { name: "Broke", models: ["demo/echo"], limits };
-      const { key, value } = await gateway.admin.keys.create.mutate(wish);
+      const criteria = { name: "Broke", models: ["demo/echo"], limits };
+      const { key, value } = await gateway.admin.keys.create.mutate(criteria);
       t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 402);
       t.deepEqual(await endingsOf(gateway, key.id), [["insufficient_quota", "KEY", reason]]);
     }

@@ -108,10 +108,10 @@ for (const kind of databaseKinds) {
         owners: 2,
       }),
     );
-    const wish = { from, to, model: "provider-0/model-1" };
+    const criteria = { from, to, model: "provider-0/model-1" };
     await Promise.all([
-      recomputeCosts(database, wish),
-      recomputeCosts(database, wish),
+      recomputeCosts(database, criteria),
+      recomputeCosts(database, criteria),
       ...[0, 250, 500, 750].map((start) =>
         database.write(({ usageRecords }) => usageRecords.insertAll(more.slice(start, start + 250))),
       ),

@@ -25,12 +25,12 @@ for (const kind of databaseKinds) {
       role: "admin",
     } as const;
     // Less than an hour, so that the query sums the records themselves.
-    const wish = { from: new Date(start + 1), to: new Date(start + 3_598_000) };
+    const criteria = { from: new Date(start + 1), to: new Date(start + 3_598_000) };
     const ask = (usageQueryTimeoutMs: number) =>
       new UsageHistory({
         database,
         limits: { usageQueryTimeoutMs, usageSummaryRowsMax: 10_000 },
-      }).summarize(person, wish, { groupBy: ["apiKeyId", "model"], interval: "hour" });
+      }).summarize(person, criteria, { groupBy: ["apiKeyId", "model"], interval: "hour" });
 
     const error = await t.throwsAsync(ask(1), { instanceOf: QueryTooLongError });
     t.like(toGatewayError(error), { code: "service_unavailable", retryAfterSeconds: 5 });

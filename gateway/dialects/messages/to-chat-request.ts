@@ -56,8 +56,8 @@ function toUser(metadata: unknown): string | undefined {
  */
 function toReasoningEffort(body: Record<string, unknown>): string | undefined {
   const thinking = ifGiven(body["thinking"], "thinking", expectObject) ?? {};
-  const { effort: asked } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
-  const effort = ifGiven(asked, "output_config.effort", expectString);
+  const { effort: requestedEffort } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
+  const effort = ifGiven(requestedEffort, "output_config.effort", expectString);
   if (effort !== undefined && !efforts.includes(effort)) {
     throw invalidValue("output_config.effort", `must be one of ${efforts.join(", ")}`);
   }

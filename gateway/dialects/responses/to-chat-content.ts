@@ -16,7 +16,7 @@ export function toChatContent(content: unknown, param: string): string | Content
 }
 
 /** Converts the content of an earlier assistant message. */
-export function toSaid(content: unknown, param: string): { text: string; refusal: string } {
+export function toTextAndRefusal(content: unknown, param: string): { text: string; refusal: string } {
   if (typeof content === "string") return { text: content, refusal: "" };
   let text = "";
   let refusal = "";

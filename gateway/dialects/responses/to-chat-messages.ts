@@ -46,7 +46,7 @@ function addToTurn(
   const call = toToolCall(item, param, table);
   if (call) turn.call(call);
   else if (item["type"] === "reasoning") turn.think(item, param);
-  else if (isMessage(item) && item["role"] === "assistant") turn.say(item["content"], `${param}.content`);
+  else if (isMessage(item) && item["role"] === "assistant") turn.addText(item["content"], `${param}.content`);
   else return false;
   return true;
 }

@@ -86,16 +86,16 @@ export type ExactCounts = {
   /** False while it may not know all running requests. */
   readonly knowsAll: boolean;
   /** Null without an answer. */
-  take(holders: readonly HolderLimits[], tokens: number): Promise<ExactTake | ExactRefusal | null>;
+  reserve(holders: readonly HolderLimits[], tokens: number): Promise<ExactReservation | ExactRefusal | null>;
   /** The reservation of a request that was admitted without being counted there. */
-  untold(holders: readonly HolderLimits[]): ExactPlace;
+  assumeAdmitted(holders: readonly HolderLimits[]): ExactSlot;
 };
 
 /** A holder's use of its per-minute limits, in all processes. */
 export type HolderUse = { requests: number; tokens: number };
 
 /** The reservation of an admitted request. It is ended once. */
-export type ExactPlace = {
+export type ExactSlot = {
   /** @param tokens the difference to the estimate */
   end(tokens: number): void;
   /** Gives back a request that never started. */
@@ -103,7 +103,7 @@ export type ExactPlace = {
 };
 
 /** The reservation, and each holder's use. */
-export type ExactTake = ExactPlace & { used: HolderUse[] };
+export type ExactReservation = ExactSlot & { used: HolderUse[] };
 
 /** Nothing was counted. */
 export type ExactRefusal = { used: HolderUse[]; error: GatewayError };

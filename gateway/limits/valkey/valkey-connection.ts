@@ -20,7 +20,7 @@ export class ValkeyConnection {
   readonly #options: ValkeyConnectionOptions;
   readonly #client: Redis;
   /** In the order of sending, which is the order of the answers. */
-  readonly #asked = new Set<Asked>();
+  readonly #pending = new Set<PendingCommand>();
   #isThere: boolean | null = null;
   #watch: NodeJS.Timeout | undefined;
   readonly #start: NodeJS.Timeout;
@@ -57,7 +57,7 @@ export class ValkeyConnection {
   }
 
   /** Null without an answer. */
-  ask<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
+  run<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
     if (this.#isThere !== true) return Promise.resolve(null);
     return this.#send(send);
   }
@@ -79,15 +79,15 @@ export class ValkeyConnection {
 
   #send<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
     return new Promise((resolve) => {
-      const asked = { at: performance.now(), noAnswer: () => resolve(null) };
-      this.#asked.add(asked);
+      const pending = { at: performance.now(), noAnswer: () => resolve(null) };
+      this.#pending.add(pending);
       this.#watch ??= setTimeout(() => this.#look(), this.#options.timeoutMs);
       send(this.#client).then(
         (answer) => {
-          if (this.#asked.delete(asked)) resolve(answer);
+          if (this.#pending.delete(pending)) resolve(answer);
         },
         (error: Error) => {
-          if (this.#asked.has(asked)) this.#lose(error.message);
+          if (this.#pending.has(pending)) this.#lose(error.message);
         },
       );
     });
@@ -106,7 +106,7 @@ export class ValkeyConnection {
   #look(): void {
     setImmediate(() => {
       this.#watch = undefined;
-      const [oldest] = this.#asked;
+      const [oldest] = this.#pending;
       if (!oldest) return;
       const leftMs = oldest.at + this.#options.timeoutMs - performance.now();
       if (leftMs > 0) this.#watch = setTimeout(() => this.#look(), leftMs);
@@ -127,13 +127,13 @@ export class ValkeyConnection {
   }
 
   #settleAll(): void {
-    const asked = [...this.#asked];
-    this.#asked.clear();
-    for (const { noAnswer } of asked) noAnswer();
+    const pending = [...this.#pending];
+    this.#pending.clear();
+    for (const { noAnswer } of pending) noAnswer();
   }
 }
 
-type Asked = { at: number; noAnswer: () => void };
+type PendingCommand = { at: number; noAnswer: () => void };
 
 const reconnectWaitMs = 500;
 const connectTimeoutMs = 1_000;

@@ -55,8 +55,8 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
  * maximum of the smallest Claude.
  */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
-  for (const asked of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {
-    if (typeof asked === "number") return asked;
+  for (const requested of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {
+    if (typeof requested === "number") return requested;
   }
   const thinking = ifGiven(body["thinking"], "thinking", expectObject);
   const budget = thinking?.["budget_tokens"];

@@ -37,11 +37,11 @@ function readContent(blocks: unknown[], refusal: string | null): AssistantMessag
       details.push(readReasoningDetail(block, index) ?? []);
     }
   }
-  const saysElse = calls.length > 0 || refusal !== null;
+  const hasOtherContent = calls.length > 0 || refusal !== null;
   const reasoningDetails = details.flat();
   return {
     role: "assistant",
-    content: text === "" && saysElse ? null : text,
+    content: text === "" && hasOtherContent ? null : text,
     refusal,
     ...(reasoning !== "" && { reasoning_content: reasoning }),
     ...(reasoningDetails.length > 0 && { reasoning_details: reasoningDetails }),

@@ -76,15 +76,15 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
  */
 export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const strict: Record<string, unknown> = {};
-  const said: string[] = [];
+  const notes: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    if (isBeyond(keyword, value)) said.push(`${keyword}: ${JSON.stringify(value)}`);
+    if (isBeyond(keyword, value)) notes.push(`${keyword}: ${JSON.stringify(value)}`);
     else strict[keyword === "oneOf" ? "anyOf" : keyword] = toStrictValue(keyword, value);
   }
   if (describesObject(schema)) strict["additionalProperties"] ??= false;
-  if (said.length > 0) {
+  if (notes.length > 0) {
     const { description } = schema;
-    const rules = `(${said.join(", ")})`;
+    const rules = `(${notes.join(", ")})`;
     strict["description"] = typeof description === "string" ? `${description} ${rules}` : rules;
   }
   return strict;

@@ -73,7 +73,7 @@ export const bedrock: Provider = {
         const form = findEmbeddingsForm(model.name);
         return form && { form: "translated", endpoint: endpointOf(model, "invoke"), ...form };
       },
-      meantStatus,
+      effectiveStatus,
     };
   },
 };
@@ -119,8 +119,8 @@ type BedrockHost = {
  */
 function readBedrockHost(baseUrl: string): BedrockHost {
   const url = new URL(baseUrl);
-  const asked = url.searchParams.get("region");
-  if (asked !== null && !/^[a-z0-9-]+$/.test(asked)) {
+  const requested = url.searchParams.get("region");
+  if (requested !== null && !/^[a-z0-9-]+$/.test(requested)) {
     const message =
       "The base URL contains no AWS region. Use a host such as bedrock-runtime.us-east-1.amazonaws.com.";
     throw new GatewayError("invalid_value", message, { param: "baseUrl" });
@@ -132,7 +132,7 @@ function readBedrockHost(baseUrl: string): BedrockHost {
   if (region !== undefined && vpcEndpoint === undefined) {
     url.hostname = url.hostname.replace("bedrock-runtime", "bedrock");
   }
-  return { runtimeUrl, controlUrl: url.href, region: asked ?? region ?? "us-east-1" };
+  return { runtimeUrl, controlUrl: url.href, region: requested ?? region ?? "us-east-1" };
 }
 
 /** bedrock-runtime-fips.us-gov-west-1.amazonaws.com, vpce-0a1b.bedrock-runtime.eu-west-1.vpce.amazonaws.com */
@@ -174,7 +174,7 @@ function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
  * timed out (408).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
  */
-function meantStatus(status: number, body: unknown): number {
+function effectiveStatus(status: number, body: unknown): number {
   if (status === 408) return 504;
   if (status !== 424) return status;
   const original = isObject(body) ? body["originalStatusCode"] : null;

@@ -25,8 +25,8 @@ export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel
   const format = toOutputFormat(body["response_format"], family);
   for (const text of [instruction, format.instruction]) if (text !== undefined) system.push({ text });
 
-  const asked = body["max_completion_tokens"] ?? body["max_tokens"];
-  const maxTokens = ifGiven(asked, "max_tokens", expectNumber);
+  const requested = body["max_completion_tokens"] ?? body["max_tokens"];
+  const maxTokens = ifGiven(requested, "max_tokens", expectNumber);
   const thinking = toThinking(body, { family, model, messages, isToolForced: isForced, maxTokens });
   const { temperature, topP, fields } = toSampling(body, family, thinking.claudeThinks);
   return {
@@ -147,16 +147,16 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
   }
 }
 
-type Asked = Record<"temperature" | "topP" | "topK", number | undefined>;
+type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
  * Newer Claudes reject all of these, older ones while they think. Omits a value of 1, the default, because some reject
  * `temperature` and `top_p` together.
  */
-function claudeSampling(asked: Asked, version: number, thinks: boolean): Sampling {
-  const temperature = unlessOne(asked.temperature);
-  const topP = unlessOne(asked.topP);
-  const { topK } = asked;
+function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {
+  const temperature = unlessOne(requested.temperature);
+  const topP = unlessOne(requested.topP);
+  const { topK } = requested;
   if (version >= 407) {
     refuse(
       { temperature, top_p: topP, top_k: topK },

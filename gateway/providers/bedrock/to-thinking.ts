@@ -116,10 +116,10 @@ const leastOutputTokensMax = 32_000;
  * then rejects thinking. Adaptive models accept it.
  */
 function continuesWithoutThought(messages: ConverseMessage[]): boolean {
-  const asked = messages.findLastIndex(
+  const lastUserIndex = messages.findLastIndex(
     ({ role, content }) => role === "user" && !content.some((block) => "toolResult" in block),
   );
-  const first = messages.slice(asked + 1).find(({ role }) => role === "assistant")?.content[0];
+  const first = messages.slice(lastUserIndex + 1).find(({ role }) => role === "assistant")?.content[0];
   return first !== undefined && !("reasoningContent" in first);
 }
 

@@ -74,18 +74,24 @@ function readChatChoice(choice: unknown, name: "message" | "delta"): object {
     throw upstreamReported(isObject(error) ? error["message"] : error);
   }
   // Azure sends further information about a choice, such as filter results, without a delta.
-  const said = choice[name] ?? (name === "delta" ? {} : null);
-  if (!isObject(said)) throw new Error(`The choice has no ${name}.`);
+  const message = choice[name] ?? (name === "delta" ? {} : null);
+  if (!isObject(message)) throw new Error(`The choice has no ${name}.`);
   return {
     ...choice,
     // Mistral's finish reason for a full context.
     ...(finishReason === "model_length" && { finish_reason: "length" }),
-    [name]: readSaid(said),
+    [name]: readMessage(message),
   };
 }
 
-function readSaid({ content, refusal, reasoning, reasoning_content: own, ...said }: Record<string, unknown>) {
-  const { tool_calls: calls, ...rest } = said;
+function readMessage({
+  content,
+  refusal,
+  reasoning,
+  reasoning_content: own,
+  ...message
+}: Record<string, unknown>) {
+  const { tool_calls: calls, ...rest } = message;
   // OpenRouter, Groq and newer vLLM name it `reasoning`. Mistral has a content part for it.
   const thoughts = toText(own) || toText(reasoning) || toText(content, "thinking");
   return {

@@ -47,13 +47,13 @@ export const gemini: Provider = {
         createStreamReader: () => new GenerateStreamReader(),
       }),
       embeddings: ({ name }) => geminiEmbeddings(endpoint(`${modelPath(name)}:batchEmbedContents`)),
-      meantStatus,
+      effectiveStatus,
     };
   },
 };
 
 /** Google answers 400 to an unknown key, as to an invalid request. */
-function meantStatus(status: number, body: unknown): number {
+function effectiveStatus(status: number, body: unknown): number {
   return status === 400 && errorReasons(body).includes("API_KEY_INVALID") ? 401 : status;
 }
 

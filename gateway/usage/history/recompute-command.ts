@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { Database } from "../../../db/database.ts";
 import { StartError } from "../../errors.ts";
 import { parseMoment } from "./parse-moment.ts";
-import { recomputeCosts, type RecomputedModel, type RecomputeWish } from "./recompute-costs.ts";
+import { recomputeCosts, type RecomputedModel, type RecomputeRange } from "./recompute-costs.ts";
 
 /**
  * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: recomputes the costs of a period with
@@ -11,24 +11,24 @@ import { recomputeCosts, type RecomputedModel, type RecomputeWish } from "./reco
 export async function recomputeCommand(
   database: Database,
   parameters: string[],
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
-  const wish = readWish(parameters);
-  let saidAt = performance.now();
-  const results = await recomputeCosts(database, wish, (time) => {
-    if (performance.now() - saidAt < progressIntervalMs) return;
-    saidAt = performance.now();
-    say(
+  const range = readRange(parameters);
+  let reportedAt = performance.now();
+  const results = await recomputeCosts(database, range, (time) => {
+    if (performance.now() - reportedAt < progressIntervalMs) return;
+    reportedAt = performance.now();
+    print(
       `Done up to ${time.toISOString()}. After an interruption, continue with --from ${time.toISOString()}`,
     );
   });
-  if (results.length === 0) return say("No requests to these models in this period.");
-  for (const result of results) say(describe(result));
+  if (results.length === 0) return print("No requests to these models in this period.");
+  for (const result of results) print(describe(result));
 }
 
 const progressIntervalMs = 5_000;
 
-function readWish(parameters: string[]): RecomputeWish {
+function readRange(parameters: string[]): RecomputeRange {
   try {
     const { values } = parseArgs({
       args: parameters,

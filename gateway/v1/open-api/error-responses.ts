@@ -15,10 +15,10 @@ export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialec
   return Object.fromEntries(
     [...byStatus]
       .toSorted(([a], [b]) => a - b)
-      .map(([status, said]) => [
+      .map(([status, descriptions]) => [
         status,
         {
-          description: said.join("\n\n"),
+          description: descriptions.join("\n\n"),
           headers: {
             "x-request-id": { $ref: "#/components/headers/x-request-id" },
             ...([429, 503].includes(status) && {

@@ -59,9 +59,9 @@ function requestMembers(): fc.Arbitrary<JsonMembers> {
 test("the upstream receives the client's bytes except for model and stream usage", (t) => {
   const property = fc.property(requestMembers(), fc.integer(), (members, seed) => {
     const text = spellObject(members, seededRandom(seed), plainKeys);
-    const said = JSON.parse(text);
-    const expected = { ...said, model: upstreamModel.name };
-    if (said.stream === true) expected.stream_options = { ...said.stream_options, include_usage: true };
+    const choice = JSON.parse(text);
+    const expected = { ...choice, model: upstreamModel.name };
+    if (choice.stream === true) expected.stream_options = { ...choice.stream_options, include_usage: true };
     assert.deepEqual(JSON.parse(splice(text)), expected);
   });
   t.notThrows(() => fc.assert(property, { numRuns: 150 }));
@@ -131,13 +131,13 @@ for (const doubled of [
   `{"model":"c/d",${messages},"stream_options":{"include_usage":false},"stream":true,"stream_options":{"x":1}}`,
 ]) {
   test(`of a duplicated member the upstream receives the checked one: ${doubled}`, (t) => {
-    const said = JSON.parse(doubled);
-    const isStream = said.stream === true;
+    const choice = JSON.parse(doubled);
+    const isStream = choice.stream === true;
     const text = splice(doubled);
     t.deepEqual(JSON.parse(text), {
-      ...said,
+      ...choice,
       model: upstreamModel.name,
-      ...(isStream && { stream_options: { ...said.stream_options, include_usage: true } }),
+      ...(isStream && { stream_options: { ...choice.stream_options, include_usage: true } }),
     });
     for (const name of ["model", "stream", "stream_options"]) t.true(text.split(`"${name}":`).length <= 2);
   });

@@ -30,8 +30,8 @@ test("Claude's thoughts survive Bedrock's form", (t) => {
       { role: "user", content: results },
     ],
   });
-  const [, said] = request["messages"] as { content: Record<string, Record<string, unknown>>[] }[];
-  t.deepEqual(said?.content[0], { reasoningContent: { reasoningText: { text: "The tool.", signature } } });
+  const [, choice] = request["messages"] as { content: Record<string, Record<string, unknown>>[] }[];
+  t.deepEqual(choice?.content[0], { reasoningContent: { reasoningText: { text: "The tool.", signature } } });
 });
 
 test("an Anthropic response survives the translation to chat completions and back", (t) => {

@@ -57,12 +57,12 @@ test("Gemini's signatures are returned to Gemini", (t) => {
       ),
     ),
   );
-  for (const said of [whole.content, streamed.content]) {
+  for (const choice of [whole.content, streamed.content]) {
     const request = buildVia("gemini", "gemini-3-pro-preview", {
       tools,
       messages: [
         { role: "user", content: "Hi" },
-        { role: "assistant", content: said },
+        { role: "assistant", content: choice },
         { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "1" }] },
       ],
     });
@@ -100,10 +100,10 @@ test("thoughts of any format are returned unchanged, in a stream, too", (t) => {
     }),
     says({ content: "Hi" }, "stop"),
   ];
-  const { content: said } = putTogether(readEvents(writeStream(pieces, null)));
+  const { content: choice } = putTogether(readEvents(writeStream(pieces, null)));
   const [, turn] = toChatMessages(
     { role: "user", content: "Hi" },
-    { role: "assistant", content: said },
+    { role: "assistant", content: choice },
   ) as Record<string, unknown>[];
   t.deepEqual(turn, {
     role: "assistant",

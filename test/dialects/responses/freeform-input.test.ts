@@ -2,11 +2,11 @@ import test from "ava";
 import fc from "fast-check";
 import { FreeformInput } from "../../../gateway/dialects/responses/freeform-input.ts";
 
-function readIn(pieces: string[]): { said: string; text: string } {
+function readIn(pieces: string[]): { choice: string; text: string } {
   const input = new FreeformInput();
-  const said = pieces.map((piece) => input.push(piece)).join("");
-  const { text, unsaid } = input.finish();
-  return { said: said + unsaid, text };
+  const choice = pieces.map((piece) => input.push(piece)).join("");
+  const { text, remaining } = input.finish();
+  return { choice: choice + remaining, text };
 }
 
 /** Returns the text cut at these positions. */
@@ -28,8 +28,8 @@ test("any text is read from any JSON spelling, however it is cut", (t) => {
   });
   fc.assert(
     fc.property(spelled, fc.array(fc.nat(), { maxLength: 8 }), ({ text, args }, places) => {
-      t.deepEqual(readIn(cut(args, places)), { said: text, text });
-      t.deepEqual(readIn([...args]), { said: text, text });
+      t.deepEqual(readIn(cut(args, places)), { choice: text, text });
+      t.deepEqual(readIn([...args]), { choice: text, text });
     }),
   );
   t.pass();
@@ -43,7 +43,7 @@ test("half a character is never emitted", (t) => {
 
 test("a truncated response emits the text received so far", (t) => {
   t.deepEqual(readIn(['{"input":"*** Begin', " Patch\\n*** Add", "\\"]), {
-    said: "*** Begin Patch\n*** Add",
+    choice: "*** Begin Patch\n*** Add",
     text: "*** Begin Patch\n*** Add",
   });
 });

@@ -70,13 +70,13 @@ test("streamed pieces are joined thought by thought", (t) => {
   collector.add([piece(0, { signature: "s" }), piece(1, { text: "c" })]);
   collector.add([{ type: "reasoning.encrypted", format: "f", index: 2, data: "x" }]);
   collector.add([{ type: "reasoning.encrypted", format: "f", index: 2, data: "y" }]);
-  t.deepEqual(collector.take(), [
+  t.deepEqual(collector.drain(), [
     piece(0, { text: "ab", signature: "s" }),
     piece(1, { text: "c" }),
     { type: "reasoning.encrypted", format: "f", index: 2, data: "x" },
     { type: "reasoning.encrypted", format: "f", index: 2, data: "y" },
   ]);
-  t.deepEqual(collector.take(), []);
+  t.deepEqual(collector.drain(), []);
 });
 
 const asked = { model: "a/b", include: ["reasoning.encrypted_content"] };
@@ -139,9 +139,9 @@ test("a client that does not ask for them receives thoughts without sealed conte
 });
 
 test("of two adjacent responses only the last one's thoughts are restored", (t) => {
-  const answer = (said: string) => {
-    const text: ChunkChoice = { index: 0, delta: { content: said }, finish_reason: "stop" };
-    return itemsOf([claude(0, { text: `about ${said}`, signature: "s" }), text], asked);
+  const answer = (choice: string) => {
+    const text: ChunkChoice = { index: 0, delta: { content: choice }, finish_reason: "stop" };
+    return itemsOf([claude(0, { text: `about ${choice}`, signature: "s" }), text], asked);
   };
   const { messages } = responses.toChatRequest(
     requestFrom({ ...asked, input: [...answer("a"), ...answer("b")] }),

@@ -63,20 +63,24 @@ test("the models endpoint lists model names", (t) => {
 });
 
 test("an account without credit is distinguished from an invalid request", (t) => {
-  const { meantStatus } = connect();
+  const { effectiveStatus } = connect();
   const error = (message: unknown) => ({ type: "error", error: { type: "invalid_request_error", message } });
   t.is(
-    meantStatus?.(400, error("Your credit balance is too low to access the Anthropic API. Please go to …")),
+    effectiveStatus?.(
+      400,
+      error("Your credit balance is too low to access the Anthropic API. Please go to …"),
+    ),
     402,
   );
   t.is(
-    meantStatus?.(
+    effectiveStatus?.(
       400,
       error("You have reached your specified API usage limits. You will regain access on …"),
     ),
     402,
   );
-  t.is(meantStatus?.(400, error("max_tokens: Field required")), 400);
-  t.is(meantStatus?.(529, error("Your credit balance is too low")), 529);
-  for (const body of [null, "", [], {}, error(null), { error: "text" }]) t.is(meantStatus?.(400, body), 400);
+  t.is(effectiveStatus?.(400, error("max_tokens: Field required")), 400);
+  t.is(effectiveStatus?.(529, error("Your credit balance is too low")), 529);
+  for (const body of [null, "", [], {}, error(null), { error: "text" }])
+    t.is(effectiveStatus?.(400, body), 400);
 });

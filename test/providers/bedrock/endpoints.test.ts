@@ -133,13 +133,13 @@ test("the model list names the models for text and embeddings", (t) => {
 });
 
 test("a model failure or timeout is the upstream's failure, not the client's", (t) => {
-  const { meantStatus } = connect();
-  t.is(meantStatus?.(408, { message: "Model has timed out in processing the request." }), 504);
-  t.is(meantStatus?.(424, { message: "The model failed.", originalStatusCode: 503 }), 503);
+  const { effectiveStatus } = connect();
+  t.is(effectiveStatus?.(408, { message: "Model has timed out in processing the request." }), 504);
+  t.is(effectiveStatus?.(424, { message: "The model failed.", originalStatusCode: 503 }), 503);
   for (const body of [null, {}, [], { originalStatusCode: 200 }, { originalStatusCode: "503" }]) {
-    t.is(meantStatus?.(424, body), 500);
+    t.is(effectiveStatus?.(424, body), 500);
   }
   for (const status of [400, 403, 404, 429, 500, 503]) {
-    t.is(meantStatus?.(status, { message: "…", originalStatusCode: 424 }), status);
+    t.is(effectiveStatus?.(status, { message: "…", originalStatusCode: 424 }), status);
   }
 });

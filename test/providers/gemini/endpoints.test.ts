@@ -65,7 +65,7 @@ test("the model list is one page of chat and embedding models", (t) => {
 });
 
 test("a key unknown to Google becomes 401, and other errors keep their status", (t) => {
-  const { meantStatus } = connect();
+  const { effectiveStatus } = connect();
   const error = (reason: string) => ({
     error: {
       code: 400,
@@ -77,11 +77,11 @@ test("a key unknown to Google becomes 401, and other errors keep their status", 
       ],
     },
   });
-  t.is(meantStatus?.(400, error("API_KEY_INVALID")), 401);
-  t.is(meantStatus?.(400, [error("API_KEY_INVALID")]), 401);
-  t.is(meantStatus?.(400, error("OTHER")), 400);
-  t.is(meantStatus?.(503, error("API_KEY_INVALID")), 503);
+  t.is(effectiveStatus?.(400, error("API_KEY_INVALID")), 401);
+  t.is(effectiveStatus?.(400, [error("API_KEY_INVALID")]), 401);
+  t.is(effectiveStatus?.(400, error("OTHER")), 400);
+  t.is(effectiveStatus?.(503, error("API_KEY_INVALID")), 503);
   for (const body of [null, [], {}, { error: "x" }, { error: { details: [null] } }]) {
-    t.is(meantStatus?.(400, body), 400);
+    t.is(effectiveStatus?.(400, body), 400);
   }
 });
