@@ -12,7 +12,7 @@ browserTest("a person changes their name and password", async (t) => {
   await assertAccessible(t, page);
   await page.getByLabel("Name").fill("Ada Lovelace");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Your name is changed.").waitFor();
+  await page.getByText("Name changed.").waitFor();
   t.is(await page.getByRole("link", { name: "Ada Lovelace" }).count(), 1);
 
   await page.getByLabel("Current password").fill("not the password");
@@ -51,7 +51,7 @@ browserTest("a sign-in during an edit loses no input", async (t) => {
   await page.getByRole("dialog").getByLabel("Password").fill(administrator.password);
   await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
   // The refused call waits for the sign-in and is then sent.
-  await page.getByText("Your name is changed.").waitFor();
+  await page.getByText("Name changed.").waitFor();
   t.is(await page.getByLabel("Name").inputValue(), "Countess");
 });
 
@@ -59,18 +59,18 @@ browserTest("the printed link creates the first administrator once", async (t) =
   const gateway = await startTestGateway(t, { withoutAdministrator: true });
   const path = `/set-up?token=${gateway.services.accounts.setUpToken}`;
   const wrong = await openConsole(t, { browser: browser(), gateway, path: "/set-up?token=wrong" });
-  await wrong.getByRole("heading", { name: "This link does not work" }).waitFor();
+  await wrong.getByRole("heading", { name: "This link is invalid" }).waitFor();
   t.is(await wrong.getByRole("textbox").count(), 0, "nobody fills a form in for nothing");
   await assertAccessible(t, wrong);
   const page = await openConsole(t, { browser: browser(), gateway, path });
   const slow = await openConsole(t, { browser: browser(), gateway, path });
   await slow.getByLabel("Name").fill("Eve");
-  await slow.getByLabel("E-mail").fill("eve@example.com");
+  await slow.getByLabel("Email").fill("eve@example.com");
   await slow.getByLabel("Password").fill("correct horse battery");
   await page.getByLabel("Name").and(page.locator(":focus")).waitFor();
   await page.keyboard.type("Ada");
   await assertAccessible(t, page);
-  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Email").fill("ada@example.com");
   await page.getByLabel("Password").pressSequentially("short");
   await page.getByRole("button", { name: "Create administrator" }).click();
   await page.locator("[aria-invalid=true]").waitFor();

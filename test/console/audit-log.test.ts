@@ -32,7 +32,7 @@ browserTest("the audit log lists actions and filters by action, person, time and
   const details = [
     "Laptop → Old laptop",
     "Budget per day: 0.001 → none",
-    "Budget per week: none → 5",
+    "Weekly budget: none → 5",
     "Added: demo/echo",
     "Invited again: no",
     "Used: invitation link",
@@ -64,7 +64,7 @@ browserTest("the audit log lists actions and filters by action, person, time and
   await page.waitForURL(/\?actor=usr_\w+&period=week$/);
   await page.getByRole("link", { name: "Server" }).waitFor();
   await page.goto("/audit-log?action=key.delete");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No entries match").waitFor();
   await assertAccessible(t, page);
 });
 

@@ -24,8 +24,8 @@ browserTest("the table and the request details show why a provider failed", asyn
       .getByRole("button", { name: /details of the request/ })
       .click();
     const dialog = page.getByRole("dialog", { name: "Request" });
-    t.is(await dialog.locator("dt", { hasText: "Why" }).locator("+ dd").innerText(), why);
-    t.is(await dialog.locator("dt", { hasText: "Refused by" }).count(), 0);
+    t.is(await dialog.locator("dt", { hasText: "Reason" }).locator("+ dd").innerText(), why);
+    t.is(await dialog.locator("dt", { hasText: "Rejected by" }).count(), 0);
     await assertAccessible(t, page);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });

@@ -29,7 +29,7 @@ browserTest("a newcomer creates, uses, inspects and deletes a key in the first h
   const path = `/set-up?token=${gateway.services.accounts.setUpToken}`;
   const page = await openConsole(t, { browser: browser(), gateway, path });
   await page.getByLabel("Name").fill("Ada");
-  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Email").fill("ada@example.com");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Create administrator" }).click();
 
@@ -52,7 +52,7 @@ browserTest("a newcomer creates, uses, inspects and deletes a key in the first h
   const dialog = page.getByRole("dialog", { name: "First of mine is ready" });
   await dialog.getByRole("button", { name: "Copy key" }).click();
   const apiKey = await page.evaluate<string>("navigator.clipboard.readText()");
-  await dialog.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await dialog.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByRole("heading", { name: "First of mine" }).waitFor();
 
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 });

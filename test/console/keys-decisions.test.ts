@@ -65,7 +65,7 @@ browserTest("a member cannot select a model that an administrator removed", asyn
   await grace.console.keys.setModels.mutate({ id, models: [] });
   await keys.setModels.mutate({ id, models: ["demo/third"] });
   const page = await open(`/keys/${id}`, grace);
-  await page.getByText("Only an administrator can connect these models again.").waitFor();
+  await page.getByText("Only an administrator can reconnect these models.").waitFor();
   await assertAccessible(t, page);
 
   await page.getByRole("button", { name: "Edit models" }).click();
@@ -88,14 +88,14 @@ browserTest("an administrator sees and reverts what the owner cannot", async (t)
   const { id, keys, open } = await setUp(t);
   const page = await open(`/keys/${id}`);
   await page.getByRole("button", { name: "Deactivate" }).click();
-  await page.getByRole("dialog").getByText("Only an administrator can activate it again.").waitFor();
+  await page.getByRole("dialog").getByText("Only an administrator can reactivate it.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 
-  const notice = page.getByText("Only an administrator can connect these models again.");
+  const notice = page.getByText("Only an administrator can reconnect these models.");
   for (const isRemoved of [true, false]) {
     await page.getByRole("button", { name: "Edit models" }).click();
     await page.getByRole("checkbox", { name: "demo/second" }).setChecked(!isRemoved);
-    const warning = page.getByText("Only an administrator can connect the removed models again.");
+    const warning = page.getByText("Only an administrator can reconnect removed models.");
     await warning.waitFor({ state: isRemoved ? "visible" : "detached" });
     await assertAccessible(t, page);
     await page.getByRole("button", { name: "Save models" }).click();

@@ -72,8 +72,8 @@ browserTest("a key is deleted only by typing its name, and its usage stays", asy
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   await page.getByRole("button", { name: "More about this key" }).press("Enter");
-  await page.getByRole("menuitem", { name: "Copy id" }).press("Enter");
-  await page.getByText("Id copied").waitFor();
+  await page.getByRole("menuitem", { name: "Copy ID" }).press("Enter");
+  await page.getByText("ID copied").waitFor();
   t.is(await page.evaluate("navigator.clipboard.readText()"), id);
   t.is(await page.evaluate(focused), "More about this key");
 
@@ -98,7 +98,7 @@ browserTest("a key is deleted only by typing its name, and its usage stays", asy
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
   t.is((await usageOf(gateway, id)).length, 1);
   await page.goto(`/keys/${id}`);
-  await page.getByRole("heading", { name: "There is no such key" }).waitFor();
+  await page.getByRole("heading", { name: "Key not found" }).waitFor();
   await assertAccessible(t, page);
 });
 
@@ -109,14 +109,14 @@ browserTest("a rotated key has a new value, and the old one expires as announced
   const status = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
   const rotate = async (overlap: string, said: string) => {
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
-    await page.getByLabel("The old value goes on working for").click();
+    await page.getByLabel("Keep the old value valid for").click();
     await page.getByRole("option", { name: overlap }).click();
     await page.getByRole("button", { name: "Rotate key" }).click();
     const dialog = page.getByRole("dialog", { name: "New value of Test key" });
     await dialog.getByText(said).waitFor();
     await page.keyboard.press("Escape");
     await dialog.getByRole("button", { name: "Copy key" }).click();
-    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });
     return page.evaluate<string>("navigator.clipboard.readText()");
   };
@@ -128,7 +128,7 @@ browserTest("a rotated key has a new value, and the old one expires as announced
   const second = await rotate("24 hours", "goes on working until");
   t.deepEqual([await status(value), await status(second)], [200, 200]);
   await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
-  const third = await rotate("It stops now", "has stopped working");
+  const third = await rotate("Expire now", "has expired");
   t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
 });
 
@@ -175,7 +175,7 @@ browserTest("a member cannot open another person's key", async (t) => {
   const { id } = await createKey(gateway);
   const grace = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, ...grace });
-  await page.getByRole("heading", { name: "There is no such key" }).waitFor();
+  await page.getByRole("heading", { name: "Key not found" }).waitFor();
   await page.getByRole("link", { name: "Show all keys" }).click();
   await page.getByText("No keys yet").waitFor();
   await assertAccessible(t, page);

@@ -36,8 +36,8 @@ browserTest("keys are searched, filtered and paged, and the URL keeps the state"
   await page.getByLabel("Status").click();
   await page.getByRole("option", { name: "Deactivated (1)" }).waitFor();
   await page.getByRole("option", { name: "Active (0)" }).click();
-  await page.getByText("No key matches").waitFor();
-  await page.getByRole("link", { name: "Show all keys" }).click();
+  await page.getByText("No keys match").waitFor();
+  await page.getByRole("link", { name: "Clear filters" }).click();
   await page.getByRole("link", { name: "Laptop" }).waitFor();
   t.is(await page.getByRole("searchbox").inputValue(), "");
   await page.getByText("Any status (62)").waitFor();
@@ -77,8 +77,8 @@ browserTest("the row menu deactivates, activates, copies the id, deletes and kee
     await row.getByRole("button", { name: "Actions for Test key" }).press("Enter");
     await page.getByRole("menuitem", { name: item }).press("Enter");
   };
-  await choose("Copy id");
-  await page.getByText("Id copied").waitFor();
+  await choose("Copy ID");
+  await page.getByText("ID copied").waitFor();
   t.is(await page.evaluate("navigator.clipboard.readText()"), id);
 
   await choose("Deactivate");
@@ -134,7 +134,7 @@ browserTest("the list of keys marks a spent budget", async (t) => {
   await postChat(gateway, value, chatBody("demo/echo"));
   await eventually(async () => (await percents()).includes(100));
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  await page.getByText("Budget spent").click();
+  await page.getByText("Budget exceeded").click();
   await page.waitForURL(`**/keys/${key.id}?tab=limits`);
   await admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { month: 5 } } });
   t.true(

@@ -22,14 +22,14 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   await page.getByRole("checkbox", { name: "demo/echo" }).uncheck();
   await page.getByText("5 added, 1 removed").waitFor();
 
-  const guard = page.getByRole("dialog", { name: "Leave without saving?" });
+  const guard = page.getByRole("dialog", { name: "Discard changes?" });
   for (const leave of [
     () => page.getByRole("link", { name: "Snippets" }).click(),
     () => page.getByRole("link", { name: "Overview" }).first().click(),
     () => page.evaluate("history.back()"),
   ]) {
     await leave();
-    await guard.getByRole("button", { name: "Stay here" }).click();
+    await guard.getByRole("button", { name: "Stay" }).click();
     await guard.waitFor({ state: "detached" });
   }
   await page.getByRole("button", { name: "Save models" }).click();
@@ -63,9 +63,9 @@ async function openTwice(t: Parameters<typeof openSignedIn>[0], gateway: TestGat
 }
 
 for (const { choice, expected } of [
-  { choice: "Keep both changes", expected: ["many/model-1", "many/model-2"] },
-  { choice: "Only mine", expected: ["demo/echo", "many/model-2"] },
-  { choice: "Only theirs", expected: ["many/model-1"] },
+  { choice: "Keep both", expected: ["many/model-1", "many/model-2"] },
+  { choice: "Keep mine", expected: ["demo/echo", "many/model-2"] },
+  { choice: "Discard mine", expected: ["many/model-1"] },
 ]) {
   browserTest(`of two tabs that change a key's models, the later decides: ${choice}`, async (t) => {
     const gateway = await startTestGateway(t);
@@ -86,7 +86,7 @@ for (const { choice, expected } of [
     await assertAccessible(t, second);
 
     await second.getByRole("button", { name: choice }).click();
-    if (choice !== "Only theirs") await second.getByRole("button", { name: "Save models" }).click();
+    if (choice !== "Discard mine") await second.getByRole("button", { name: "Save models" }).click();
     await second.getByRole("button", { name: "Edit models" }).waitFor();
     t.deepEqual((await gateway.admin.keys.get.query({ id })).models, expected);
   });
@@ -114,11 +114,11 @@ browserTest("a conflicting name overwrites only after the other one was seen", a
   await page.keyboard.type("Mine");
   await gateway.admin.keys.rename.mutate({ id, name: "<b>Theirs</b>" });
   await page.keyboard.press("Enter");
-  await page.getByText("Somebody renamed it meanwhile, to <b>Theirs</b>.").waitFor();
+  await page.getByText("Someone else renamed it to <b>Theirs</b>.").waitFor();
   t.is(await page.getByRole("textbox", { name: "Name" }).inputValue(), "Mine");
   t.is((await gateway.admin.keys.get.query({ id })).name, "<b>Theirs</b>");
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Rename all the same" }).click();
+  await page.getByRole("button", { name: "Rename anyway" }).click();
   await page.getByRole("heading", { name: "Mine" }).waitFor();
   t.is((await gateway.admin.keys.get.query({ id })).name, "Mine");
 });

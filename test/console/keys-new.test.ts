@@ -41,7 +41,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   // Clearing the search keeps the selection and does not submit the form.
   await press("Home", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
   await page.getByRole("checkbox", { name: "All of first" }).waitFor();
-  await page.getByRole("button", { name: "Only chosen" }).press("Enter");
+  await page.getByRole("button", { name: "Selected only" }).press("Enter");
   t.is(await page.getByRole("checkbox").count(), 13 + 2);
   await page.getByRole("button", { name: "Create key" }).press("Enter");
 
@@ -56,8 +56,8 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
 browserTest("the value is shown once, until its storage is confirmed", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  await page.getByRole("link", { name: "New key" }).click();
-  await page.getByRole("heading", { name: "New key" }).waitFor();
+  await page.getByRole("link", { name: "Create key" }).click();
+  await page.getByRole("heading", { name: "Create key" }).waitFor();
   await page.getByLabel("Name").fill("Night build");
   await page.getByRole("checkbox", { name: "All of demo" }).check();
   await assertAccessible(t, page);
@@ -81,7 +81,7 @@ browserTest("the value is shown once, until its storage is confirmed", async (t)
     (await dialog.getByRole("region", { name: "Try it" }).getByRole("tabpanel").innerText()).includes(value),
   );
 
-  await dialog.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await dialog.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByRole("heading", { name: "Night build" }).waitFor();
   t.regex(page.url(), /\/keys\/key_\w+$/);
   t.false((await page.content()).includes(value));
@@ -104,7 +104,7 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   const dialog = page.getByRole("dialog", { name: "For a month is made, but can call nothing yet" });
   await dialog.getByText("No model is connected to the key yet").waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByText("in 30 days", { exact: true }).waitFor();
   const [month] = (await grace.console.keys.list.query()).items;
   t.is(month?.owner?.id, grace.id);
@@ -121,8 +121,8 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("The key has no limits of its own yet.").waitFor();
-  await page.getByRole("button", { name: "I have stored it, set limits" }).click();
-  await page.getByLabel("Budget per day").waitFor();
+  await page.getByRole("button", { name: "Done, set limits" }).click();
+  await page.getByLabel("Daily budget").waitFor();
   const [year] = (await gateway.admin.keys.list.query()).items;
   const lastMoment = new Date(year?.expiresAt ?? "");
   const localDay = await page.evaluate<string>(`new Date(${lastMoment.getTime()}).toString()`);
@@ -165,7 +165,7 @@ browserTest("an error about the expiry disappears when another one is selected",
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "In 7 days" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const said = page.getByText("The expiry is in the past. Choose a later time.");
+  const said = page.getByText("Expiry date is in the past. Choose a later time.");
   await said.waitFor();
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "Never" }).click();
@@ -180,15 +180,15 @@ browserTest("leaving warns about unsaved input", async (t) => {
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
   await page.getByLabel("Name").fill("Half a key");
   await page.getByRole("link", { name: "API keys" }).first().click();
-  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  const dialog = page.getByRole("dialog", { name: "Discard changes?" });
   await dialog.waitFor();
   await assertAccessible(t, page);
-  await dialog.getByRole("button", { name: "Stay here" }).click();
+  await dialog.getByRole("button", { name: "Stay" }).click();
   t.is(await page.getByLabel("Name").inputValue(), "Half a key");
   await page.getByRole("link", { name: "Cancel" }).click();
   await dialog.getByRole("button", { name: "Leave" }).click();
   await page.getByRole("heading", { name: "API keys" }).waitFor();
-  await page.getByRole("link", { name: "New key" }).click();
+  await page.getByRole("link", { name: "Create key" }).click();
   await page.getByRole("link", { name: "Cancel" }).click();
   await page.getByRole("heading", { name: "API keys" }).waitFor();
 });
@@ -203,7 +203,7 @@ browserTest("a member creates their own keys, and reads what to do without model
   await assertAccessible(t, page);
   await page.getByLabel("Name").fill("Hers");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByText("This key can call nothing").waitFor();
   t.is((await grace.console.keys.list.query()).items[0]?.owner?.id, grace.id);
 });

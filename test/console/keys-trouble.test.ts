@@ -12,11 +12,11 @@ browserTest("names that look like code are shown as text everywhere", async (t) 
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
   for (const name of hostileNames) {
-    await page.getByRole("heading", { name: "New key" }).waitFor();
+    await page.getByRole("heading", { name: "Create key" }).waitFor();
     await page.getByRole("textbox", { name: "Name" }).fill(name);
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByRole("dialog", { name: `${name} is made, but can call nothing yet` }).waitFor();
-    await page.getByRole("button", { name: "I have stored it", exact: true }).click();
+    await page.getByRole("button", { name: "Done", exact: true }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
     await page.getByRole("button", { name: "More about this key" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
@@ -43,7 +43,7 @@ browserTest("a session that ends during an edit costs a password and no input", 
   const dialog = page.getByRole("dialog", { name: "Sign in again" });
   await dialog.waitFor();
   await assertAccessible(t, page);
-  t.is(await page.getByLabel("E-mail").inputValue(), administrator.email);
+  t.is(await page.getByLabel("Email").inputValue(), administrator.email);
   await page.getByLabel("Password").fill(administrator.password);
   await page.keyboard.press("Enter");
   await page.getByText("Models saved").waitFor();
@@ -56,7 +56,7 @@ browserTest("an open page reconnects to a restarted gateway and keeps the input"
   await page.getByRole("checkbox", { name: "many/model-3" }).check();
   await gateway.close();
   await page.getByRole("button", { name: "Save models" }).click();
-  await page.getByText("The gateway cannot be reached.").first().waitFor();
+  await page.getByText("The gateway is unreachable.").first().waitFor();
   await assertAccessible(t, page);
 
   const again = await startTestGateway(t, {
@@ -76,7 +76,7 @@ browserTest("an unavailable database is reported and retried", async (t) => {
   await page.getByRole("link", { name: "Test key" }).waitFor();
   const thaw = freeze(gateway);
   await page.getByRole("link", { name: "Test key" }).click();
-  const notice = page.getByRole("alert").filter({ hasText: "The key cannot be shown" });
+  const notice = page.getByRole("alert").filter({ hasText: "Couldn't load key" });
   t.regex(await notice.innerText(), /cannot reach its database.*Request req_/s);
   await assertAccessible(t, page);
   t.regex(page.url(), new RegExp(`/keys/${id}$`));

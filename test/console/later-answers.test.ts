@@ -80,7 +80,7 @@ browserTest("input typed during a save is kept, and leaving warns about it", asy
   t.is(await page.getByLabel("Requests per minute").inputValue(), "60");
   t.is(await page.getByLabel("Tokens per minute").inputValue(), "12345");
   await page.getByRole("link", { name: "Snippets" }).click();
-  const guard = page.getByRole("dialog", { name: "Leave without saving?" });
+  const guard = page.getByRole("dialog", { name: "Discard changes?" });
   await guard.getByRole("button", { name: "Leave" }).click();
 
   await page.goto("/models/demo/echo");
@@ -131,15 +131,15 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
     baseUrl: "http://127.0.0.1:9/v1",
   });
   await gateway.admin.models.create.mutate({ slug: "test/model", providerId: id, upstreamModel: "m" });
-  const guard = (page: Page) => page.getByRole("dialog", { name: "Leave without saving?" });
+  const guard = (page: Page) => page.getByRole("dialog", { name: "Discard changes?" });
   for (const [path, field] of [
     ["/models/test/model", "Context window"],
-    [`/providers/${id}`, "In all"],
+    [`/providers/${id}`, "Total timeout"],
   ] as const) {
     const page = await openSignedIn(t, { browser: browser(), gateway, path });
     await page.getByLabel(field).fill("7");
     await page.getByRole("link", { name: "Overview" }).click();
-    await guard(page).getByRole("button", { name: "Stay here" }).click();
+    await guard(page).getByRole("button", { name: "Stay" }).click();
     t.is(await page.getByLabel(field).inputValue(), "7");
 
     await page.getByRole("button", { name: /^Delete/ }).click();

@@ -45,8 +45,8 @@ browserTest("models are searched, filtered and paged, and the URL keeps the stat
   await page.getByRole("combobox", { name: "Provider" }).click();
   await page.getByRole("combobox", { name: "Provider" }).fill("fe");
   await page.getByRole("option", { name: "few" }).click();
-  await page.getByText("No model matches").waitFor();
-  await page.getByRole("link", { name: "Show all models" }).click();
+  await page.getByText("No models match").waitFor();
+  await page.getByRole("link", { name: "Clear filters" }).click();
   await row.waitFor();
 });
 
@@ -60,7 +60,7 @@ browserTest("a member sees models and prices read-only", async (t) => {
   const { email, password } = member;
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models", email, password });
   await page.getByRole("link", { name: "few/gpt-4o" }).waitFor();
-  t.is(await page.getByRole("link", { name: "Add by hand" }).count(), 0);
+  t.is(await page.getByRole("link", { name: "Add manually" }).count(), 0);
   await page.getByRole("combobox", { name: "Provider" }).click();
   await page.getByRole("option", { name: "few" }).click();
   await page.getByRole("link", { name: "demo/echo" }).waitFor({ state: "detached" });

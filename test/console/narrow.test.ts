@@ -18,7 +18,7 @@ browserTest("a phone scrolls the selected tab into view, and copy buttons cover 
     viewport,
   });
   await page.getByRole("heading", { name: "No requests" }).waitFor();
-  const tabs = page.getByRole("navigation", { name: "Parts of this key" });
+  const tabs = page.getByRole("navigation", { name: "Key sections" });
   const tab = await tabs.getByRole("link", { name: "Usage" }).boundingBox();
   t.true((tab?.x ?? 999) + (tab?.width ?? 999) <= 360, JSON.stringify(tab));
   t.is(await page.evaluate("scrollY"), 0, "nothing but the strip was scrolled");

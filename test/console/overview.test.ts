@@ -39,12 +39,12 @@ browserTest("the overview counts the last day, and a newcomer's steps disappear 
   await page.getByRole("link", { name: /^Errors 1/ }).waitFor();
   await page
     .getByRole("link", {
-      name: /^Latency of successful requests, on average \d+ ms 95th percentile: shown from 20 successful requests on, \d+ so far/,
+      name: /^Average latency \d+ ms p95 needs 20 requests \(\d+ so far\)/,
     })
     .waitFor();
   t.is(await page.getByRole("heading", { name: "Next steps" }).count(), 0);
   t.is(await page.getByRole("heading", { name: "Budgets" }).count(), 0, "there are none");
-  await page.getByRole("listitem").filter({ hasText: "openai" }).getByText("Not used lately").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "openai" }).getByText("Idle").waitFor();
   await assertAccessible(t, page);
 });
 
@@ -84,7 +84,7 @@ browserTest("a member's overview covers their own keys and hides providers", asy
   await page.getByRole("link", { name: /^Requests 0/ }).waitFor();
   await page.getByRole("link", { name: "Create an API key" }).waitFor();
   t.is(await page.getByRole("link", { name: "Add a provider" }).count(), 0);
-  t.is(await page.getByRole("heading", { name: "Providers" }).count(), 0);
+  t.is(await page.getByRole("heading", { name: "Provider health" }).count(), 0);
   await assertAccessible(t, page);
 });
 
@@ -104,12 +104,12 @@ browserTest("spending of shared budgets is shown, to members only for their own 
   const page = await openSignedIn(t, { browser: browser(), gateway });
   const card = page.getByRole("region", { name: "Budgets" });
   for (const [label, spent, badge, from] of [
-    ["The whole gateway, per day", "$0.03 of $1.00 spent", "3% of budget spent", "2027-01-31"],
-    ["The whole gateway, per month", "$0.03 of $0.036 spent", "83% of budget spent", "2027-02-01"],
-    ["All your API keys, per day", "$0.01 of $0.02 spent", "50% of budget spent", "2027-01-31"],
+    ["Gateway, per day", "$0.03 of $1.00 spent", "3% of budget spent", "2027-01-31"],
+    ["Gateway, per month", "$0.03 of $0.036 spent", "83% of budget spent", "2027-02-01"],
+    ["All your keys, per day", "$0.01 of $0.02 spent", "50% of budget spent", "2027-01-31"],
   ] as const) {
     const item = card.getByRole("listitem").filter({ hasText: label });
-    await item.getByText(`${spent} · begins anew on ${from} at 00:00 UTC`).waitFor();
+    await item.getByText(`${spent} · resets on ${from} at 00:00 UTC`).waitFor();
     await item.getByText(badge, { exact: true }).waitFor();
     t.is(await item.getByRole("meter", { name: label }).getAttribute("aria-valuetext"), spent);
   }
@@ -117,8 +117,8 @@ browserTest("spending of shared budgets is shown, to members only for their own 
 
   const members = await openSignedIn(t, { browser: browser(), gateway, email, password });
   const item = members.getByRole("region", { name: "Budgets" }).getByRole("listitem");
-  await item.getByText("Budget spent", { exact: true }).waitFor();
-  await item.getByText("$0.02 of $0.02 spent · begins anew on 2027-01-31").waitFor();
+  await item.getByText("Budget exceeded", { exact: true }).waitFor();
+  await item.getByText("$0.02 of $0.02 spent · resets on 2027-01-31").waitFor();
   t.is(await item.count(), 1);
   await assertAccessible(t, members);
 });

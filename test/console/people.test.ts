@@ -14,9 +14,9 @@ browserTest("an invited person joins by the link, which works once", async (t) =
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByLabel("Name").fill("Grace");
-  await page.getByLabel("E-mail").fill("grace@example.com");
+  await page.getByLabel("Email").fill("grace@example.com");
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create invite link" }).click();
   await page.getByRole("heading", { name: "The link for Grace" }).waitFor();
   await assertAccessible(t, page);
   await page.keyboard.press("Escape");
@@ -37,14 +37,14 @@ browserTest("an invited person joins by the link, which works once", async (t) =
   await theirs.getByLabel("Password").waitFor();
   await theirs.waitForURL(`${gateway.url}/join`);
   await assertAccessible(t, theirs);
-  t.is(await theirs.getByLabel("E-mail").inputValue(), "grace@example.com");
+  t.is(await theirs.getByLabel("Email").inputValue(), "grace@example.com");
   await theirs.getByLabel("Password").fill("a password of Grace");
   await theirs.getByRole("button", { name: "Join" }).click();
   await theirs.getByRole("heading", { name: "Overview" }).waitFor();
   // Members do not manage people.
   t.is(await theirs.getByRole("link", { name: "People" }).count(), 0);
   await theirs.goto("/people");
-  await theirs.getByRole("heading", { name: "This page is for administrators" }).waitFor();
+  await theirs.getByRole("heading", { name: "Administrators only" }).waitFor();
   await assertAccessible(t, theirs);
 
   const late = await openConsole(t, {
@@ -52,7 +52,7 @@ browserTest("an invited person joins by the link, which works once", async (t) =
     gateway,
     path: link.slice(gateway.url.length),
   });
-  await late.getByRole("heading", { name: "This link does not work" }).waitFor();
+  await late.getByRole("heading", { name: "This link is invalid" }).waitFor();
   await assertAccessible(t, late);
 });
 
@@ -72,7 +72,7 @@ browserTest("a join token leaves the address bar and appears in no requested URL
     await page.goBack();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     await page.goForward();
-    await page.getByRole("heading", { name: "This link is not complete" }).waitFor();
+    await page.getByRole("heading", { name: "This link is incomplete" }).waitFor();
     await assertAccessible(t, page);
     // A new hash keeps the document.
     await page.goto(`/join#token=${token}`);
@@ -85,7 +85,7 @@ browserTest("roles change, people are disabled and enabled, and one administrato
   const gateway = await startTestGateway(t);
   await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
-  const actionsFor = (name: string) => page.getByRole("button", { name: `What to do with ${name}` });
+  const actionsFor = (name: string) => page.getByRole("button", { name: `Actions for ${name}` });
 
   await actionsFor("Ada").click();
   await page.getByRole("menuitem", { name: "Make member" }).click();
@@ -106,7 +106,7 @@ browserTest("roles change, people are disabled and enabled, and one administrato
 
   await actionsFor("grace@example.com").click();
   await page.getByRole("menuitem", { name: "Password reset link" }).click();
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create invite link" }).click();
   await page.getByRole("heading", { name: "The link for grace@example.com" }).waitFor();
   const { status } =
     (await gateway.admin.users.list.query()).items.find(({ email }) => email === "grace@example.com") ?? {};

@@ -38,7 +38,7 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and can b
 
   for (const [label, field] of [
     ["Temperature", "temperature"],
-    ["Most tokens", "max_completion_tokens"],
+    ["Max tokens", "max_completion_tokens"],
   ] as const) {
     const sent = async () =>
       JSON.parse(await page.getByRole("region", { name: "raw request" }).innerText())[field];
@@ -58,7 +58,7 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and can b
 browserTest("a playground key is created by a click and expires automatically", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
-  await page.getByRole("button", { name: "Make one that lasts an hour" }).click();
+  await page.getByRole("button", { name: "Create a 1-hour key" }).click();
   await page.getByLabel("Your message").fill("Hello");
   await page.keyboard.press("Enter");
   await page.getByText(/in all/).waitFor();
@@ -73,10 +73,10 @@ browserTest("a playground key is created by a click and expires automatically", 
   await assertAccessible(t, page);
   await page.getByRole("link", { name: "Playground", exact: true }).first().click();
   await page.getByLabel("Your message").waitFor();
-  await page.getByRole("button", { name: "Another key" }).click();
+  await page.getByRole("button", { name: "Change key" }).click();
   await page.getByText("may use every model you may connect, and ends an hour after").waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Use the one made here" }).click();
+  await page.getByRole("button", { name: "Use the temporary key" }).click();
   await page.getByLabel("Your message").waitFor();
   t.is((await gateway.admin.keys.list.query({ search: "Playground" })).items.length, 1);
   t.notRegex(
@@ -87,18 +87,18 @@ browserTest("a playground key is created by a click and expires automatically", 
 
   // A deleted key is replaced.
   await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
-  await page.getByRole("button", { name: "Another key" }).click();
-  await page.getByRole("button", { name: "Use the one made here" }).click();
+  await page.getByRole("button", { name: "Change key" }).click();
+  await page.getByRole("button", { name: "Use the temporary key" }).click();
   await page.getByRole("alert").waitFor();
-  await page.getByRole("button", { name: "Make one that lasts an hour" }).click();
+  await page.getByRole("button", { name: "Create a 1-hour key" }).click();
   await page.getByLabel("Your message").waitFor();
 
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("**/sign-in");
   const { email, password } = administrator;
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(password);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Playground", exact: true }).click();
-  await page.getByRole("button", { name: "Make one that lasts an hour" }).waitFor();
+  await page.getByRole("button", { name: "Create a 1-hour key" }).waitFor();
 });

@@ -16,7 +16,7 @@ browserTest("a provider is selected, connected and tested, and its models are pi
   await page.getByRole("link", { name: /^OpenAI Key from openai.com/ }).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("searchbox").fill("nobody knows this one");
-  await page.getByText("None of this name is known here").waitFor();
+  await page.getByText("No matching preset").waitFor();
   await page.getByRole("searchbox").fill("deeps");
   await page.getByRole("link", { name: /^OpenAI/ }).waitFor({ state: "detached" });
   await page.getByRole("searchbox").fill("openai");
@@ -29,7 +29,7 @@ browserTest("a provider is selected, connected and tested, and its models are pi
     await page.getByRole("link", { name: /platform\.openai\.com/ }).getAttribute("href"),
     "https://platform.openai.com/api-keys",
   );
-  await page.getByRole("button", { name: "Use another address" }).click();
+  await page.getByRole("button", { name: "Use another URL" }).click();
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
   await page.getByLabel("API key").fill(goodKey);
   t.is(await page.getByLabel("API key").getAttribute("type"), "password");
@@ -41,7 +41,7 @@ browserTest("a provider is selected, connected and tested, and its models are pi
   t.is(new URL(page.url()).search, `?provider=${provider?.id}`);
   const list = page.getByRole("list", { name: "Models of openai" });
   await list.getByText("128K context · $2.50 in · $10.00 out").waitFor();
-  await list.locator("li", { hasText: "house-model" }).getByText("context and prices unknown").waitFor();
+  await list.locator("li", { hasText: "house-model" }).getByText("no context or price data").waitFor();
   await assertAccessible(t, page);
   await page.reload();
   await list.waitFor();
@@ -66,7 +66,7 @@ browserTest("a provider is selected, connected and tested, and its models are pi
     ],
   );
 
-  await page.getByRole("link", { name: "See the models" }).click();
+  await page.getByRole("link", { name: "Show models" }).click();
   await page.waitForURL(`**/models?provider=${provider?.id}`);
   await page.getByRole("row", { name: /openai\/house-model/ }).waitFor();
   await page.goBack();
@@ -99,10 +99,10 @@ browserTest("a connection error is shown and fixed in place", async (t) => {
   await page.getByText(/It does not work\. The connection to 127\.0\.0\.1:1 was refused/).waitFor();
   await assertAccessible(t, page);
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
-  await page.getByRole("button", { name: "Save and test again" }).click();
-  await page.getByText("It does not work. The key was rejected (HTTP status 401). Check it.").waitFor();
-  await page.getByLabel("Another API key").fill(goodKey);
-  await page.getByRole("button", { name: "Save and test again" }).click();
+  await page.getByRole("button", { name: "Save and retest" }).click();
+  await page.getByText("Connection failed. The key was rejected (HTTP status 401). Check it.").waitFor();
+  await page.getByLabel("New API key").fill(goodKey);
+  await page.getByRole("button", { name: "Save and retest" }).click();
   await page.getByText(/It works\./).waitFor();
   await page.getByRole("list", { name: "Models of house" }).waitFor();
   const [provider] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "house");
@@ -163,9 +163,9 @@ browserTest("an upstream's model names are rendered as text", async (t) => {
   await assertAccessible(t, page);
   t.is(await list.getByRole("checkbox", { disabled: false }).count(), 1, "the others are no slugs");
   await page.getByRole("link", { name: "Add by hand <img" }).click();
-  await page.getByLabel("Name at the provider").waitFor();
-  t.is(await page.getByLabel("Name at the provider").inputValue(), hostileNames[0] ?? "");
-  await page.getByLabel("Name for clients").fill("tamed");
+  await page.getByLabel("Provider model ID").waitFor();
+  t.is(await page.getByLabel("Provider model ID").inputValue(), hostileNames[0] ?? "");
+  await page.getByLabel("Client name").fill("tamed");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.waitForURL("**/models/odd/tamed");
   await page.goto("/models");
@@ -182,7 +182,7 @@ browserTest("an upstream without a list accepts known models, or any by hand", a
     baseUrl: "http://127.0.0.1:1/v1",
   });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
-  await page.getByText("The provider could not be asked which models it has").waitFor();
+  await page.getByText("Couldn't list the provider's models").waitFor();
   await page.getByLabel("Search these models").fill("gpt-4o-mini");
   await page.getByRole("checkbox", { name: /^gpt-4o-mini 1/ }).check();
   await assertAccessible(t, page);
@@ -202,6 +202,6 @@ browserTest("a provider that rejects the key is not reported as having no models
   });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
   await page.getByRole("alert").getByText("The key was refused").waitFor();
-  await page.getByRole("link", { name: "Add one by hand" }).waitFor();
+  await page.getByRole("link", { name: "Add one manually" }).waitFor();
   t.is(await page.getByText("It lists no models").count(), 0);
 });

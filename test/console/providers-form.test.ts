@@ -12,14 +12,14 @@ browserTest("the rules for a provider's name are shown before and after an error
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=openai" });
   const name = page.getByLabel("Name");
   await page
-    .getByText("Lower case letters, digits and -. Its models are called openai/… by clients.")
+    .getByText("Lower-case letters, digits and hyphens. Its models are called openai/… by clients.")
     .waitFor();
   await page.getByLabel("API key").fill(goodKey);
   for (const wrong of ["My House", "-house"]) {
     await name.fill(wrong);
     t.is(await name.getAttribute("aria-invalid"), null, "what was said was about another name");
     await page.getByRole("button", { name: "Save and test" }).click();
-    await page.getByText("Lower case letters, digits and -, and not - at the beginning.").waitFor();
+    await page.getByText("Lower-case letters, digits and hyphens. Must not start with a hyphen.").waitFor();
     t.is(await page.getByText("by clients").count(), 0, "no model is called by a name that is none");
     t.is(await name.getAttribute("aria-invalid"), "true");
   }
@@ -36,7 +36,7 @@ browserTest("a refused private address is reported beside its field with the rem
   for (const schemeless of ["127.0.0.1:11434", "localhost:11434/v1"]) {
     await page.getByLabel("Base URL").fill(schemeless);
     await page.getByRole("button", { name: "Save and test" }).click();
-    await page.getByText("Begin with https:// or http://.").waitFor();
+    await page.getByText("Start with https:// or http://.").waitFor();
   }
   await page.getByLabel("Base URL").fill("http://localhost:11434/v1");
   await page.getByRole("button", { name: "Save and test" }).click();
@@ -52,7 +52,9 @@ browserTest("only private addresses that are not allowed show how to allow them"
   const environment = { UPSTREAM_PRIVATE_HOSTS: "localhost:11434,[::1]:8000" };
   const gateway = await startTestGateway(t, { environment });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
-  const howTo = page.getByText("The gateway calls private addresses only if UPSTREAM_PRIVATE_HOSTS has");
+  const howTo = page.getByText(
+    "The gateway only calls private addresses listed in UPSTREAM_PRIVATE_HOSTS has",
+  );
   const address = page.getByLabel("Base URL");
   await address.fill("http://localhost:11435/v1");
   await howTo.getByText("localhost:11435").waitFor();
@@ -79,8 +81,8 @@ browserTest("only private addresses that are not allowed show how to allow them"
 browserTest("AWS requires a region and one or two keys, and Azure its endpoint", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=bedrock" });
-  await page.getByLabel("Sign in with").click();
-  await page.getByRole("option", { name: "An access key of an AWS user" }).click();
+  await page.getByLabel("Credential type").click();
+  await page.getByRole("option", { name: "AWS access key" }).click();
   await page.getByLabel("Region").fill("eu-central-1");
   await page.getByLabel("Access key ID").fill("AKIAEXAMPLE");
   await page.getByLabel("Secret access key").fill("secret-of-aws-0123456789");

@@ -11,8 +11,8 @@ browserTest("tabs show no scrollbar where scrollbars take room", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  await page.getByRole("navigation", { name: "Parts of this key" }).waitFor();
-  const tabs = `document.querySelector('[aria-label="Parts of this key"]')`;
+  await page.getByRole("navigation", { name: "Key sections" }).waitFor();
+  const tabs = `document.querySelector('[aria-label="Key sections"]')`;
   t.is(await page.evaluate(`${tabs}.offsetWidth - ${tabs}.clientWidth`), 0);
 });
 

@@ -17,11 +17,11 @@ for (const [who, open] of [
     for (const path of ["/nope", "/login", "/admin/keys"]) {
       loads = 0;
       await page.goto(path, { waitUntil: "networkidle" });
-      await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+      await page.getByRole("heading", { name: "Page not found" }).waitFor();
       t.is(loads, 1, path);
       t.is(new URL(page.url()).pathname, path);
     }
-    await page.getByRole("link", { name: "To the overview" }).click();
+    await page.getByRole("link", { name: "Go to overview" }).click();
     await page.waitForURL((url) => url.pathname !== "/admin/keys");
   });
 }

@@ -65,9 +65,9 @@ browserTest("the answering model is shown where one answered, otherwise the requ
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
   await page.getByRole("row").nth(3).waitFor();
   for (const [{ slug, name }, label, other] of [
-    [answering, "Answered by", "Asked"],
-    [refusing, "Asked", "Answered by"],
-    [away, "Asked", "Answered by"],
+    [answering, "Served by", "Routed to"],
+    [refusing, "Routed to", "Served by"],
+    [away, "Routed to", "Served by"],
   ] as const) {
     const facts = await factsOf(page, slug);
     t.is(facts[label], `${name} / ${name}-upstream`);

@@ -40,7 +40,7 @@ browserTest("a custom period covers whole days of the page's time zone everywher
   t.is(await requestCount(page).innerText(), "2");
   t.is(await page.getByRole("table").getByRole("row").count(), 3);
   t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
-  await page.getByText(`Whole days in ${timezoneId}, the last one included.`).waitFor();
+  await page.getByText(`Dates are inclusive (${timezoneId}).`).waitFor();
   t.deepEqual(await exportedTimes(page), {
     name: "usage-2026-01-10-to-2026-01-12.csv",
     times: [last, first],
@@ -105,11 +105,11 @@ browserTest("invalid days are reported, and no data is shown for them", async (t
     path: address("2026-01-12", "2026-01-10"),
   });
   for (const [from, to, message] of [
-    ["2026-01-12", "2026-01-10", "The last day is before the first."],
+    ["2026-01-12", "2026-01-10", "End date is before the start date."],
     ["2020-01-01", "2023-01-01", "Choose at most 3 years at a time."],
-    ["2999-01-01", "2999-01-02", "This day is still to come."],
-    ["2026-02-30", "2026-03-01", "Choose the first day."],
-    ["2026-01-10", "tomorrow", "Choose the last day."],
+    ["2999-01-01", "2999-01-02", "Start date is in the future."],
+    ["2026-02-30", "2026-03-01", "Choose a start date."],
+    ["2026-01-10", "tomorrow", "Choose an end date."],
   ] as const) {
     await page.goto(address(from, to));
     await page.getByText(message).waitFor();
@@ -122,7 +122,7 @@ browserTest("invalid days are reported, and no data is shown for them", async (t
   await page.getByLabel("To", { exact: true }).fill("2026-01-10");
   for (let time = 0; time < 2; time++) {
     await page.getByRole("button", { name: "Show" }).click();
-    await page.getByText("The last day is before the first.").waitFor();
+    await page.getByText("End date is before the start date.").waitFor();
     await page
       .locator("input:focus")
       .and(page.getByLabel("To", { exact: true }))

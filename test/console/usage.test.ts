@@ -68,7 +68,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
     .click();
   await page
     .getByRole("dialog", { name: "Request" })
-    .getByText("What was asked and answered is stored nowhere.")
+    .getByText("Prompt and response content is not stored.")
     .waitFor();
   await assertAccessible(t, page);
   await page.keyboard.press("Escape");
@@ -77,9 +77,9 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   await page.getByRole("option", { name: "Failed", exact: true }).click();
   await page.getByRole("row").nth(2).waitFor({ state: "detached" });
   t.regex(page.url(), /status=FAILED/);
-  await page.getByLabel("What is drawn").click();
+  await page.getByLabel("Metric").click();
   await page.getByRole("option", { name: "Cost" }).click();
-  await page.getByLabel("By what").click();
+  await page.getByLabel("Group by").click();
   await page.getByRole("option", { name: "by status" }).click();
   await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
   await page.reload();
@@ -151,9 +151,9 @@ browserTest("a refused request shows the reason, no provider and no cost", async
   await page.getByRole("button", { name: /details of the request/ }).click();
   const dialog = page.getByRole("dialog", { name: "Request" });
   const fact = (label: string) => dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
-  for (const label of ["Answered by", "Client tool", "cached", "Token counts", "First token after"])
+  for (const label of ["Served by", "Client tool", "cached", "Token counts", "Time to first token"])
     t.is(await dialog.locator("dt").filter({ hasText: label }).count(), 0, label);
-  t.is(await fact("Refused by"), "the gateway, before any provider was asked");
+  t.is(await fact("Rejected by"), "Gateway (rejected before routing)");
   t.is(await fact("Attempts"), "0");
   t.is(await fact("Cost"), "$0.00");
   await assertAccessible(t, page);
@@ -175,8 +175,8 @@ browserTest("the table, the details and the export name the owner of a spent lim
   const viewport = { width: 360, height: 780 };
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
   for (const [code, refusedBy] of [
-    ["rate_limit_exceeded", "limit of requests per minute of this API key"],
-    ["rate_limit_exceeded", "limit of requests per minute of its owner"],
+    ["rate_limit_exceeded", "request rate limit of this API key"],
+    ["rate_limit_exceeded", "request rate limit of its owner"],
     ["insufficient_quota", "budget per day of this API key"],
   ] as const) {
     const name = `Failed ${code} ${refusedBy}`;
@@ -184,7 +184,7 @@ browserTest("the table, the details and the export name the owner of a spent lim
     await row.getByRole("button", { name: /details of the request/ }).click();
     const dialog = page.getByRole("dialog", { name: "Request" });
     t.is(
-      await dialog.locator("dt", { hasText: "Refused by" }).locator("+ dd").innerText(),
+      await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(),
       `the ${refusedBy}`,
     );
     await page.keyboard.press("Escape");

@@ -42,7 +42,7 @@ const folder = path.join(import.meta.dirname, "../../console/screenshots");
 async function signIn(context: BrowserContext): Promise<void> {
   const page = await context.newPage();
   await page.goto("/sign-in");
-  await page.getByLabel("E-mail").fill(administrator.email);
+  await page.getByLabel("Email").fill(administrator.email);
   await page.getByLabel("Password").fill(administrator.password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Overview" }).waitFor();

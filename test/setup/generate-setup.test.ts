@@ -119,7 +119,7 @@ test("a truncated key is distinguished from a foreign one, with its length", (t)
     [`${whole}a`, "This key is too long: it has 61 characters, a whole one has 60."],
     [
       whole.replace("B", "\u{1f511}"),
-      "This key has a character that no key has: behind sk-gateway- are letters and digits.",
+      "This key contains an invalid character. After sk-gateway-, only letters and digits are allowed.",
     ],
   ] as const)
     t.throws(() => generate("codex", { key }), { message }, key);

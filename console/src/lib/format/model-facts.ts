@@ -10,7 +10,7 @@ export function describeFacts({ contextWindow, prices: { input, output } }: Fact
   const size = contextWindow === null ? null : `${formatTokens(contextWindow)} context`;
   const isPriced = input !== null || output !== null;
   const cost = isPriced ? `${formatPrice(input)} in · ${formatPrice(output)} out` : null;
-  if (size === null && cost === null) return "context and prices unknown";
+  if (size === null && cost === null) return "no context or price data";
   return `${size ?? "context unknown"} · ${cost ?? "prices unknown"}`;
 }
 

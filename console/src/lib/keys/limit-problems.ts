@@ -28,14 +28,14 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
     if (problem) problems[name] = problem;
   }
   const end = endOf(lastDay);
-  if (lastDay !== "" && end === null) problems.expiresAt = "Choose a day.";
-  else if (isNewDay && end !== null && end <= now) problems.expiresAt = "The expiry is in the past.";
+  if (lastDay !== "" && end === null) problems.expiresAt = "Choose a date.";
+  else if (isNewDay && end !== null && end <= now) problems.expiresAt = "Expiry date is in the past.";
   const ranges = toRanges(texts.addressRanges);
   const wrong = ranges.filter((range) => !isAddressRange(range));
   if (wrong.length > 0) {
-    const are = wrong.length === 1 ? "is neither an IP address nor a range" : "are no IP addresses or ranges";
-    problems.addressRanges = `${wrong.join(", ")} ${are} such as 10.0.0.0/8.`;
-  } else if (ranges.length > rangesMax) problems.addressRanges = `At most ${rangesMax}.`;
+    const are = wrong.length === 1 ? "is not an IP address or range" : "are not IP addresses or ranges";
+    problems.addressRanges = `${wrong.join(", ")} ${are}. Example: 10.0.0.0/8.`;
+  } else if (ranges.length > rangesMax) problems.addressRanges = `Enter at most ${rangesMax}.`;
   return problems;
 }
 
@@ -51,11 +51,11 @@ function findNumberProblem(text: string, isMoney: boolean): string | null {
   const [, whole, rest = ""] = /^(\d+|\d{1,3}(?:[, ]\d{3})+)(\.\d+)?$/.exec(text) ?? [];
   const number = whole === undefined ? NaN : Number(whole.replace(/\D/g, "") + rest);
   if (isMoney) {
-    if (Number.isNaN(number)) return "US dollars, such as 12.50, or empty for no limit.";
-    return number > budgetMax ? `At most ${formatCount(budgetMax)} dollars.` : null;
+    if (Number.isNaN(number)) return "Enter US dollars, such as 12.50, or leave empty.";
+    return number > budgetMax ? `Enter at most ${formatCount(budgetMax)} dollars.` : null;
   }
-  if (rest !== "" || !(number >= 1)) return "A whole number from 1 on, or empty for no limit.";
-  return number > countMax ? `At most ${formatCount(countMax)}.` : null;
+  if (rest !== "" || !(number >= 1)) return "Enter a whole number from 1, or leave empty.";
+  return number > countMax ? `Enter at most ${formatCount(countMax)}.` : null;
 }
 
 /** As the gateway has it. What a URL takes between brackets is an IPv6 address without a zone. */

@@ -6,7 +6,7 @@ type KnownModel = Outputs["models"]["known"][number];
 
 /** What can be edited about a model, as text; empty is unknown. */
 export const modelFields = {
-  upstreamModel: "The name at the provider",
+  upstreamModel: "The provider model ID",
   contextWindow: "The context window",
   outputTokensMax: "The output limit",
   input: "The input price",

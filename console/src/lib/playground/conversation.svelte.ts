@@ -42,7 +42,7 @@ export class Conversation {
     };
   }
 
-  async ask(keyValue: string, model: string, question: string): Promise<void> {
+  async send(keyValue: string, model: string, question: string): Promise<void> {
     const request = this.requestFor(model, question);
     const abort = (this.#abort = new AbortController());
     this.turns.push({
@@ -62,7 +62,7 @@ export class Conversation {
     } catch (error) {
       turn.state = abort.signal.aborted ? "stopped" : "failed";
       // Without an answer of its own, `fetch` says little more than that it failed.
-      turn.error = error instanceof ChatError ? error : new Error("The gateway cannot be reached.");
+      turn.error = error instanceof ChatError ? error : new Error("The gateway is unreachable.");
     }
   }
 

@@ -80,7 +80,7 @@ export async function sendChat(
       ontext(choice.delta.content);
     }
   }
-  if (!isComplete) throw new ChatError("The answer broke off before its end.", requestId);
+  if (!isComplete) throw new ChatError("The response was cut off. Try again.", requestId);
   return {
     requestId,
     finishReason,
@@ -95,7 +95,7 @@ export async function sendChat(
 export async function listModelsOf(keyValue: string): Promise<string[]> {
   // With a key as lists show it, dots in its middle, no request could be made.
   if (!/^[\x21-\x7e]+$/.test(keyValue)) {
-    throw new ChatError("This is not a whole key. Its value was shown once, when the key was made.", null);
+    throw new ChatError("This key is incomplete. Its value was shown once, when it was created.", null);
   }
   const headers = { authorization: `Bearer ${keyValue}` };
   const response = await fetch("/v1/models", { headers }).catch(() => {
@@ -108,7 +108,7 @@ export async function listModelsOf(keyValue: string): Promise<string[]> {
 }
 
 async function readError(response: Response): Promise<string> {
-  const fallback = `The gateway answered with status ${response.status}.`;
+  const fallback = `The gateway returned status ${response.status}.`;
   return response.json().then(
     (body) => body.error?.message ?? fallback,
     () => fallback,

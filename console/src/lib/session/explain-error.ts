@@ -22,12 +22,12 @@ export function explainError(error: unknown): Explanation {
     return { message, requestId, param: null, code, currentRevision: null };
   }
   const { requestId = null, param = null, code = null, currentRevision = null }: ErrorData = error.data ?? {};
-  const said = { requestId, param, code, currentRevision };
+  const shown = { requestId, param, code, currentRevision };
   if (!error.data) {
     const message = "The gateway cannot be reached. Check that it is running and that you are online.";
-    return { ...said, message };
+    return { ...shown, message };
   }
-  return { ...said, message: inWords(error.message) };
+  return { ...shown, message: inWords(error.message) };
 }
 
 /** Complaints about an input come as a list of "✖ must not be empty → at name". Where they belong is in `param`. */
@@ -42,19 +42,19 @@ type ErrorData = Partial<{
   currentRevision: number | null;
 }>;
 
-/** What is wrong with one field, to be said beside it; null where the error is about something else. */
+/** What is wrong with one field, to be shown beside it; null where the error is about something else. */
 export function explainField(error: unknown, param: string): string | null {
   if (!error) return null;
-  const said = explainError(error);
-  return said.param === param ? said.message : null;
+  const shown = explainError(error);
+  return shown.param === param ? shown.message : null;
 }
 
-/** Whether it is about one of these fields, and so is said beside it already. */
+/** Whether it is about one of these fields, and so is shown beside it already. */
 export function isAboutField(error: unknown, params: string[]): boolean {
   return params.includes(explainError(error).param ?? "");
 }
 
-/** Whether trying again by itself can help: nobody answered, or the gateway said that it cannot serve now. */
+/** Whether trying again by itself can help: nobody answered, or the gateway shown that it cannot serve now. */
 export function isTemporary(error: unknown): boolean {
   const { code } = explainError(error);
   const isCall = error instanceof TRPCClientError || error instanceof GraphqlError;

@@ -40,9 +40,9 @@ export type GeneratedSetup = EmittedSetup & {
 
 const keyNotes: Record<SetupInput["operatingSystem"], string> = {
   posix:
-    "The key is in this command. bash on Linux leaves a line that starts with a blank out of its history; zsh, as on macOS, does so only after setopt HIST_IGNORE_SPACE. Let the command ask for the key to keep it out of any history.",
+    "This command contains the key. bash on Linux keeps lines that start with a space out of its history. zsh does so only after setopt HIST_IGNORE_SPACE. Leave the key empty to enter it in the terminal instead.",
   windows:
-    "The key is in this command, and PowerShell may keep it in its history. Let the command ask for the key to keep it out of there.",
+    "This command contains the key, and PowerShell may keep it in its history. Leave the key empty to enter it in the terminal instead.",
 };
 
 /** The chosen ones first: some tools offer them in this order. */

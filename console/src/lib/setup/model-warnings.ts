@@ -20,11 +20,11 @@ export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
 const contextWindowLeast = 32_000;
 
 function withoutTools({ slug }: SetupModel): string {
-  return `${slug} cannot call tools: it can talk, but it cannot read or change files.`;
+  return `${slug} cannot call tools: chat only, no file edits.`;
 }
 
 function withLittleRoom({ slug, contextWindow }: SetupModel): string {
-  return `${slug} has room for ${contextWindow} tokens only. Coding tools need more for their own instructions and a few files.`;
+  return `${slug} has a context window of only ${contextWindow} tokens. Coding tools need more for their instructions and files.`;
 }
 
 function isTranslatedClaudeCode({ dialects }: SetupModel): boolean {
@@ -36,7 +36,7 @@ function translatedClaudeCode(models: SetupModel[]): string[] {
   if (models.length === 0) return [];
   const slugs = new Intl.ListFormat("en").format(models.map(({ slug }) => slug));
   return [
-    `${slugs} ${models.length === 1 ? "is" : "are"} not served in Anthropic's form: the gateway translates. Claude Code is made for Claude, and other models may use its tools less well.`,
+    `${slugs} ${models.length === 1 ? "uses" : "use"} a different API format, so requests are translated. Claude Code is made for Claude, and other models may use its tools less well.`,
   ];
 }
 
@@ -47,5 +47,5 @@ function isNativeOnly({ slug, dialects }: SetupModel): boolean {
 }
 
 function nativeOnly({ slug }: SetupModel): string {
-  return `Codex asks ${slug} in a form that only OpenAI's own Responses API understands, and this provider does not speak it. Choose the model from OpenAI itself, or another one.`;
+  return `Codex sends ${slug} requests that only OpenAI's own Responses API supports. Choose OpenAI's own model, or another one.`;
 }

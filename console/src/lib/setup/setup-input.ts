@@ -57,23 +57,22 @@ const keyPattern = /^sk-gateway-[0-9A-Za-z]{49}$/;
 const slugPattern = /^[a-z0-9][a-z0-9-]{0,62}\/[\w.:@+~/-]{1,191}$/;
 
 function explainKey(key: string): string {
-  if (!key.startsWith("sk-gateway-"))
-    return "This is not one of the gateway's keys, which start with sk-gateway-.";
+  if (!key.startsWith("sk-gateway-")) return "This is not a gateway key. Keys start with sk-gateway-.";
   // As people count them, not as JavaScript does.
   const { length } = [...key];
-  const counts = `it has ${length} characters, a whole one has ${keyLength}.`;
+  const counts = `it has ${length} characters instead of ${keyLength}.`;
   if (length < keyLength) return `This key is incomplete: ${counts}`;
   if (length > keyLength) return `This key is too long: ${counts}`;
-  return "This key has a character that no key has: behind sk-gateway- are letters and digits.";
+  return "This key contains an invalid character. After sk-gateway-, only letters and digits are allowed.";
 }
 
 const keyLength = 60;
 
 function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
-  if (!slugPattern.test(slug)) throw new SetupInputError("A model's slug has characters that no slug has.");
+  if (!slugPattern.test(slug)) throw new SetupInputError("A model slug contains invalid characters.");
   for (const count of [contextWindow, outputTokensMax]) {
     if (count !== null && !(Number.isSafeInteger(count) && count > 0)) {
-      throw new SetupInputError(`What is known of ${slug} has a count that is not a whole number.`);
+      throw new SetupInputError(`The facts of ${slug} contain a count that is not a whole number.`);
     }
   }
 }
@@ -82,15 +81,15 @@ function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void 
 function parseBaseUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new SetupInputError("The gateway's address has to start with http:// or https://.");
+    throw new SetupInputError("The gateway URL must start with http:// or https://.");
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new SetupInputError("The gateway's address must have no user name, no query and no fragment.");
+    throw new SetupInputError("The gateway URL must not contain a user name, a query or a fragment.");
   }
   // What URL leaves in a host or a path still has characters that mean something to a shell, such as $ and '.
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");
   if (!/^https?:\/\/[\w.:[\]-]+(\/[\w.~-]+)*$/.test(address)) {
-    throw new SetupInputError("The gateway's address has characters that cannot stand in a command.");
+    throw new SetupInputError("The gateway URL contains characters that a command cannot contain.");
   }
   return address;
 }

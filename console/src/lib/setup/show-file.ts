@@ -22,13 +22,12 @@ export function showFile(file: PlannedFile, formatPlace: (place: FilePlace) => s
 function nameOther(file: PlannedFile, formatPlace: (place: FilePlace) => string): string | null {
   if (file.format === "own") {
     return (
-      file.otherwise &&
-      `or ${formatPlace(file.otherwise)}, if a ${file.path.at(-1) ?? ""} of your own is there`
+      file.otherwise && `or ${formatPlace(file.otherwise)}, if you have your own ${file.path.at(-1) ?? ""}`
     );
   }
   const { folder, path, beatenBy } = file;
   if (beatenBy === undefined) return null;
-  return `or ${formatPlace({ folder, path: path.with(-1, beatenBy) })}, if that is there`;
+  return `or ${formatPlace({ folder, path: path.with(-1, beatenBy) })}, if it exists`;
 }
 
 function showContent(file: PlannedFile): string {

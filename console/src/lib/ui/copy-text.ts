@@ -6,7 +6,7 @@ export async function copyText(text: string, done = ""): Promise<boolean> {
     await navigator.clipboard.writeText(text);
   } catch {
     // Without https browsers give pages no clipboard.
-    toast.error("The browser does not let this page copy. Select the text and copy it by hand.");
+    toast.error("The browser blocked copying. Select the text and copy it manually.");
     return false;
   }
   if (done) toast.success(done);

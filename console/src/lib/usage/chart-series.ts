@@ -27,7 +27,7 @@ type ChartOptions = {
   dimension: UsageDimension;
   metric: UsageMetric;
   intervals: Date[];
-  /** Everything of that kind, oldest first, whether it is in the chart or not: colours go by the place in it. */
+  /** Everything of that kind, oldest first, whether it is in the chart or not: colours go by the index in it. */
   known: string[];
 };
 
@@ -46,11 +46,11 @@ export function toChart(
   const groups = [...totals].toSorted(([, left], [, right]) => right.total - left.total);
   const own = groups.slice(0, groups.length > seriesMax ? seriesMax - 1 : seriesMax);
   // Keys of series are made up here: names of models may hold anything, and charts read paths into keys.
-  const keyOf = new Map(own.map(([group], place) => [group, `group${place}`]));
+  const keyOf = new Map(own.map(([group], index) => [group, `group${index}`]));
   const names = own.map(([group]) => group);
   const colorOf = dimension === "STATUS" ? statusColors : chooseColors(names, known);
-  const series = own.map(([group, { label }], place) => ({
-    key: `group${place}`,
+  const series = own.map(([group, { label }], index) => ({
+    key: `group${index}`,
     label,
     color: colorOf.get(group) ?? gray,
   }));

@@ -16,12 +16,12 @@ export function toTimes({ from, to }: Days): { from: number; to: number } {
 /** Null where they are days of which the usage history can be asked. */
 export function findProblem(days: Days, now: number): DaysProblem | null {
   const [from, to] = [startOfDay(days.from), startOfDay(days.to)];
-  if (from === null) return { field: "from", message: "Choose the first day." };
-  if (to === null) return { field: "to", message: "Choose the last day." };
-  if (from > now) return { field: "from", message: "This day is still to come." };
-  if (to < from) return { field: "to", message: "The last day is before the first." };
+  if (from === null) return { field: "from", message: "Choose a start date." };
+  if (to === null) return { field: "to", message: "Choose an end date." };
+  if (from > now) return { field: "from", message: "Start date is in the future." };
+  if (to < from) return { field: "to", message: "End date is before the start date." };
   const latest = startOfDay(days.from, { years: yearsMax }) ?? 0;
-  if (to >= latest) return { field: "to", message: `Choose at most ${yearsMax} years at a time.` };
+  if (to >= latest) return { field: "to", message: `Choose at most ${yearsMax} years.` };
   return null;
 }
 

@@ -20,7 +20,7 @@ export async function exportCsv(
     records.push(...page.items);
     onprogress(records.length);
     if (records.length > recordsMax) {
-      throw new Error(`There are more than ${recordsMax} records. Choose a shorter period, or filter.`);
+      throw new Error(`More than ${recordsMax} records match. Choose a shorter period, or filter.`);
     }
     after = page.nextCursor ?? undefined;
   } while (after !== undefined);

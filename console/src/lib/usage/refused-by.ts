@@ -7,7 +7,7 @@ export function refusedBy(record: UsageRecord): string | null {
   if (limit !== null) return `the ${limit}`;
   // The code alone could be the provider's: theirs has the same name where an account is empty.
   const { attempts, status } = record;
-  return attempts === 0 && status === "FAILED" ? "the gateway, before any provider was asked" : null;
+  return attempts === 0 && status === "FAILED" ? "Gateway (rejected before routing)" : null;
 }
 
 /** The limit or budget that refused a request, and whose it is; null where none did. */

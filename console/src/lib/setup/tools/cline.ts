@@ -33,12 +33,12 @@ export const cline: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Cline again: cline",
+    next: "Restart Cline: cline",
   }),
-  verify: ['cline "say hi" gives an answer.'],
+  verify: ['cline "say hi" prints an answer.'],
   notes: () => [
-    "Cline has one place for an OpenAI-compatible provider: the gateway takes it over from another one.",
-    "This is for Cline's command line. In the extension for VS Code choose OpenAI Compatible in the settings, and give the gateway's address with /v1, the key and a slug.",
+    "Cline supports one OpenAI-compatible provider. The gateway replaces any other.",
+    "This sets up Cline's command line. In the VS Code extension, choose OpenAI Compatible and enter the gateway's URL with /v1, the key and a slug.",
   ],
 };
 

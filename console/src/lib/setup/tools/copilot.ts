@@ -36,9 +36,9 @@ export const copilot: ToolSetup = {
         ? "Open a new terminal, or in this one: . ~/.config/model-gateway/copilot.sh\nThen start: copilot"
         : "Open a new terminal, then start: copilot",
   }),
-  verify: ['copilot -p "say hi" gives an answer, without a login at GitHub.'],
+  verify: ['copilot -p "say hi" prints an answer, without a GitHub login.'],
   notes: () => [
-    "Copilot CLI is set up by environment variables alone, so the setup holds for terminals that are opened after it.",
+    "Copilot CLI reads environment variables only, so the setup applies to terminals opened after it.",
   ],
 };
 

@@ -40,9 +40,9 @@ export const kimiCode: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Kimi Code again: kimi",
+    next: "Restart Kimi Code: kimi",
   }),
-  verify: ['kimi -p "say hi" gives an answer.', "/model in Kimi Code shows the gateway's models."],
+  verify: ['kimi -p "say hi" prints an answer.', "/model in Kimi Code shows the gateway's models."],
 };
 
 const contextWindowAssumed = 128_000;

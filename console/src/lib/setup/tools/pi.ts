@@ -41,9 +41,9 @@ export const pi: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Pi again: pi",
+    next: "Restart Pi: pi",
   }),
-  verify: ['pi -p "say hi" gives an answer.', "/model in Pi shows the gateway's models."],
+  verify: ['pi -p "say hi" prints an answer.', "/model in Pi shows the gateway's models."],
 };
 
 const agentFolder = { variable: "PI_CODING_AGENT_DIR", home: [".pi", "agent"] };
