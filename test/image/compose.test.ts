@@ -15,7 +15,7 @@ test("the gateway's variables in compose.yaml are its own, and it takes their va
   t.deepEqual(names, ["DATABASE_URL", "PUBLIC_URL", "UPSTREAM_PRIVATE_HOSTS"]);
   const config = readConfig(Object.fromEntries(variables) as Record<string, string>);
   t.is(config.databaseUrl, "mysql://gateway:password@mysql:3306/gateway");
-  for (const name of names) t.true(read("README.md").includes(`| \`${name}\``), name);
+  for (const name of names) t.true(read("gateway/config/README.md").includes(`| \`${name}\` `), name);
 });
 
 test("it gets as little as it needs, and longer to stop than it takes to drain", (t) => {
