@@ -64,7 +64,7 @@ function sqliteOptions(path: string): DataSourceOptions {
       connection.pragma("synchronous = NORMAL");
       // A statement blocks the process and cannot be interrupted. This function ends it: see `usage-queries.ts`.
       connection.function("in_time", (deadline) => {
-        if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query took too long.");
+        if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");
         return 1;
       });
       // SQLite's own function lowers only ASCII letters, and name searches ignore case.

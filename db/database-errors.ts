@@ -22,12 +22,13 @@ export class StillReferencedError extends Error {
 export function fromDriverError(error: unknown): unknown {
   const code = driverCode(error);
   if (code === undefined) return error;
-  if (duplicateCodes.has(code)) return new DuplicateError("The value exists already.", { cause: error });
-  if (referenceCodes.has(code)) return new StillReferencedError("The row is referred to.", { cause: error });
-  if (tooLongCodes.has(code)) return new QueryTooLongError("The query took too long.", { cause: error });
+  if (duplicateCodes.has(code)) return new DuplicateError("The value already exists.", { cause: error });
+  if (referenceCodes.has(code))
+    return new StillReferencedError("The row is still referenced.", { cause: error });
+  if (tooLongCodes.has(code)) return new QueryTooLongError("The query timed out.", { cause: error });
   if (unavailableCodes.has(code) || unavailableSqlite.test(code)) {
-    const reason = tellingCodes.test(code) ? `${code}: ${driverMessage(error)}` : code;
-    return new DatabaseUnavailableError(`The database cannot be used (${reason}).`, { cause: error });
+    const reason = explainedCodes.test(code) ? `${code}: ${driverMessage(error)}` : code;
+    return new DatabaseUnavailableError(`The database is unavailable (${reason}).`, { cause: error });
   }
   return error;
 }
@@ -85,7 +86,7 @@ const unavailableCodes = new Set([
 ]);
 
 /** With these codes the driver explains what is wrong with the certificate, token or user, without secrets. */
-const tellingCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
+const explainedCodes = /^(HANDSHAKE_|AUTH_SWITCH_|ER_ACCESS_DENIED_)/;
 
 function driverMessage(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, "") : "";

@@ -172,7 +172,7 @@ async function withTimeout<Result>(result: Promise<Result>, timeoutMs: number): 
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new DatabaseUnavailableError(`The database did not answer within ${timeoutMs} ms.`));
+      reject(new DatabaseUnavailableError(`The database did not respond within ${timeoutMs} ms.`));
     }, timeoutMs);
   });
   try {

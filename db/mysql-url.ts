@@ -25,7 +25,7 @@ export function parseMysqlUrl(text: string): MysqlAddress {
   const options = Object.fromEntries(url.searchParams);
   for (const name of Object.keys(options)) {
     if (!optionNames.includes(name))
-      throw new MysqlUrlError(`knows only the options ${optionNames.join(", ")}`);
+      throw new MysqlUrlError(`supports only the options ${optionNames.join(", ")}`);
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const tls = readAuthorities(options);
@@ -35,7 +35,8 @@ export function parseMysqlUrl(text: string): MysqlAddress {
     );
   }
   const auth = options["auth"] ?? "password";
-  if (auth !== "password" && auth !== "iam") throw new MysqlUrlError("knows auth=password and auth=iam only");
+  if (auth !== "password" && auth !== "iam")
+    throw new MysqlUrlError("supports only auth=password and auth=iam");
   if (auth === "iam" && !tls)
     throw new MysqlUrlError("with auth=iam needs ssl=rds: the token would be readable");
   return {
@@ -58,11 +59,11 @@ const optionNames = ["ssl", "ssl-ca", "auth"];
 
 function readAuthorities({ ssl, "ssl-ca": file }: Record<string, string>): TlsAuthorities | null {
   if (ssl !== undefined && !["true", "false", "rds"].includes(ssl)) {
-    throw new MysqlUrlError("knows ssl=true, ssl=rds and ssl=false only");
+    throw new MysqlUrlError("supports only ssl=true, ssl=rds and ssl=false");
   }
   if (file !== undefined) {
     if (file === "" || ssl === "rds" || ssl === "false") {
-      throw new MysqlUrlError("takes ssl-ca=/path/to/certificates.pem only with ssl=true or without ssl");
+      throw new MysqlUrlError("accepts ssl-ca=/path/to/certificates.pem only with ssl=true or without ssl");
     }
     return { file };
   }

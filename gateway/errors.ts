@@ -131,7 +131,7 @@ export class StartError extends Error {
 
 /** For an edit of an outdated revision. It changes nothing. */
 export function changedMeanwhile(what: string, currentRevision: number): GatewayError {
-  const message = `The ${what} was changed meanwhile. Look at what it is now, then change it again.`;
+  const message = `The ${what} was changed by someone else. Reload it, then repeat your change.`;
   return new GatewayError("conflict", message, { param: "revision", currentRevision });
 }
 
@@ -141,7 +141,7 @@ export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof DatabaseUnavailableError) {
     return new GatewayError(
       "service_unavailable",
-      "The gateway cannot reach its database. Try again in a moment.",
+      "The gateway cannot reach its database. Retry in a moment.",
       {
         cause: error,
         retryAfterSeconds: 1,
@@ -151,15 +151,11 @@ export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof QueryTooLongError) {
     return new GatewayError(
       "service_unavailable",
-      "The database takes too long to answer this. Ask for less: a shorter time, or one key.",
+      "The database query timed out. Select a shorter period or a single key.",
       { cause: error, retryAfterSeconds: 5 },
     );
   }
-  return new GatewayError(
-    "internal_error",
-    "The gateway made a mistake. Its log has the details, under this request's id.",
-    {
-      cause: error,
-    },
-  );
+  return new GatewayError("internal_error", "Internal error. See the gateway log for this request ID.", {
+    cause: error,
+  });
 }

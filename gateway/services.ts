@@ -28,7 +28,7 @@ import { CredentialService } from "./models/credential-service.ts";
 import { firstStart } from "./models/first-start.ts";
 import { ModelService } from "./models/model-service.ts";
 import { ProviderService } from "./models/provider-service.ts";
-import { AskedModels } from "./routing/asked-models.ts";
+import { RecordedModelNames } from "./routing/recorded-model-names.ts";
 import { Catalogue } from "./routing/catalogue.ts";
 import { CoolDowns, RetryBudget } from "./routing/cool-downs.ts";
 import { PrivateAddressWarnings } from "./routing/private-address-warnings.ts";
@@ -59,7 +59,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
   };
   try {
     const migrated = await database.migrate();
-    if (migrated.length > 0) log.info({ migrations: migrated }, "the database schema was brought up to date");
+    if (migrated.length > 0) log.info({ migrations: migrated }, "migrated the database schema");
 
     const audit = new AuditLog({ database, runtime, retentionDays: limits.auditRetentionDays });
     const guard = new AddressGuard(config.upstreamPrivateHosts);
@@ -86,7 +86,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
     const { administrator } = config;
     if (administrator && (await people.accounts.createFirstAdministrator(administrator))) {
-      log.info("the administrator from ADMIN_EMAIL was created");
+      log.info("created the administrator from ADMIN_EMAIL");
     }
     const loadDataKeys = () => dataKeyLoader?.load();
     const { now } = runtime;
@@ -181,7 +181,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     catalogue,
     keyCache,
     attempts,
-    askedModels: new AskedModels({ catalogue, now, unknownPerHourMax }),
+    recordedModelNames: new RecordedModelNames({ catalogue, now, unknownPerHourMax }),
     privateAddressWarnings: new PrivateAddressWarnings({ log, guard }),
     openExchanges: new OpenExchanges(),
     bodyBudget: new BodyBudget(limits.requestBodiesBytesMax),

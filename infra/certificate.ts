@@ -21,7 +21,7 @@ export function certificate(
     { ...options, deleteBeforeReplace: false },
   );
   const proof = requested.domainValidationOptions.apply(([option]) => {
-    if (!option) throw new Error("ACM gave a certificate without a way to prove the domain.");
+    if (!option) throw new Error("ACM returned a certificate without a validation record.");
     return option;
   });
   const record = new aws.route53.Record(

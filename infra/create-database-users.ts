@@ -8,7 +8,7 @@ import mysql from "mysql2/promise";
  */
 const { DATABASE_HOST, OWNER_USER, OWNER_PASSWORD, DATABASE_NAME, APP_USER, MIGRATE_USER } = process.env;
 for (const name of [DATABASE_NAME, APP_USER, MIGRATE_USER])
-  if (!/^\w+$/.test(name ?? "")) throw new Error("A name is missing, or is no name for a database or user.");
+  if (!/^\w+$/.test(name ?? "")) throw new Error("A name is missing or invalid for a database or user.");
 
 const connection = await mysql.createConnection({
   ...(DATABASE_HOST && { host: DATABASE_HOST }),
@@ -29,7 +29,7 @@ const statements = [
 ];
 try {
   for (const statement of statements) await connection.query(statement);
-  process.stdout.write("The database's users are there.\n");
+  process.stdout.write("The database users exist.\n");
 } finally {
   await connection.end();
 }

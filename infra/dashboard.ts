@@ -31,7 +31,7 @@ export function dashboard(options: DashboardOptions): object {
         [names.metricNamespace, loggedErrorsMetric],
       ],
     ],
-    ["Time to the first byte", "p95", [balancer("TargetResponseTime", targets)]],
+    ["Time to first byte", "p95", [balancer("TargetResponseTime", targets)]],
     ["Open connections", "Sum", [balancer("ActiveConnectionCount", edge)]],
     [
       "Tasks",

@@ -88,7 +88,7 @@ const service = new Service(
         logGroup: names.logs.migrate,
       }),
     }),
-    dependsOn: [...network.ways, ...firewalls.rules, ...endpoints.ready, data.instance, ...migrate.ready],
+    dependsOn: [...network.routes, ...firewalls.rules, ...endpoints.ready, data.instance, ...migrate.ready],
   },
   options,
 );

@@ -9,8 +9,7 @@ import { subnetBlocks } from "./subnet-blocks.ts";
 type NetworkArgs = { config: StackConfig; names: Names; storageKeyArn: pulumi.Input<string> };
 
 /**
- * A network with three subnets in each zone: public for the load balancer and NAT, `app` for the tasks, and `data` for
- * the database, without any route.
+ * A network with three subnets in each zone: public for the load balancer and NAT, `app` for the tasks, and `data` for the database. `data` has no route.
  */
 export class Network extends pulumi.ComponentResource {
   readonly vpcId: pulumi.Output<string>;
@@ -19,7 +18,7 @@ export class Network extends pulumi.ComponentResource {
   readonly dataSubnetIds: pulumi.Output<string>[];
   readonly appRouteTableIds: pulumi.Output<string>[];
   /** Dependencies: without these a task reaches neither registry nor logs. */
-  readonly ways: pulumi.Resource[];
+  readonly routes: pulumi.Resource[];
 
   constructor(
     name: string,
@@ -106,7 +105,7 @@ export class Network extends pulumi.ComponentResource {
     this.appSubnetIds = appSubnets.map(({ id }) => id);
     this.dataSubnetIds = dataSubnets.map(({ id }) => id);
     this.appRouteTableIds = app.map(({ routeTable }) => routeTable.id);
-    this.ways = app.flatMap(({ association, route }) => [association, route]);
+    this.routes = app.flatMap(({ association, route }) => [association, route]);
     this.registerOutputs({ vpcId: this.vpcId });
   }
 
@@ -130,7 +129,9 @@ function zoneAt(zones: pulumi.Output<string[]>, index: number): pulumi.Output<st
   return zones.apply((names) => {
     const zone = names[index];
     if (zone === undefined)
-      throw new pulumi.RunError(`The region has ${names.length} zones; gateway:zones asks for more.`);
+      throw new pulumi.RunError(
+        `The region has ${names.length} zones, fewer than gateway:zones. Lower that setting.`,
+      );
     return zone;
   });
 }

@@ -32,7 +32,7 @@ export async function runMigration(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   const taskArn = await start(ecs, migration);
-  print(`The migration runs as ${taskArn}.`);
+  print(`The migration is running as ${taskArn}.`);
 
   let ended: Task | undefined;
   try {
@@ -48,7 +48,7 @@ export async function runMigration(
   const failed = ended.containers?.find(({ exitCode }) => exitCode !== undefined && exitCode !== 0);
   const unstarted = ended.containers?.filter(({ exitCode }) => exitCode === undefined) ?? [];
   if (failed) {
-    const reason = `failed: the container ${failed.name} ended with ${failed.exitCode}`;
+    const reason = `failed: the container ${failed.name} exited with code ${failed.exitCode}`;
     throw await failure({ logs, migration, taskArn, reason, container: failed.name });
   }
   if (unstarted.length > 0 || !ended.containers?.length) {
@@ -57,7 +57,7 @@ export async function runMigration(
       logs,
       migration,
       taskArn,
-      reason: `did not start: ${because ?? "ECS does not say why"}`,
+      reason: `did not start: ${because ?? "ECS gave no reason"}`,
     });
   }
   for (const line of await lastLines(logs, { migration, taskArn, container: "migrate", count: 5 }))
@@ -88,7 +88,7 @@ async function start(ecs: ECSClient, migration: MigrationTask): Promise<string> 
   const reasons = failures
     ?.map(({ reason, detail }) => [reason, detail].filter(Boolean).join(": "))
     .join("; ");
-  throw new Error(`The migration did not start: ${reasons || "ECS does not say why"}.`);
+  throw new Error(`The migration did not start: ${reasons || "ECS gave no reason"}.`);
 }
 
 type EndOptions = { cluster: string; taskArn: string; pollIntervalMs: number; deadline: number };
@@ -107,7 +107,7 @@ async function end(ecs: ECSClient, options: EndOptions): Promise<Task | undefine
 
 /** A failure here is harmless: the migration holds a lock until it ends, and others wait. */
 async function stop(ecs: ECSClient, cluster: string, task: string): Promise<void> {
-  await ecs.send(new StopTaskCommand({ cluster, task, reason: "pulumi gave up" })).catch(() => {});
+  await ecs.send(new StopTaskCommand({ cluster, task, reason: "pulumi stopped waiting" })).catch(() => {});
 }
 
 type Failure = {
@@ -121,7 +121,7 @@ type Failure = {
 async function failure({ logs, migration, taskArn, reason, container = "migrate" }: Failure): Promise<Error> {
   const lines = await lastLines(logs, { migration, taskArn, container, count: 20 });
   const log = lines.length > 0 ? `\n${lines.join("\n")}` : "";
-  const advice = "The service was not updated and still runs the release before.";
+  const advice = "The service was not updated and still runs the previous release.";
   return new Error(`The migration ${reason}. ${advice} Its log is ${migration.logGroup}.${log}`);
 }
 

@@ -20,7 +20,7 @@ export function readStackConfig(values: Record<string, string>, project: string,
   );
   const problems = stackName.test(stack)
     ? []
-    : [`The stack's name "${stack}" is part of other names: up to 16 small letters, digits and hyphens.`];
+    : [`The stack name "${stack}" is invalid: use up to 16 lower-case letters, digits and hyphens.`];
   const parsed = schema.safeParse(given);
   if (!parsed.success)
     problems.push(...parsed.error.issues.flatMap((issue) => explain(issue).map((line) => prefix + line)));
@@ -33,7 +33,7 @@ export function readStackConfig(values: Record<string, string>, project: string,
 export class StackConfigError extends pulumi.RunError {
   constructor(stack: string, problems: string[]) {
     const advice = `Set each with: pulumi config set <key> <value> --stack ${stack}`;
-    super([`The configuration of this stack does not do:`, ...problems, advice].join("\n  "));
+    super([`The stack configuration is invalid:`, ...problems, advice].join("\n  "));
   }
 }
 
@@ -41,7 +41,7 @@ const stackName = /^[a-z][a-z0-9-]{0,15}$/;
 const digest = /@sha256:[0-9a-f]{64}$/;
 
 function explain(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${key} is not a key that is known`);
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${key} is an unknown key`);
   const missing = issue.code === "invalid_type" && issue.input === undefined;
   return [`${issue.path.join(".")} ${missing ? "is missing" : issue.message}`];
 }
@@ -57,20 +57,23 @@ function contradictions(config: z.output<typeof schema>): string[] {
     [isProduction && !digest.test(config.image), "image must end in @sha256:<digest> in production"],
     [
       !hasCertificate && isProduction,
-      "certificateArn, or hostedZoneId for a new certificate, is missing: production is never without TLS",
+      "certificateArn, or hostedZoneId for a new certificate, is missing: production requires TLS",
     ],
     [
       !hasCertificate && !isProduction && !config.allowHttp,
-      "certificateArn or hostedZoneId is missing; allowHttp: true does without, in development only",
+      "certificateArn or hostedZoneId is missing: in development, allowHttp: true also works",
     ],
     [isProduction && config.allowHttp, "allowHttp must not be true in production"],
-    [hasCertificate && config.allowHttp, "allowHttp must not be true where there is a certificate"],
+    [hasCertificate && config.allowHttp, "allowHttp must not be true with a certificate"],
     [hasCertificate && config.domainName === undefined, "domainName is missing: the certificate is for it"],
     [
       config.certificateArn !== undefined && config.hostedZoneId !== undefined,
-      "certificateArn and hostedZoneId exclude one another: a certificate is given, or made in the zone",
+      "certificateArn and hostedZoneId are mutually exclusive: use an existing certificate, or create one in the zone",
     ],
-    [!isFargatePair(config.cpu, config.memory), `memory does not go with cpu; there are ${fargatePairs}`],
+    [
+      !isFargatePair(config.cpu, config.memory),
+      `memory does not match cpu: the combinations are ${fargatePairs}`,
+    ],
     [config.natGateways > config.zones, "natGateways must not be more than zones"],
     [config.tasksMax < config.tasksMin, "tasksMax must not be less than tasksMin"],
     [isProduction && config.tasksMin < 2, "tasksMin must be at least 2 in production"],
@@ -78,11 +81,11 @@ function contradictions(config: z.output<typeof schema>): string[] {
     [isProduction && config.backupDays < 7, "backupDays must be at least 7 in production"],
     [
       config.databaseStorageGibMax < config.databaseStorageGib * 1.1,
-      "databaseStorageGibMax must be at least a tenth more than databaseStorageGib",
+      "databaseStorageGibMax must be at least 10 % above databaseStorageGib",
     ],
     [
       wanted > connections,
-      `databaseConnectionsMax is too large: ${wanted} connections at most, ${config.databaseClass} has about ${connections}`,
+      `databaseConnectionsMax is too large: up to ${wanted} connections are used, ${config.databaseClass} has about ${connections}`,
     ],
   ];
   return rules.filter(([broken]) => broken).map(([, problem]) => problem);
@@ -108,11 +111,11 @@ const schema = z.strictObject({
     .enum(["production", "development"], "must be production or development")
     .default("production"),
   region: text(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region, such as eu-central-1"),
-  accountId: text(/^\d{12}$/, "must be the twelve digits of an AWS account"),
-  image: text(/^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/, "is not an image's name"),
-  adminEmail: z.email("must be an e-mail address"),
-  domainName: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "must be a domain's name").optional(),
-  hostedZoneId: text(/^Z[A-Z0-9]+$/, "must be the id of a zone in Route 53").optional(),
+  accountId: text(/^\d{12}$/, "must be the 12 digits of an AWS account"),
+  image: text(/^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/, "is not an image name"),
+  adminEmail: z.email("must be an email address"),
+  domainName: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "must be a domain name").optional(),
+  hostedZoneId: text(/^Z[A-Z0-9]+$/, "must be the ID of a Route 53 zone").optional(),
   certificateArn: text(/^arn:aws[\w-]*:acm:/, "must be the ARN of a certificate").optional(),
   allowHttp: flag.default(false),
   zones: whole(2, 3).default(2),
@@ -140,5 +143,5 @@ const schema = z.strictObject({
     .default("30")
     .transform(Number),
   waf: z.enum(["off", "count", "block"], "must be off, count or block").default("off"),
-  alarmEmail: z.email("must be an e-mail address").optional(),
+  alarmEmail: z.email("must be an email address").optional(),
 });

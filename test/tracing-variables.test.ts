@@ -4,12 +4,12 @@ import { problemsOf } from "./helpers/problems-of.ts";
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318" };
 
-test("without a collector there are no traces, whatever else is said of them", (t) => {
+test("without a collector tracing is off, whatever the other variables", (t) => {
   t.is(readConfig({ OTEL_SERVICE_NAME: "gateway", OTEL_TRACES_SAMPLER: "always_on" }).tracing, null);
   t.is(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "" }).tracing, null);
 });
 
-test("a collector is enough", (t) => {
+test("a collector is the only required setting", (t) => {
   t.deepEqual(readConfig(endpoint).tracing, {
     url: "http://localhost:4318/v1/traces",
     protocol: "http/protobuf",
@@ -24,7 +24,7 @@ test("a collector is enough", (t) => {
   });
 });
 
-test("lists are read as OpenTelemetry writes them, and OTEL_SERVICE_NAME comes before the attribute", (t) => {
+test("lists use OpenTelemetry's format, and OTEL_SERVICE_NAME beats the attribute", (t) => {
   const attributes = "service.name=one, team=a%2Cb%20c,,empty=,city=%E6%9D%B1%E4%BA%AC,a/b=c";
   const { tracing } = readConfig({ ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes });
   t.deepEqual(tracing?.attributes, {
@@ -41,21 +41,21 @@ test("lists are read as OpenTelemetry writes them, and OTEL_SERVICE_NAME comes b
 
 const wrong: [variable: string, value: string, message: string][] = [
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "is not an http(s) URL"],
-  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "there is no grpc here"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "Bearer hush", "is not a list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a=1%0d%0ab: hush", "is not a list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%zz", "is not a list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a/b=hush", "is not a list of name=value"],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%E6%9D%B1", "is not a list of name=value"],
+  ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "grpc is not supported"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "Bearer hush", "is not a comma-separated list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=1%0d%0ab: hush", "is not a comma-separated list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%zz", "is not a comma-separated list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a/b=hush", "is not a comma-separated list of name=value"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "a=hush%E6%9D%B1", "is not a comma-separated list of name=value"],
   ["OTEL_EXPORTER_OTLP_TIMEOUT", "0", "is not a number of milliseconds"],
-  ["OTEL_RESOURCE_ATTRIBUTES", "hush", "is not a list of name=value"],
+  ["OTEL_RESOURCE_ATTRIBUTES", "hush", "is not a comma-separated list of name=value"],
   ["OTEL_TRACES_SAMPLER", "xray", "is not a sampler"],
   ["OTEL_TRACES_SAMPLER_ARG", "1.5", "is not a number from 0 to 1"],
   ["OTEL_BSP_MAX_QUEUE_SIZE", "many", "is not a number of spans"],
 ];
 
 for (const [variable, value, message] of wrong) {
-  test(`${variable} is not ${value.replaceAll("%", "")}`, (t) => {
+  test(`${variable} rejects ${value.replaceAll("%", "")}`, (t) => {
     const [problem = "", ...more] = problemsOf({ ...endpoint, [variable]: value });
     t.true(problem.startsWith(`${variable}: `) && problem.includes(message), problem);
     t.deepEqual(more, []);

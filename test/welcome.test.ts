@@ -3,14 +3,14 @@ import { startGatewayProcess } from "./helpers/gateway-process.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { createConsoleClient } from "./helpers/test-gateway.ts";
 
-test("keys of providers in the environment are offered by name until there is a provider", async (t) => {
+test("provider keys in the environment are offered by name until a provider exists", async (t) => {
   const MISTRAL_API_KEY = "sk-hidden-word-0123456789";
   const administrator = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
   const DATA_DIR = await createTestFolder(t);
   const environment = { PORT: "0", DATA_DIR, MISTRAL_API_KEY, ...administrator };
   const gateway = startGatewayProcess(t, environment);
   const url = await gateway.listening();
-  t.regex(gateway.stdout(), /keys for providers that are not here yet: MISTRAL_API_KEY\.\n/);
+  t.regex(gateway.stdout(), /contains keys for new providers: MISTRAL_API_KEY\.\n/);
 
   const { accessToken } = await createConsoleClient(url).auth.signIn.mutate({
     email: administrator.ADMIN_EMAIL,

@@ -18,7 +18,7 @@ export class LimitUseRepository {
   }
 
   /** What all other processes used within some seconds, in total: of all holders, or of these. */
-  async ofOthers(processId: string, { from, before, subjectIds }: OthersWish): Promise<OthersUse[]> {
+  async ofOthers(processId: string, { from, before, subjectIds }: OthersQuery): Promise<OthersUse[]> {
     if (subjectIds?.length === 0) return [];
     const these = subjectIds ? `AND subject_id IN (${subjectIds.map(() => "?").join(", ")})` : "";
     const rows = await readRaw(this.#manager, {
@@ -49,7 +49,7 @@ export class LimitUseRepository {
 }
 
 /** `before` is exclusive. */
-type OthersWish = { from: number; before?: number; subjectIds?: string[] };
+type OthersQuery = { from: number; before?: number; subjectIds?: string[] };
 
 type OthersUse = Omit<LimitUseRow, "processId">;
 

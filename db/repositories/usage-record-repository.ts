@@ -113,7 +113,7 @@ export class UsageRecordRepository {
     const sqlite = sqliteOf(this.#manager);
     const { changes } =
       sqlite?.prepare(`DELETE FROM usage_records WHERE id IN (${oldest})`).run(id, limit) ?? {};
-    if (changes === undefined) throw new Error("On MySQL partitions are dropped instead.");
+    if (changes === undefined) throw new Error("MySQL drops partitions instead.");
     return changes;
   }
 
@@ -144,7 +144,7 @@ export class UsageRecordRepository {
       if ((await this.#insertNew(left)) === left.length) return left;
       await this.#manager.query("ROLLBACK TO SAVEPOINT usage_records");
       const there = await this.#idsAmong(left.map(({ id }) => id));
-      if (there.size === 0) throw new Error("The database refuses usage records without saying why.");
+      if (there.size === 0) throw new Error("The database refused usage records without a reason.");
       left = left.filter(({ id }) => !there.has(id));
     }
     return [];

@@ -56,7 +56,7 @@ export class AccessTokens {
 
   #keyOf(keyId: string): KeyObject {
     const key = this.#keys.get(keyId);
-    if (!key) throw new Error("No secret of the ring has this key id.");
+    if (!key) throw new Error("No secret has this key ID.");
     return key;
   }
 }

@@ -67,7 +67,7 @@ export class AccountService {
     if (!this.isSetUpToken(token)) {
       throw new GatewayError(
         "forbidden",
-        "This set-up token is not valid. The gateway prints the right one when it starts.",
+        "This setup token is invalid. The gateway prints the current one at startup.",
         {
           param: "token",
         },
@@ -76,7 +76,7 @@ export class AccountService {
     const user = await this.#newUser(account, "admin");
     return this.#database.write(async (repositories) => {
       if (!(await insertFirst(repositories, user))) {
-        throw new GatewayError("forbidden", "There is an administrator already. Sign in instead.");
+        throw new GatewayError("forbidden", "An administrator already exists. Sign in instead.");
       }
       await this.#audit.record(repositories, { ...user, address }, { action: "user.setUp", entity: user });
       return this.#sessions.start(repositories, user);
@@ -158,7 +158,7 @@ export class AccountService {
         ),
       );
     } catch (error) {
-      this.#runtime.log.warn({ error }, "a failed attempt to sign in could not be recorded");
+      this.#runtime.log.warn({ error }, "cannot record a failed sign-in");
     }
   }
 
@@ -185,7 +185,7 @@ async function insertFirst({ changes, users }: Repositories, user: UserRow): Pro
 }
 
 function signInRefused(): GatewayError {
-  return new GatewayError("unauthenticated", "The e-mail address or the password is wrong.");
+  return new GatewayError("unauthenticated", "The email address or the password is wrong.");
 }
 
 function wrongPassword(): GatewayError {

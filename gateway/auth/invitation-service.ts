@@ -82,7 +82,7 @@ export class InvitationService {
 function noInvitation(): GatewayError {
   return new GatewayError(
     "not_found",
-    "This link is not valid, or not any more: each works once, for a week. Ask an administrator for a new one.",
+    "This link is invalid, used or expired. Ask an administrator for a new one.",
     { param: "token" },
   );
 }

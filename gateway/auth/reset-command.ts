@@ -7,31 +7,30 @@ import type { UserService } from "./user-service.ts";
 type ResetOptions = { database: Database; users: UserService; consoleUrl: string };
 
 /**
- * `people:reset ada@example.com`: prints a link to choose a new password, for when no administrator can sign in. Anyone
+ * `people:reset ada@example.com`: prints a password reset link, for when no administrator can sign in. Anyone
  * who can run it can already write to the database. Throws a `StartError` for an unknown address.
  * @param consoleUrl where people reach the console
  */
 export async function resetCommand(
   { database, users, consoleUrl }: ResetOptions,
   email: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const found = await database.read((repositories) => repositories.users.findByEmail(email));
-  if (!found)
-    throw new StartError(`There is nobody with the address ${email}.${await nameAdministrators(users)}`);
+  if (!found) throw new StartError(`No user has the address ${email}.${await nameAdministrators(users)}`);
   const { user, token, expiresAt } = await users.resetPassword(commandLine, found.id);
-  say(
-    `By this link ${user.name} (${user.email}) chooses a new password, once, until ${expiresAt.toISOString()}:`,
+  print(
+    `Password reset link for ${user.name} (${user.email}), valid once, until ${expiresAt.toISOString()}:`,
   );
-  say("");
-  say(formatJoinLink(consoleUrl, token));
+  print("");
+  print(formatJoinLink(consoleUrl, token));
 }
 
 /** The email address that the command is for. Throws a `StartError` for wrong parameters. */
 export function readAddress(parameters: string[]): string {
   const [email, ...more] = parameters;
   if (email !== undefined && more.length === 0) return normalizeEmail(email);
-  throw new StartError("One address is needed: npm run people:reset -- ada@example.com");
+  throw new StartError("An email address is missing. Example: npm run people:reset -- ada@example.com");
 }
 
 /** The audit log's actor: no user and no address. */
@@ -46,5 +45,5 @@ async function nameAdministrators(users: UserService): Promise<string> {
     administrators.push(...active.map(({ email }) => email));
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-  return administrators.length === 0 ? "" : ` The administrators are: ${administrators.join(", ")}.`;
+  return administrators.length === 0 ? "" : ` Administrators: ${administrators.join(", ")}.`;
 }

@@ -173,5 +173,8 @@ function parseRefreshToken(refreshToken: string): { id: string; secret: string }
 }
 
 function signInAgain(): GatewayError {
-  return new GatewayError("unauthenticated", "You are not signed in, or no longer. Sign in again.");
+  return new GatewayError(
+    "unauthenticated",
+    "You are not signed in, or your session has expired. Sign in again.",
+  );
 }

@@ -93,14 +93,13 @@ function tooManyAttempts(waitMs: number): GatewayError {
   const minutes = Math.ceil(waitMs / 60_000);
   return new GatewayError(
     "too_many_attempts",
-    `Too many attempts. Try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`,
+    `Too many attempts. Retry in ${minutes} ${minutes === 1 ? "minute" : "minutes"}.`,
     { retryAfterSeconds },
   );
 }
 
 /**
- * The network of one client: the /64 for IPv6, within which a client can choose any address, and the address itself for
- * IPv4, also in its IPv6 form.
+ * The network of one client. For IPv6, that is the /64, within which a client can choose any address. For IPv4, it is the address.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");

@@ -82,7 +82,7 @@ export class UserService {
         if (existing) await users.update(existing.id, { name, role });
         else await users.insert(this.#newUser(email, name, role));
         const user = existing ? { ...existing, name, role } : await users.findByEmail(email);
-        if (!user) throw new Error("The person was written, and must be there.");
+        if (!user) throw new Error("The user was inserted and must exist.");
         const details = { email, role, isAgain: existing !== null };
         await this.#audit.record(repositories, author, { action: "user.invite", entity: user, details });
         const link = await issueInvitation(repositories, this.#runtime, user.id, "invitation");
@@ -100,7 +100,7 @@ export class UserService {
       await repositories.changes.lock();
       const user = await findUser(repositories, id);
       if (user.status === "disabled") {
-        const message = `${user.name} is disabled. Enable them first.`;
+        const message = `${user.name} is disabled. Enable the user first.`;
         throw new GatewayError("conflict", message, { param: "id" });
       }
       await this.#audit.record(repositories, author, { action: "user.resetPassword", entity: user });
@@ -184,14 +184,14 @@ const usersPerPage = 50;
 
 async function findUser({ users }: Repositories, id: string): Promise<UserRow> {
   const user = await users.find(id);
-  if (!user) throw new GatewayError("not_found", "There is no person with this id.", { param: "id" });
+  if (!user) throw new GatewayError("not_found", "No user has this ID.", { param: "id" });
   return user;
 }
 
 async function keepAnAdministrator({ users }: Repositories, user: UserRow): Promise<void> {
   if (user.role !== "admin" || user.status !== "active") return;
   if (await users.hasOtherAdministrator(user.id)) return;
-  const message = `${user.name} is the last active administrator. Make somebody else one first.`;
+  const message = `${user.name} is the last active administrator. Promote another user first.`;
   throw new GatewayError("conflict", message, { param: "id" });
 }
 
@@ -205,12 +205,12 @@ async function describe({ apiKeys }: Repositories, rows: UserRow[]): Promise<Use
 
 async function describeOne(repositories: Repositories, row: UserRow): Promise<User> {
   const [user] = await describe(repositories, [row]);
-  if (user === undefined) throw new Error("One row was given, and must come back.");
+  if (user === undefined) throw new Error("One row in, one row out.");
   return user;
 }
 
 function emailTaken(email: string, status: UserStatus): GatewayError {
-  const hint = status === "disabled" ? " They are disabled; enable them instead." : "";
-  const message = `There is a person with the address ${email} already.${hint}`;
+  const hint = status === "disabled" ? " The user is disabled: enable the user instead." : "";
+  const message = `A user with the address ${email} already exists.${hint}`;
   return new GatewayError("conflict", message, { param: "email" });
 }

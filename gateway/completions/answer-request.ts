@@ -1,7 +1,7 @@
 import type { Settings } from "../config/limit-variables.ts";
 import { parseBody } from "../dialects/parse-body.ts";
 import type { Limiter } from "../limits/rates/limiter.ts";
-import type { AskedModels } from "../routing/asked-models.ts";
+import type { RecordedModelNames } from "../routing/recorded-model-names.ts";
 import { GatewayError } from "../errors.ts";
 import { Attempts, type AttemptsOptions } from "../routing/attempts.ts";
 import { type Catalogue, resolveRoute } from "../routing/catalogue.ts";
@@ -13,7 +13,7 @@ import { type ClientHeaders, HeldRequest, type ModelRequest, type Operation } fr
 
 export type AnswerContext = {
   catalogue: Catalogue;
-  askedModels: AskedModels;
+  recordedModelNames: RecordedModelNames;
   upstreams: Upstreams;
   attempts: AttemptsOptions;
   limits: Settings;
@@ -68,7 +68,7 @@ export function answerRequest(
 
 /** Describes the request to the exchange, even an invalid one: its record names the requested model. */
 function read(
-  { askedModels, limits }: AnswerContext,
+  { recordedModelNames, limits }: AnswerContext,
   exchange: Exchange,
   operation: Operation,
   bytes: Buffer,
@@ -76,11 +76,11 @@ function read(
   try {
     const request = new HeldRequest(bytes, () => operation.read(bytes, limits));
     const { model, stream } = request.value;
-    exchange.describe(askedModels.nameOf(model), stream, () => request.value.body);
+    exchange.describe(recordedModelNames.nameOf(model), stream, () => request.value.body);
     return request;
   } catch (error) {
     const body = isUnreadable(error) ? {} : parseBody(bytes, limits, () => {});
-    exchange.describe(askedModels.nameOf(body["model"]), body["stream"] === true, () => body);
+    exchange.describe(recordedModelNames.nameOf(body["model"]), body["stream"] === true, () => body);
     throw error;
   }
 }

@@ -83,7 +83,7 @@ function prepareTranslated(
 function tooLargeToTranslate(bytesMax: number): GatewayError {
   return new GatewayError(
     "request_too_large",
-    `The request body is larger than ${bytesMax} bytes, and has to be translated for the model's provider. Send less, or raise REQUEST_TRANSLATED_BYTES_MAX of the gateway.`,
+    `The request body is larger than ${bytesMax} bytes and must be translated for this provider. Send a smaller request, or raise REQUEST_TRANSLATED_BYTES_MAX.`,
   );
 }
 

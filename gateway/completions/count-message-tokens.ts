@@ -26,12 +26,12 @@ export async function countMessageTokens(
   const request = readCountRequest(bytes, options.limits);
   const route = resolveRoute(options.catalogue, key, request.model);
   const candidate = route.candidates[0]?.[0];
-  const counted = candidate && (await askUpstream(options, candidate, request, clientHeaders, signal));
+  const counted = candidate && (await countUpstream(options, candidate, request, clientHeaders, signal));
   return counted ?? Buffer.from(JSON.stringify(await countTokens(request)));
 }
 
 /** Null where the upstream cannot count: an estimate is better than an error. */
-async function askUpstream(
+async function countUpstream(
   { upstreams, limits }: Pick<AnswerContext, "limits" | "upstreams">,
   { target, timeouts, upstreamModel }: Candidate,
   request: ReturnType<typeof readCountRequest>,

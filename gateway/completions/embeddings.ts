@@ -19,7 +19,7 @@ export const embeddings: Operation<EmbeddingsRequest> = {
     const { model: slug } = request;
     const api = target.embeddings;
     if (api === null) {
-      const message = `The model \`${slug}\` makes no embeddings.`;
+      const message = `The model \`${slug}\` does not support embeddings. Choose an embedding model.`;
       throw new GatewayError("invalid_value", message, { param: "model" });
     }
     const isNative = api.form === "native";
@@ -39,7 +39,7 @@ export const embeddings: Operation<EmbeddingsRequest> = {
 function nativeEmbeddings(slug: string): AnswerReading {
   return (bytes) => {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
-    if (!answer?.hasList) throw badAnswer("not in OpenAI's form");
+    if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
     const usage = readTokenUsage(answer.usage);
     return {
       bytes: applyEdits(bytes, answer.edits),

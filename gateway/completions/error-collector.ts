@@ -36,8 +36,8 @@ export class ErrorCollector {
 function speakerOf(candidate: Candidate | null): ErrorSpeaker {
   const target = candidate?.target;
   if (!target || target instanceof GatewayError) return { form: "native", secret: null };
-  const { chat, meantStatus } = target;
-  return { form: chat.quirks ? "native" : "translated", secret: chat.endpoint.secret, meantStatus };
+  const { chat, effectiveStatus } = target;
+  return { form: chat.quirks ? "native" : "translated", secret: chat.endpoint.secret, effectiveStatus };
 }
 
 const errorBytesMax = 64 * 1024;

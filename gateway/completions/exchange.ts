@@ -33,7 +33,7 @@ export class Exchange {
   readonly reply: Reply;
   readonly observed: ObservedRequest | null;
   key: KnownKey;
-  place = -1;
+  index = -1;
   requestedModel = "";
   stream = false;
   readBody: (() => Record<string, unknown>) | null = null;
@@ -62,8 +62,8 @@ export class Exchange {
     options.openExchanges.add(this);
   }
 
-  moveTo(place: number): void {
-    this.place = place;
+  moveTo(index: number): void {
+    this.index = index;
   }
 
   keyChanged(key: KnownKey): void {

@@ -6,8 +6,8 @@ type OpenExchange = {
   readonly key: KnownKey;
   readonly route: Route | null;
   readonly stream: boolean;
-  readonly place: number;
-  moveTo(place: number): void;
+  readonly index: number;
+  moveTo(index: number): void;
   keyChanged(key: KnownKey): void;
   fail(error: GatewayError, status?: "INTERRUPTED"): void;
 };
@@ -27,8 +27,8 @@ export class OpenExchanges {
   remove(exchange: OpenExchange): void {
     const last = this.#open.pop();
     if (last && last !== exchange) {
-      last.moveTo(exchange.place);
-      this.#open[last.place] = last;
+      last.moveTo(exchange.index);
+      this.#open[last.index] = last;
     }
     if (this.#open.length === 0) this.#onEmpty?.();
   }

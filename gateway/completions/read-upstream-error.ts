@@ -16,33 +16,37 @@ export function readUpstreamError(
   speaker: ErrorSpeaker,
 ): GatewayError {
   const parsed = parseJson(body.toString("utf8"));
-  const meant = speaker.meantStatus?.(status, parsed) ?? status;
-  const reason = `http_${meant}` as const;
-  if (meant === 401 || meant === 402 || meant === 403) {
+  const effectiveStatus = speaker.effectiveStatus?.(status, parsed) ?? status;
+  const reason = `http_${effectiveStatus}` as const;
+  if (effectiveStatus === 401 || effectiveStatus === 402 || effectiveStatus === 403) {
     return new GatewayError(
       "upstream_auth_failed",
-      "The model's provider refused the gateway's own credential. Whoever runs the gateway has to check it.",
+      "The provider rejected the gateway's credential. An administrator must check it in the console.",
       { reason },
     );
   }
-  if (meant < 400 || meant > 499) {
-    return new GatewayError("upstream_error", `The model's provider answered with HTTP status ${meant}.`, {
-      reason,
-    });
+  if (effectiveStatus < 400 || effectiveStatus > 499) {
+    return new GatewayError(
+      "upstream_error",
+      `The provider returned HTTP status ${effectiveStatus}. Retry the request.`,
+      {
+        reason,
+      },
+    );
   }
   const { message, type, param, code } = readErrorMembers(parsed, speaker.secret);
   const retryAfterMs = readRetryAfterMs(headers);
   const isNative = speaker.form === "native";
   return new GatewayError(
     "upstream_rejected",
-    message ?? `The model's provider refused the request with HTTP status ${meant}.`,
+    message ?? `The provider rejected the request with HTTP status ${effectiveStatus}.`,
     {
       reason,
       upstream: {
-        status: meant,
-        type: (isNative ? type : null) ?? (meant === 429 ? "requests" : "invalid_request_error"),
+        status: effectiveStatus,
+        type: (isNative ? type : null) ?? (effectiveStatus === 429 ? "requests" : "invalid_request_error"),
         param: isNative ? param : null,
-        code: isNative ? code : meant === 429 ? "rate_limit_exceeded" : null,
+        code: isNative ? code : effectiveStatus === 429 ? "rate_limit_exceeded" : null,
       },
       ...(retryAfterMs !== null && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
     },
@@ -53,7 +57,7 @@ export type ErrorSpeaker = {
   form: "native" | "translated";
   /** The provider's key. The upstream may quote it. */
   secret: string | null;
-  meantStatus?: ((status: number, body: unknown) => number) | undefined;
+  effectiveStatus?: ((status: number, body: unknown) => number) | undefined;
 };
 
 /** Removes the provider's key from an error that quotes an upstream. */

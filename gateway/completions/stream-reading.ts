@@ -22,7 +22,11 @@ export type StreamPiece = {
 
 /** @param what completes "The answer of the model's provider was" */
 export function badAnswer(what: string, reason: GatewayError["reason"] = "unreadable_answer"): GatewayError {
-  return new GatewayError("upstream_error", `The answer of the model's provider was ${what}.`, { reason });
+  return new GatewayError(
+    "upstream_error",
+    `The provider's response was ${what}. Retry the request, and check the provider if the error persists.`,
+    { reason },
+  );
 }
 
 /** Whether the answer is compressed, although no request accepts that. */
@@ -30,13 +34,13 @@ export function isCompressed({ "content-encoding": encoding }: UpstreamHeaders):
   return encoding !== undefined && encoding !== "identity";
 }
 
-export const compressed = () => badAnswer("compressed, though it was asked not to");
+export const compressed = () => badAnswer("compressed despite the request headers");
 
 /**
  * Converts anything thrown while an answer was read. The cause is dropped, because a parser's message quotes its input.
  */
 export function toAnswerError(thrown: unknown): GatewayError {
-  return thrown instanceof GatewayError ? thrown : badAnswer("not in its provider's form");
+  return thrown instanceof GatewayError ? thrown : badAnswer("malformed");
 }
 
 /** @param what completes the sentence above, up to the number of bytes */
@@ -45,7 +49,7 @@ export function tooLong(what: string, bytesMax: number): GatewayError {
 }
 
 export function cutOff(): GatewayError {
-  return badAnswer("cut off: it ended before it was done", "answer_cut_off");
+  return badAnswer("cut off before its end", "answer_cut_off");
 }
 
 export const noBytes = Buffer.alloc(0);

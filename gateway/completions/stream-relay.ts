@@ -47,7 +47,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
     if (status !== 200) {
       this.#error = new ErrorCollector(this.#exchange, status, headers);
     } else if (!isMediaType(headers["content-type"], this.#reading.contentType)) {
-      this.#exchange.fail(badAnswer("not a stream of events"));
+      this.#exchange.fail(badAnswer("not an event stream"));
     } else if (isCompressed(headers)) {
       this.#exchange.fail(compressed());
     } else {

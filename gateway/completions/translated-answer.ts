@@ -35,7 +35,7 @@ export function translatedEmbeddings(
   return (bytes) => {
     const { embeddings, inputTokens } = readAnswer(JSON.parse(bytes.toString("utf8")));
     // With one missing, clients would pair texts with the wrong embeddings.
-    if (embeddings.length !== inputCount) throw badAnswer("not one embedding for each input");
+    if (embeddings.length !== inputCount) throw badAnswer("missing an embedding for some inputs");
     const list = {
       object: "list",
       data: embeddings.map((numbers, index) => ({

@@ -43,7 +43,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["HOST", "PORT", "METRICS_HOST", "METRICS_PORT"],
     find({ HOST, PORT, METRICS_HOST = HOST, METRICS_PORT = 0 }) {
       if (PORT === 0 || METRICS_PORT !== PORT || METRICS_HOST !== HOST) return null;
-      return [["METRICS_PORT", "must be another one than PORT: metrics have a listener of their own"]];
+      return [["METRICS_PORT", "must differ from PORT: metrics have their own listener"]];
     },
   },
   {
@@ -58,7 +58,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["REQUEST_BODIES_BYTES_MAX", "REQUEST_BODY_BYTES_MAX"],
     find({ REQUEST_BODIES_BYTES_MAX, REQUEST_BODY_BYTES_MAX }) {
       if (REQUEST_BODIES_BYTES_MAX >= 2 * REQUEST_BODY_BYTES_MAX) return null;
-      const message = "must be at least twice REQUEST_BODY_BYTES_MAX: one key may hold half of it";
+      const message = "must be at least twice REQUEST_BODY_BYTES_MAX: one key may use half of it";
       return [["REQUEST_BODIES_BYTES_MAX", message]];
     },
   },
@@ -66,7 +66,8 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["KMS_KEY_ID", "MASTER_KEY"],
     find({ KMS_KEY_ID, MASTER_KEY }) {
       if (KMS_KEY_ID === undefined || MASTER_KEY === undefined) return null;
-      const message = "and MASTER_KEY exclude each other: what MASTER_KEY sealed, MASTER_KEY_PREVIOUS opens";
+      const message =
+        "and MASTER_KEY are mutually exclusive: use MASTER_KEY_PREVIOUS to open what MASTER_KEY sealed";
       return [["KMS_KEY_ID", message]];
     },
   },
@@ -74,7 +75,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     of: ["LIMIT_WEBHOOK_URL", "LIMIT_WEBHOOK_SECRET"],
     find({ LIMIT_WEBHOOK_URL, LIMIT_WEBHOOK_SECRET }) {
       if ((LIMIT_WEBHOOK_URL === undefined) === (LIMIT_WEBHOOK_SECRET === undefined)) return null;
-      return [["LIMIT_WEBHOOK_URL", "and LIMIT_WEBHOOK_SECRET go together: what is sent is signed"]];
+      return [["LIMIT_WEBHOOK_URL", "and LIMIT_WEBHOOK_SECRET are required together: webhooks are signed"]];
     },
   },
   {
@@ -82,7 +83,7 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
     find({ ADMIN_EMAIL, ADMIN_PASSWORD }) {
       if ((ADMIN_EMAIL === undefined) === (ADMIN_PASSWORD === undefined)) return null;
       const missing = ADMIN_EMAIL === undefined ? "ADMIN_EMAIL" : "ADMIN_PASSWORD";
-      return [[missing, "is missing: ADMIN_EMAIL and ADMIN_PASSWORD go together"]];
+      return [[missing, "is missing: ADMIN_EMAIL and ADMIN_PASSWORD are required together"]];
     },
   },
 ];

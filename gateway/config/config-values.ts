@@ -20,7 +20,7 @@ export const databaseUrl = z
   )
   .refine(
     (url) => url.startsWith("sqlite:") || URL.canParse(url),
-    "is not a valid URL; special characters in the password must be percent-encoded",
+    "is not a valid URL: percent-encode special characters in the password",
   )
   .superRefine((url, context) => {
     const message = url.startsWith("mysql://") && URL.canParse(url) ? mysqlProblem(url) : null;
@@ -32,21 +32,19 @@ function mysqlProblem(url: string): string | null {
     parseMysqlUrl(url);
     return null;
   } catch (error) {
-    return error instanceof MysqlUrlError
-      ? error.message
-      : "has a part that is not percent-encoded as it should be";
+    return error instanceof MysqlUrlError ? error.message : "contains an invalid percent-encoding";
   }
 }
 
 export const masterKey = z
   .string()
   .transform((text) => readKey(text))
-  .refine((key) => key !== null, "must be 32 bytes in base64, as from: openssl rand -base64 32");
+  .refine((key) => key !== null, "must be 32 bytes in base64, for example from: openssl rand -base64 32");
 
 export const masterKeys = z
   .string()
   .transform((text) => text.split(",").map((key) => readKey(key.trim())))
-  .refine((keys) => !keys.includes(null), "each key must be 32 bytes in base64; put commas between several")
+  .refine((keys) => !keys.includes(null), "must be a comma-separated list of keys with 32 bytes in base64")
   .transform((keys) => keys.filter((key) => key !== null));
 
 export const encryptionContext = z
@@ -54,7 +52,7 @@ export const encryptionContext = z
   .transform((text) => text.split(",").map((pair) => /^([^=]+)=(.+)$/.exec(pair.trim())?.slice(1) ?? []))
   .refine(
     (pairs) => pairs.every((pair) => pair.length === 2),
-    "is not a list of name=value with commas between, such as app=gateway,stack=prod",
+    "is not a comma-separated list of name=value, such as app=gateway,stack=prod",
   )
   .transform((pairs) => Object.fromEntries(pairs) as Record<string, string>);
 
@@ -63,7 +61,7 @@ export const jwtSecret = z
   .transform((text) => text.split(",").map((secret) => secret.trim()))
   .refine(
     (secrets) => secrets.every((secret) => Buffer.byteLength(secret) >= 32),
-    "each secret must have at least 32 bytes, as from: openssl rand -base64 32",
+    "must be a comma-separated list of secrets with at least 32 bytes, for example from: openssl rand -base64 32",
   );
 
 export const webhookSecret = z
@@ -80,7 +78,7 @@ export const privateHosts = z
   )
   .refine(
     (hosts) => hosts.every((host) => host === "*" || isHostAndPort(host)),
-    "is not a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
+    "is neither a list of host:port, such as localhost:11434,10.0.0.5:8000, nor *",
   );
 
 export const valkeyUrl = z
@@ -88,7 +86,7 @@ export const valkeyUrl = z
   .refine(
     (url) =>
       /^(redis|valkey)s?:\/\/[^/?#\s]+(\/\d{0,3})?$/.test(url) && URL.canParse(url) && isDecodable(url),
-    "is not redis://user:password@host:6379/0, nor rediss:// for TLS; special characters in the password must be percent-encoded",
+    "is not redis://user:password@host:6379/0, or rediss:// for TLS: percent-encode special characters in the password",
   );
 
 function isDecodable(text: string): boolean {

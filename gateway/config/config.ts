@@ -115,7 +115,7 @@ function readVariables(given: Record<string, string | undefined>): z.output<type
   const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
   for (const [variable, value] of Object.entries(given)) {
     // It would become the number 0.
-    if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "holds only spaces");
+    if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "contains only spaces");
   }
   // All variables are optional, so the valid ones can be checked together.
   const right = Object.entries(given).filter(([variable]) => !wrong.has(variable));
@@ -168,10 +168,10 @@ const variables = z.object({
   DATA_DIR: z.string().default("data"),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKeys.default([]),
-  KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, id or alias of a KMS key").optional(),
+  KMS_KEY_ID: z.string().trim().max(2048, "is not the ARN, ID or alias of a KMS key").optional(),
   KMS_ENCRYPTION_CONTEXT: encryptionContext.default({ app: "gateway" }),
   JWT_SECRET: jwtSecret.optional(),
-  ADMIN_EMAIL: z.email("is not an e-mail address").optional(),
+  ADMIN_EMAIL: z.email("is not an email address").optional(),
   ADMIN_PASSWORD: z
     .string()
     .min(10, "must have at least 10 characters")

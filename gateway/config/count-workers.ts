@@ -10,12 +10,15 @@ export function countWorkers(workers: WorkersSetting, databaseUrl: string | unde
 /** What is wrong with it. Null = nothing. */
 export function workersProblem(workers: WorkersSetting, databaseUrl: string | undefined): string | null {
   if (countWorkers(workers, databaseUrl) === 1 || canHaveSeveral(databaseUrl)) return null;
-  return "more than 1 needs MySQL or MariaDB as DATABASE_URL: a file of SQLite has one process that writes";
+  return "more than 1 requires MySQL or MariaDB as DATABASE_URL: SQLite allows one writing process";
 }
 
 export const workersSetting = z
   .string()
-  .refine((text) => text === "auto" || /^[1-9]\d{0,2}$/.test(text), "is neither a number, 1-999, nor auto")
+  .refine(
+    (text) => text === "auto" || /^[1-9]\d{0,2}$/.test(text),
+    "is neither a number from 1 to 999 nor auto",
+  )
   .transform((text) => (text === "auto" ? text : Number(text)));
 
 export type WorkersSetting = number | "auto";

@@ -32,13 +32,13 @@ export class EnvironmentKeys {
   toProvider(variable: string, param: string) {
     const key = this.#keys.get(variable);
     if (!key) {
-      const message = `No key was found in ${variable} when the gateway started. providers.environmentKeys lists those that were.`;
+      const message = `${variable} contained no key when the gateway started. providers.environmentKeys lists the available variables.`;
       throw new GatewayError("not_found", message, { param });
     }
     if (!/^[\x21-\x7e]{1,4096}$/.test(key.apiKey)) {
       throw new GatewayError(
         "invalid_value",
-        `What is in ${variable} is no key: it has spaces or line breaks.`,
+        `${variable} contains no valid key: it has spaces or line breaks.`,
         {
           param,
         },

@@ -5,7 +5,7 @@ import { httpUrl } from "./config-values.ts";
 export const tracingVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
-    .enum(["http/protobuf", "http/json"], "is neither http/protobuf nor http/json; there is no grpc here")
+    .enum(["http/protobuf", "http/json"], "is neither http/protobuf nor http/json: grpc is not supported")
     .default("http/protobuf"),
   OTEL_EXPORTER_OTLP_HEADERS: pairs("api-key=secret", isHeader).default({}),
   OTEL_EXPORTER_OTLP_TIMEOUT: milliseconds().default(10_000),
@@ -83,7 +83,7 @@ function positive(message: string) {
 
 /** `name=value`, separated by commas, with percent-encoded values. */
 function pairs(example: string, fits: (name: string, value: string) => boolean) {
-  const message = `is not a list of name=value with commas between, such as ${example}`;
+  const message = `is not a comma-separated list of name=value, such as ${example}`;
   return z.string().transform((text, context) => {
     const read = text
       .split(",")

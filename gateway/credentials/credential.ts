@@ -29,7 +29,8 @@ export function openCredential(secretBox: SecretBox, { id, sealed }: CredentialR
   try {
     return secretBox.open(sealed, fieldOf(id));
   } catch (cause) {
-    const message = "The provider's credential cannot be opened: the key that sealed it is not here.";
+    const message =
+      "The provider's credential cannot be opened, because its encryption key is missing. Restore that key, or enter the credential again.";
     throw new GatewayError("service_unavailable", message, { cause });
   }
 }

@@ -22,7 +22,7 @@ export class DataKeyLoader {
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #trouble: string | null = null;
-  #mustTell = false;
+  #mustReport = false;
   #isClosed = false;
 
   constructor(options: DataKeyLoaderOptions) {
@@ -55,14 +55,15 @@ export class DataKeyLoader {
     const { dataKeys, log, retryIntervalMsMax } = this.#options;
     try {
       await this.#telling(() => dataKeys.load());
-      if (this.#failures > 0) log.info({ attempts: this.#failures + 1 }, "the data keys are here");
+      if (this.#failures > 0) log.info({ attempts: this.#failures + 1 }, "loaded the data keys");
       this.#failures = 0;
       this.#trouble = null;
     } catch (error) {
-      this.#trouble = error instanceof KmsError ? error.message : "the database does not give the data keys";
+      this.#trouble =
+        error instanceof KmsError ? error.message : "cannot read the data keys from the database";
       log.error(
         { reason: this.#trouble, error },
-        "not every data key is here: what they sealed cannot be opened",
+        "some data keys are missing: their secrets cannot be opened",
       );
       const waitMs = Math.min(firstRetryMs * 2 ** this.#failures++, retryIntervalMsMax);
       if (!this.#isClosed) this.#timer = setTimeout(() => void this.load(), waitMs);
@@ -76,9 +77,9 @@ export class DataKeyLoader {
     try {
       await load();
     } finally {
-      this.#mustTell ||= secretBox.keyCount > count;
-      if (this.#mustTell) await keysCame();
-      this.#mustTell = false;
+      this.#mustReport ||= secretBox.keyCount > count;
+      if (this.#mustReport) await keysCame();
+      this.#mustReport = false;
     }
   }
 }

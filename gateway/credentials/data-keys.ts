@@ -61,13 +61,12 @@ export class DataKeys {
     });
     if (!isKept) return this.load();
     secretBox.sealWith(key);
-    runtime.log.info({ dataKeyId: id }, "a data key was made");
+    runtime.log.info({ dataKeyId: id }, "created a data key");
   }
 
   async #unwrap(row: DataKeyRow): Promise<Buffer> {
     const key = await this.#options.kms.unwrap(row);
-    if (keyIdOf(key) !== row.id)
-      throw new KmsError("KMS unwrapped another data key than the one that was meant");
+    if (keyIdOf(key) !== row.id) throw new KmsError("KMS returned a different data key");
     return key;
   }
 }

@@ -23,7 +23,7 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
     rmSync(draft);
   }
   const key = readKeyFile(path);
-  if (!key) throw new Error(`The key file ${path} vanished while it was being made.`);
+  if (!key) throw new Error(`The key file ${path} disappeared while it was being created. Retry.`);
   return key;
 }
 
@@ -41,6 +41,6 @@ export function readKeyFile(path: string): Buffer | null {
   const key = readKey(text.trim());
   if (key) return key;
   throw new StartError(
-    `The key file ${path} does not hold 32 bytes in base64. Restore it from a backup: what it sealed cannot be opened without it.`,
+    `The key file ${path} does not contain 32 bytes in base64. Restore it from a backup: its secrets cannot be opened without it.`,
   );
 }

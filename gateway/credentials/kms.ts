@@ -89,7 +89,7 @@ export class KmsError extends Error {
 type Sdk = typeof import("@aws-sdk/client-kms");
 
 const keyBytes = 32;
-const oddAnswer = "KMS gave an answer without a key of 32 bytes";
+const oddAnswer = "KMS returned no 32-byte key";
 
 /** An ARN contains its region. A bare ID belongs to the process's own region. */
 function regionOf(keyId: string): { region?: string } {
@@ -99,19 +99,19 @@ function regionOf(keyId: string): { region?: string } {
 
 function explain(error: unknown, timeoutMs: number): string {
   const name = error instanceof Error ? error.name : "unknown";
-  if (name === "TimeoutError" || name === "AbortError") return `KMS does not answer within ${timeoutMs} ms`;
-  if (name === "CredentialsProviderError") return "there are no AWS credentials for KMS";
+  if (name === "TimeoutError" || name === "AbortError") return `KMS did not respond within ${timeoutMs} ms`;
+  if (name === "CredentialsProviderError") return "no AWS credentials for KMS were found";
   const { code } = error as { code?: unknown };
-  if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `KMS cannot be reached (${code})`;
+  if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `KMS is unreachable (${code})`;
   const advice = advices[name];
-  return advice === undefined ? `KMS cannot be used (${name})` : `KMS refuses (${name}): ${advice}`;
+  return advice === undefined ? `KMS failed (${name})` : `KMS refused the request (${name}): ${advice}`;
 }
 
 const advices: Record<string, string> = {
-  AccessDeniedException: "check the key's policy, the role, and KMS_ENCRYPTION_CONTEXT",
+  AccessDeniedException: "check the key policy, the role and KMS_ENCRYPTION_CONTEXT",
   DisabledException: "the KMS key is disabled",
   IncorrectKeyException: "the data key was wrapped with another KMS key",
-  InvalidCiphertextException: "KMS_ENCRYPTION_CONTEXT is not the one the data key was wrapped with",
-  KMSInvalidStateException: "the KMS key cannot be used in its state",
-  NotFoundException: "there is no such KMS key in this account and region",
+  InvalidCiphertextException: "KMS_ENCRYPTION_CONTEXT differs from the data key's",
+  KMSInvalidStateException: "the KMS key's state does not allow its use",
+  NotFoundException: "the KMS key does not exist in this account and region",
 };

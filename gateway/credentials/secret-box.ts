@@ -48,7 +48,7 @@ export class SecretBox {
   seal(secret: string, field: SealedField): string {
     const key = this.#keys.get(this.#sealingKeyId ?? "");
     if (this.#sealingKeyId === null || !key) {
-      const message = "The key that seals secrets is not here yet: /readyz says why. Try again later.";
+      const message = "The encryption key is not loaded yet: see /readyz. Retry later.";
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 5 });
     }
     const iv = this.#randomBytes(ivBytes);
@@ -70,10 +70,10 @@ export class SecretBox {
       tag?.length !== tagBytes ||
       !ciphertext
     ) {
-      throw new Error("The sealed text has a form that is not known here.");
+      throw new Error("The sealed text has an unknown format.");
     }
     const key = this.#keys.get(keyId);
-    if (!key) throw new Error(`The text was sealed with the key ${keyId}, which is not here.`);
+    if (!key) throw new Error(`The text was sealed with the key ${keyId}, which is missing.`);
     // Without authTagLength, Node accepts tags truncated to four bytes.
     const decipher = createDecipheriv(algorithm, key, iv, { authTagLength: tagBytes });
     decipher.setAAD(additionalData(field));

@@ -58,7 +58,8 @@ export class NamedEventReader implements NativeReader {
     try {
       return this.#form.read({ name, data });
     } catch {
-      const message = "The answer of the model's provider was not in its provider's form.";
+      const message =
+        "The provider's response was malformed. Retry the request, and check the provider if the error persists.";
       return {
         data: null,
         ending: new GatewayError("upstream_error", message, { reason: "unreadable_answer" }),

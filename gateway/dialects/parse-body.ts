@@ -26,25 +26,25 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
   const result = scanMembers(bytes, 0, bytes.length, requestJsonDepthMax, visit, count);
   // Rejected before the parser runs: megabytes of brackets would take it seconds.
   if (result === "not an object") {
-    throw new GatewayError("invalid_body", "The request body is not valid JSON, or not an object.");
+    throw new GatewayError("invalid_body", "The request body is not a valid JSON object.");
   }
   if (result === "too deep") {
     throw new GatewayError(
       "invalid_body",
-      `The request body is nested deeper than ${requestJsonDepthMax} levels.`,
+      `The request body is nested more than ${requestJsonDepthMax} levels deep. Flatten it.`,
     );
   }
   if (result === "too many values") {
     throw new GatewayError(
       "request_too_large",
-      `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX of the gateway.`,
+      `The request body has more than ${requestJsonValuesMax} JSON values. Send fewer, or raise REQUEST_JSON_VALUES_MAX.`,
     );
   }
   const mayBeTooLarge = bytes.length * textSizeRatioMax > requestTextBytesMax;
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(
       "request_too_large",
-      `The request body has more than ${requestTextBytesMax} bytes besides media in base64, where an escape counts as four. Send less text, or raise REQUEST_TEXT_BYTES_MAX of the gateway.`,
+      `The request body has more than ${requestTextBytesMax} bytes of text (base64 media excluded, an escape counts as four). Send less text, or raise REQUEST_TEXT_BYTES_MAX.`,
     );
   }
   return parseObject(bytes);

@@ -73,7 +73,7 @@ export function requestMembers(...checked: Parameters[]): RequestMembers {
 
 function misspelled(spelling: string, name: string): GatewayError {
   const param = spelling.replaceAll(/[^\x21-\x7e]/g, escape);
-  const message = `The parameter '${param}' is another spelling of '${name}'. Write it exactly as '${name}'.`;
+  const message = `The parameter '${param}' is another spelling of '${name}'. Use '${name}'.`;
   return new GatewayError("invalid_value", message, { param });
 }
 
@@ -122,7 +122,7 @@ function otherModel(name: string): GatewayError {
   const param = name.replaceAll(/[^\x21-\x7e]/g, "?");
   return new GatewayError(
     "invalid_value",
-    `The parameter '${param}' can run a model or a host that the API key was not checked for. Leave it out, and send one model per request; fallbacks of a model are configured in the console.`,
+    `The parameter '${param}' can select a model or host outside the API key's permissions. Remove it and send one model per request. Configure fallbacks in the console.`,
     { param },
   );
 }

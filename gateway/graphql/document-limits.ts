@@ -25,11 +25,10 @@ export function checkDocument(document: DocumentNode, recordsPerPageMax: number)
   if (operations.length > operationsMax) throw tooMuch(`more than ${operationsMax} operations`);
   for (const { selectionSet } of operations) {
     const { depth, cost, fields, aliases } = meter.measure(selectionSet);
-    if (depth > depthMax) throw tooMuch(`fields more than ${depthMax} deep`);
+    if (depth > depthMax) throw tooMuch(`fields nested more than ${depthMax} deep`);
     if (aliases > aliasesMax) throw tooMuch(`more than ${aliasesMax} aliases`);
     if (fields > fieldsMax) throw tooMuch(`more than ${fieldsMax} fields`);
-    if (cost > costMax)
-      throw tooMuch(`a cost of more than ${costMax}, where every field of every row costs 1`);
+    if (cost > costMax) throw tooMuch(`a cost of more than ${costMax} (each field of each row costs 1)`);
   }
   // Unused fragments are checked too, because they are validated with the rest.
   for (const { selectionSet } of fragments.values()) {
@@ -119,5 +118,5 @@ class Meter {
 }
 
 function tooMuch(what: string): GatewayError {
-  return new GatewayError("invalid_value", `The query has ${what}. Ask for less at once.`);
+  return new GatewayError("invalid_value", `The query has ${what}. Split it, or request less.`);
 }

@@ -8,8 +8,7 @@ import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";
 
 /**
- * `/graphql`: the usage history. Refuses callers who are not signed in. GraphQL's libraries are imported on the first
- * allowed query, because they take longer than the rest of the start.
+ * `/graphql`: the usage history. Refuses callers who are not signed in. The first allowed query imports GraphQL's libraries, because they load slower than everything else.
  */
 export function graphql(services: Services, path: string) {
   let starting: Promise<GraphqlServer> | undefined;
@@ -43,20 +42,24 @@ export function graphql(services: Services, path: string) {
 async function letIn({ sessions }: Services, request: IncomingMessage, path: string, held: HeldBody) {
   const { method = "GET", headers } = request;
   if (!isSameOrigin(headers)) {
-    throw new GatewayError("forbidden", "The console's API cannot be called from another site.");
+    throw new GatewayError(
+      "forbidden",
+      "The console API rejects requests from other sites. Use the console at its own URL.",
+    );
   }
   if (method !== "GET" && method !== "POST") {
-    throw new GatewayError("method_not_allowed", `${method} is not allowed here; use POST.`);
+    throw new GatewayError("method_not_allowed", `${method} is not allowed here. Use POST.`);
   }
   const accessToken = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
-  if (accessToken === undefined) throw new GatewayError("unauthenticated", "Sign in first.");
+  if (accessToken === undefined)
+    throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
   const person = await sessions.authenticate(accessToken);
   const query = /\?.*/s.exec(request.url ?? "")?.[0] ?? "";
   if (query.length > documentBytesMax) throw tooLarge();
   if (method === "POST" && !/^application\/json *(;|$)/i.test(headers["content-type"] ?? "")) {
     throw new GatewayError(
       "unsupported_encoding",
-      "A query is sent as JSON, with content-type: application/json.",
+      "The query is not JSON. Send it with content-type: application/json.",
     );
   }
   const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;
@@ -70,7 +73,10 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
 const documentBytesMax = 64 * 1024;
 
 function tooLarge(): GatewayError {
-  return new GatewayError("request_too_large", `A query may have ${documentBytesMax} bytes.`);
+  return new GatewayError(
+    "request_too_large",
+    `The query is larger than ${documentBytesMax} bytes. Send a shorter one.`,
+  );
 }
 
 function refuse(
@@ -80,7 +86,7 @@ function refuse(
   { runtime }: Services,
 ): void {
   if (error.code === "internal_error") {
-    runtime.log.error({ requestId, error }, "a query failed by a mistake of the gateway");
+    runtime.log.error({ requestId, error }, "a query failed with an internal error");
   }
   const { message, code, param, retryAfterSeconds } = error;
   if (retryAfterSeconds !== null) response.setHeader("retry-after", retryAfterSeconds);

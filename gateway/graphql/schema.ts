@@ -19,17 +19,17 @@ export function printUsageSchema(): string {
 function addScalars(builder: Builder): void {
   builder.scalarType("DateTime", {
     description:
-      "A moment to the millisecond in ISO 8601, such as `2026-11-21T17:44:00.000Z`; given with any offset.",
+      "A moment in ISO 8601 with milliseconds, such as `2026-11-21T17:44:00.000Z`. Input may have any offset.",
     serialize: (moment) => moment.toISOString(),
     parseValue: readMoment,
   });
   builder.scalarType("Decimal", {
-    description: 'An exact decimal number, as text: `"0.0045"`.',
+    description: 'An exact decimal number as a string: `"0.0045"`.',
     serialize: formatNano,
     parseValue: refuse,
   });
   builder.scalarType("BigInt", {
-    description: "An integer that may be beyond 32 bits; as text where it is beyond 2^53.",
+    description: "An integer that may exceed 32 bits. Values beyond 2^53 are strings.",
     serialize: (value) => (value > Number.MAX_SAFE_INTEGER ? String(value) : Number(value)),
     parseValue: refuse,
   });
@@ -52,5 +52,5 @@ function readMoment(value: unknown): Date {
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i;
 
 function refuse(): never {
-  throw new TypeError("is not for input");
+  throw new TypeError("is an output type");
 }

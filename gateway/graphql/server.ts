@@ -72,7 +72,7 @@ function formatError(thrown: unknown, requestId: string, log: Log): GraphQLError
   }
   const error = toGatewayError(cause);
   if (error.code === "internal_error")
-    log.error({ requestId, error }, "a query failed by a mistake of the gateway");
+    log.error({ requestId, error }, "a query failed with an internal error");
   const shown = new GraphQLError(error.message, { nodes: own?.nodes, path: own?.path });
   const { code, param, retryAfterSeconds } = error;
   return withExtensions(shown, { status: statusOf(error), code, param, retryAfterSeconds, requestId });

@@ -19,11 +19,11 @@ export function usageEnums(builder: Builder) {
       values: { HOUR: { value: "hour" }, DAY: { value: "day" }, MONTH: { value: "month" } } as const,
     }),
     LimitScope: builder.enumType("LimitScope", {
-      description: "Whose limit or budget.",
+      description: "The holder of a limit or budget.",
       values: {
-        KEY: { value: "key", description: "The API key's own." },
-        PERSON: { value: "person", description: "One that all API keys of the key's owner share." },
-        GATEWAY: { value: "gateway", description: "One that all API keys share." },
+        KEY: { value: "key", description: "The API key itself." },
+        PERSON: { value: "person", description: "All API keys of the key's owner." },
+        GATEWAY: { value: "gateway", description: "All API keys." },
       } as const,
     }),
   };

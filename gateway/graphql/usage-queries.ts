@@ -3,7 +3,7 @@ import { isId } from "../ids.ts";
 import type { Builder } from "./builder.ts";
 import { usageEnums, type UsageEnums } from "./usage-enums.ts";
 import { usageRecordType } from "./usage-record.ts";
-import type { UsageHistory, UsageWish } from "../usage/history/usage-history.ts";
+import type { UsageHistory, UsageCriteria } from "../usage/history/usage-history.ts";
 import { averageLatencyMs, percentileMs } from "../usage/history/latency.ts";
 
 export function addUsageQueries(builder: Builder): void {
@@ -28,16 +28,20 @@ export function addUsageQueries(builder: Builder): void {
       async resolve(_root, args, { services: { usageHistory, limits }, person }) {
         const first = args.first ?? 50;
         if (first < 1 || first > limits.usageRecordsPerPageMax) {
-          throw new GatewayError("invalid_value", `first must be 1 to ${limits.usageRecordsPerPageMax}.`, {
-            param: "first",
-          });
+          throw new GatewayError(
+            "invalid_value",
+            `first must be between 1 and ${limits.usageRecordsPerPageMax}.`,
+            {
+              param: "first",
+            },
+          );
         }
         const after = args.after ?? undefined;
         // A cursor is the ID of the previous record.
         if (after !== undefined && !isId("req", after)) {
-          throw new GatewayError("invalid_value", "after is no cursor of a page.", { param: "after" });
+          throw new GatewayError("invalid_value", "after is not a valid cursor.", { param: "after" });
         }
-        const page = await usageHistory.list(person, toWish(args.filter), { first, after });
+        const page = await usageHistory.list(person, toCriteria(args.filter), { first, after });
         return {
           edges: page.records.map((node) => ({ cursor: node.id, node })),
           pageInfo: {
@@ -58,7 +62,7 @@ export function addUsageQueries(builder: Builder): void {
     usageSummary: t.field({
       type: [UsageSummaryRow],
       description:
-        "Sums by dimension and interval: those of the records that `usageRecords` shows for the same filter.",
+        "Sums by dimension and interval, over the records that `usageRecords` returns for the same filter.",
       args: {
         filter: t.arg({ type: filter }),
         groupBy: t.arg({ type: [enums.UsageDimension], required: true }),
@@ -66,7 +70,7 @@ export function addUsageQueries(builder: Builder): void {
       },
       resolve(_root, args, { services, person }) {
         const groupBy = [...new Set(args.groupBy)];
-        return services.usageHistory.summarize(person, toWish(args.filter), {
+        return services.usageHistory.summarize(person, toCriteria(args.filter), {
           groupBy,
           interval: args.interval ?? null,
         });
@@ -77,42 +81,42 @@ export function addUsageQueries(builder: Builder): void {
 
 function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
   return builder.inputType("UsageFilter", {
-    description: "Which usage: what meets all that is given.",
+    description: "A filter. Records must match all given fields.",
     fields: (t) => ({
       apiKeyId: t.id(),
-      model: t.string({ description: "A model, as records name it; empty for those that name none." }),
+      model: t.string({ description: "A model, as in the records. Empty for records without a model." }),
       provider: t.string({ description: "A provider's name." }),
       status: t.field({ type: UsageStatus }),
-      from: t.field({ type: "DateTime", description: "Requests made at this moment or later." }),
+      from: t.field({ type: "DateTime", description: "Requests made at or after this moment." }),
       to: t.field({ type: "DateTime", description: "Requests made before this moment." }),
     }),
   });
 }
 
 /** A missing filter and null are equal. */
-function toWish(filter: GivenFilter | null | undefined): UsageWish {
+function toCriteria(filter: GivenFilter | null | undefined): UsageCriteria {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(given) as UsageWish;
+  return Object.fromEntries(given) as UsageCriteria;
 }
 
-type GivenFilter = { [Name in keyof UsageWish]: UsageWish[Name] | null };
+type GivenFilter = { [Name in keyof UsageCriteria]: UsageCriteria[Name] | null };
 
 type UsageSum = Awaited<ReturnType<UsageHistory["summarize"]>>[number];
 
 function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
   return builder.objectRef<UsageSum>("UsageSummaryRow").implement({
-    description: "Sums of usage. What it is not grouped by is null.",
+    description: "Sums of usage. Dimensions without grouping are null.",
     fields: (t) => ({
       interval: t.field({
         type: "DateTime",
         nullable: true,
-        description: "The first moment of the hour, day or month, in UTC.",
+        description: "The start of the hour, day or month, in UTC.",
         resolve: ({ startsAt }) => startsAt ?? null,
       }),
       apiKeyId: t.exposeID("apiKeyId", { nullable: true }),
       apiKeyName: t.exposeString("apiKeyName", {
         nullable: true,
-        description: "As the key is called today, or was when it was deleted.",
+        description: "The key's current name, or its last name before deletion.",
       }),
       model: t.exposeString("model", { nullable: true }),
       provider: t.exposeString("provider", { nullable: true }),
@@ -126,18 +130,17 @@ function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
       costUsd: t.field({
         type: "Decimal",
         nullable: true,
-        description: "US dollars, of the requests whose cost is known; null when it is known of none.",
+        description: "US dollars of the priced requests. Null when all are unpriced.",
         resolve: ({ cost, requests, unknownCosts }) =>
           requests > 0 && requests === unknownCosts ? null : cost,
       }),
       unknownCosts: t.exposeInt("unknownCosts", {
-        description:
-          "How many of the requests have a cost that is not known: they are left out of `costUsd`.",
+        description: "The number of unpriced requests, which `costUsd` omits.",
       }),
       averageLatencyMs: t.int({ nullable: true, resolve: averageLatencyMs }),
       p95LatencyMs: t.int({
         nullable: true,
-        description: "What 95 % of the requests took at most, estimated from counts in ten ranges.",
+        description: "The p95 latency, estimated from ten buckets.",
         resolve: ({ latencies }) => percentileMs(latencies, 0.95),
       }),
     }),

@@ -6,32 +6,32 @@ import type { UsageEnums } from "./usage-enums.ts";
 /** A request in the history: counts, names, times and outcome, never content. */
 export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
   return builder.objectRef<OwnedRecord>("UsageRecord").implement({
-    description: "One request that was made with an API key. Its id is the `x-request-id` of the response.",
+    description: "A request with an API key. Its ID is the `x-request-id` of the response.",
     fields: (t) => ({
       id: t.exposeID("id"),
       createdAt: t.expose("createdAt", { type: "DateTime" }),
       apiKeyId: t.exposeID("apiKeyId"),
-      apiKeyName: t.exposeString("apiKeyName", { description: "As it was called then." }),
-      ownerId: t.exposeID("ownerId", { nullable: true, description: "Whose key it was then." }),
-      ownerName: t.exposeString("ownerName", { nullable: true, description: "As the owner is called now." }),
+      apiKeyName: t.exposeString("apiKeyName", { description: "The name at that time." }),
+      ownerId: t.exposeID("ownerId", { nullable: true, description: "The key's owner at that time." }),
+      ownerName: t.exposeString("ownerName", { nullable: true, description: "The owner's current name." }),
       model: t.exposeString("model", {
         description:
-          "The model that was asked for: a slug, or what stood in its place. Empty where none was named, or none that could be kept: a text, a key, or one of many unknown names.",
+          "The requested model: a slug, or the name in its place. Empty without a name, and for names that are not stored: long text, keys, or one of many unknown names.",
       }),
       provider: t.exposeString("provider", {
-        description: "Who answered, or was asked last without an answer; empty where nobody was.",
+        description: "The provider that answered or was called last. Empty without a call.",
       }),
       upstreamModel: t.exposeString("upstreamModel", { nullable: true }),
       credentialId: t.id({
         nullable: true,
-        description: "Which of the provider's credentials was used; only administrators are told.",
+        description: "The provider's credential. Visible to administrators only.",
         resolve: ({ credentialId }, _args, { person }) => (person.role === "admin" ? credentialId : null),
       }),
-      attempts: t.exposeInt("attempts", { description: "How many times an upstream was called." }),
+      attempts: t.exposeInt("attempts", { description: "The number of upstream calls." }),
       endpoint: t.exposeString("endpoint"),
       clientTool: t.exposeString("clientTool", {
         nullable: true,
-        description: "The coding tool that asked.",
+        description: "The client's coding tool.",
       }),
       stream: t.exposeBoolean("stream"),
       status: t.expose("status", { type: UsageStatus }),
@@ -40,13 +40,14 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       limitedBy: t.field({
         type: LimitScope,
         nullable: true,
-        description: "Whose limit or budget refused the request; null however else it ended.",
+        description:
+          "The holder of the limit or budget that rejected the request. Null for any other outcome.",
         resolve: ({ limitedBy }) => limitedBy as LimitHolder | null,
       }),
       errorReason: t.exposeString("errorReason", {
         nullable: true,
         description:
-          "What `errorCode` leaves open, in the gateway's own words: which limit refused the request, such as `tokens_per_minute` or `budget_per_day`; how the provider failed, such as `connection_refused`, `private_address`, `idle_timeout`, or `http_503` for the HTTP status it answered with. Null where the code says it all.",
+          "Details of `errorCode`. Which limit rejected the request, such as `tokens_per_minute` or `budget_per_day`. Or how the provider failed, such as `connection_refused`, `private_address`, `idle_timeout` or `http_503`. Null without details.",
       }),
       inputTokens: t.exposeInt("inputTokens", { nullable: true }),
       outputTokens: t.exposeInt("outputTokens", { nullable: true }),
@@ -54,13 +55,13 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       cacheWriteInputTokens: t.exposeInt("cacheWriteInputTokens", { nullable: true }),
       reasoningTokens: t.exposeInt("reasoningTokens", { nullable: true }),
       estimated: t.exposeBoolean("estimated", {
-        description: "Whether a count was worked out by the gateway, as the upstream did not report it.",
+        description: "Whether the gateway estimated a count that the upstream did not report.",
       }),
       costUsd: t.field({
         type: "Decimal",
         nullable: true,
         description:
-          "US dollars, by the prices of then; null when a price or a count is unknown. 0 where nothing of the request went to a provider.",
+          "US dollars at the prices of that time. Null for an unknown price or count. 0 if nothing was sent to a provider.",
         resolve: ({ cost }) => toBigInt(cost),
       }),
       ...Object.fromEntries(
@@ -69,7 +70,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
           t.field({
             type: "Decimal",
             nullable: true,
-            description: "US dollars per million tokens, as the cost was worked out.",
+            description: "US dollars per million tokens, as used for the cost.",
             resolve: (record) => toBigInt(record[name]),
           }),
         ]),

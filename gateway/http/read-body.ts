@@ -24,7 +24,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, held: HeldB
     return refuse(
       new GatewayError(
         "unsupported_encoding",
-        "The request body is compressed. Send it without content-encoding.",
+        "The request body is compressed. Send it without Content-Encoding.",
       ),
     );
   }
@@ -72,7 +72,10 @@ function discardRest(request: IncomingMessage): void {
 const discardTimeoutMs = 10_000;
 
 function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError("request_too_large", `The request body is larger than ${bytesMax} bytes.`);
+  return new GatewayError(
+    "request_too_large",
+    `The request body is larger than ${bytesMax} bytes. Send a smaller request.`,
+  );
 }
 
 /**
@@ -146,7 +149,7 @@ const holdersKept = 1_000;
 function bodiesInFlight(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "Too many bytes of request bodies are in flight. Wait for other requests to end, then retry.",
+    "The gateway's memory for request bodies is full. Retry when other requests have finished.",
     { retryAfterSeconds: 1 },
   );
 }

@@ -10,12 +10,12 @@ export function toListenError(
   prefix: "" | "METRICS_" = "",
 ): Error {
   if (error.code === "EADDRINUSE") {
-    const advice = `Set ${prefix}PORT to another one, or to 0 for any that is free.`;
-    return new StartError(`Port ${port} of ${host} is in use already. ${advice}`);
+    const advice = `Set ${prefix}PORT to another port, or to 0 for any free port.`;
+    return new StartError(`Port ${port} on ${host} is already in use. ${advice}`);
   }
   if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND") {
-    const advice = `Set ${prefix}HOST to one, such as 127.0.0.1 or 0.0.0.0.`;
-    return new StartError(`The host ${host} is no address of this machine. ${advice}`);
+    const advice = `Set ${prefix}HOST to an address such as 127.0.0.1 or 0.0.0.0.`;
+    return new StartError(`The host ${host} is not an address of this machine. ${advice}`);
   }
   return error;
 }

@@ -11,7 +11,7 @@ export const trustedProxiesSetting = z
   .transform((text) => (/^\d{1,2}$/.test(text) ? Number(text) : readNetworks(text)))
   .refine(
     (proxies) => proxies !== null,
-    "is neither a number of proxies nor a list of addresses, such as 10.0.0.0/8,fd00::/8",
+    "is neither a number of proxies nor a list of address ranges, such as 10.0.0.0/8,fd00::/8",
   )
   .transform((proxies) => proxies ?? 0);
 
@@ -21,10 +21,10 @@ export const trustedProxiesSetting = z
  */
 export function clientAddressOf(request: IncomingMessage, trusted: TrustedProxies): string {
   const header = request.headers["x-forwarded-for"];
-  const said = String(header ?? "").split(",");
+  const hops = String(header ?? "").split(",");
   let address = plain(request.socket.remoteAddress ?? "");
   for (let proxies = 0; isTrusted(trusted, address, proxies); proxies++) {
-    const before = withoutPort(said.pop()?.trim() ?? "");
+    const before = withoutPort(hops.pop()?.trim() ?? "");
     if (isIP(before) === 0) break;
     address = plain(before);
   }

@@ -17,7 +17,7 @@ export function authenticateKey(
   if (value === null) {
     throw new GatewayError(
       "missing_api_key",
-      "No API key was given. Send one in the header `Authorization: Bearer sk-gateway-…`.",
+      "The API key is missing. Send it in the header `Authorization: Bearer sk-gateway-…`.",
     );
   }
   const hash = hashKeyValue(value);
@@ -35,7 +35,7 @@ export function authenticateKey(
 export function invalidApiKey(): GatewayError {
   return new GatewayError(
     "invalid_api_key",
-    "The API key is not accepted: it is mistyped, deactivated, expired or deleted, or may not be used from this address. If it is exactly as you got it, ask whoever gave it to you.",
+    "The API key is invalid: it is mistyped, deactivated, expired, deleted, or not allowed from this address. Check it, or ask the administrator for a new one.",
   );
 }
 

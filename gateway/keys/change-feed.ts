@@ -89,7 +89,7 @@ export class ChangeFeed {
   async #readChanges(): Promise<void> {
     const listener = this.#listener;
     if (listener === null) return;
-    const askedAt = performance.now();
+    const readAt = performance.now();
     const latest = await this.#database.read(({ changes }) => changes.latestNumber());
     if (latest < this.#lastNumber) {
       // The database was restored to an earlier state.
@@ -108,7 +108,7 @@ export class ChangeFeed {
         this.#lastNumber = row.number;
       }
     }
-    this.#knewAllAt = askedAt;
+    this.#knewAllAt = readAt;
     await this.#prune();
   }
 

@@ -62,7 +62,9 @@ export async function modelIds({ models }: Repositories, slugs: string[]): Promi
   const known = new Set(found.map((model) => model.slug));
   const unknown = slugs.filter((slug) => !known.has(slug));
   if (unknown.length > 0) {
-    throw new GatewayError("invalid_value", `There is no model ${unknown.join(", ")}.`, { param: "models" });
+    throw new GatewayError("invalid_value", `These models do not exist: ${unknown.join(", ")}.`, {
+      param: "models",
+    });
   }
   return found.map((model) => model.id);
 }
@@ -73,7 +75,7 @@ export async function refusingDeletedModels<Result>(write: Promise<Result>): Pro
     return await write;
   } catch (error) {
     if (!(error instanceof StillReferencedError)) throw error;
-    const message = "One of these models has just been deleted.";
+    const message = "One of these models was just deleted. Reload the list.";
     throw new GatewayError("invalid_value", message, { param: "models" });
   }
 }
@@ -122,11 +124,13 @@ export function editLimits(
   { limits = {}, expiresAt = before.expiresAt }: LimitEdit,
 ): { columns: LimitedRow; details: Record<string, unknown> } {
   if (expiresAt?.getTime() !== before.expiresAt?.getTime() && expiresAt && expiresAt.getTime() <= now) {
-    throw new GatewayError("invalid_value", "The expiry is in the past.", { param: "expiresAt" });
+    throw new GatewayError("invalid_value", "The expiry is in the past. Choose a later time.", {
+      param: "expiresAt",
+    });
   }
   const columns = { ...changeLimits(before, limits), expiresAt };
   const [from, to] = [before, columns].map((row) => ({ ...toKeyLimits(row), expiresAt: row.expiresAt }));
-  if (!from || !to) throw new Error("Two rows are two rows");
+  if (!from || !to) throw new Error("Two rows in, two rows out.");
   if (author.role !== "admin") checkNotLooser(from, to, defaults);
   return { columns, details: differences(from, to, [...limitNames, "expiresAt"]) };
 }
@@ -162,6 +166,6 @@ function checkNotLooser(from: Limited, to: Limited, defaults: KeyDefaults): void
   ] as const;
   const [param] = looser.find(([, isLooser]) => isLooser) ?? [];
   if (typeof param !== "string") return;
-  const message = "You can make a limit stricter. Only an administrator can loosen one or take it away.";
+  const message = "Only an administrator can loosen or remove a limit. You can make it stricter.";
   throw new GatewayError("forbidden", message, { param });
 }

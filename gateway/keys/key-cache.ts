@@ -57,7 +57,7 @@ export class KeyCache {
     const running = this.#lookups.get(hash);
     if (running) return running;
     if (this.#lookups.size >= this.#options.lookupsMax) {
-      const message = "Too many API keys are being looked up. Try again in a moment.";
+      const message = "Too many API keys are being looked up. Retry in a moment.";
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
     }
     return this.#startLookup(hash);

@@ -102,15 +102,15 @@ export class KeyService {
     return this.#database.read(async (repositories) => toApiKey(await findKey(repositories, person, id)));
   }
 
-  async create(author: Author, wish: NewKey): Promise<NewApiKey> {
-    const { name, models = [], expiresAt = null, limits = {}, ownerId } = wish;
+  async create(author: Author, newKey: NewKey): Promise<NewApiKey> {
+    const { name, models = [], expiresAt = null, limits = {}, ownerId } = newKey;
     const { columns } = this.#editLimits(
       author,
       { ...noLimitColumns, expiresAt: null },
       { expiresAt, limits },
     );
     if (ownerId !== undefined && ownerId !== author.id && author.role !== "admin") {
-      const message = "Only an administrator may make keys for others.";
+      const message = "Only an administrator can create keys for other users.";
       throw new GatewayError("forbidden", message, { param: "ownerId" });
     }
     const { key, value, row } = this.#newKey(name, ownerId ?? author.id, columns);
@@ -122,7 +122,7 @@ export class KeyService {
         models: listSome(made.models),
         expiresAt,
         owner: made.owner,
-        ...(wish.limits && { limits: made.limits }),
+        ...(newKey.limits && { limits: made.limits }),
       };
       await this.#audit.record(repositories, author, { action: "key.create", entity: made, details });
       return made;

@@ -41,7 +41,7 @@ export class LastUsed {
         for (const [id, time] of times) await apiKeys.update(id, { lastUsedAt: new Date(time) });
       });
     } catch (error) {
-      this.#log.debug({ error }, "cannot note when keys were last used");
+      this.#log.debug({ error }, "cannot store when keys were last used");
     }
   }
 }

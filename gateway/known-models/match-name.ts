@@ -6,10 +6,10 @@ import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
  * the rest of the name is an edition. A wrong price is worse than none.
  */
 export function findModel(models: readonly ModelInfo[], name: string): ModelInfo | null {
-  const asked = name.toLowerCase();
+  const lowered = name.toLowerCase();
   // The model behind the alias changes, and its price too.
-  if (asked.endsWith("-latest")) return null;
-  for (const candidate of new Set([asked, withoutEdition(withoutPath(asked))])) {
+  if (lowered.endsWith("-latest")) return null;
+  for (const candidate of new Set([lowered, withoutEdition(withoutPath(lowered))])) {
     const found =
       models.find(({ match }) => fits(match, candidate, isExact)) ??
       models.find(({ match }) => fits(match, candidate, isClose));

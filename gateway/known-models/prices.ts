@@ -33,8 +33,8 @@ export const unknownPrices: Prices = { input: null, cachedInput: null, cacheWrit
 
 /** Null is a given value, undefined is not. */
 export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
-  const said = Object.entries(given).filter(([, price]) => price !== undefined);
-  return { ...prices, ...Object.fromEntries(said) };
+  const priced = Object.entries(given).filter(([, price]) => price !== undefined);
+  return { ...prices, ...Object.fromEntries(priced) };
 }
 
 const nanoPerDollar = 1e9;

@@ -58,19 +58,19 @@ export async function startLimits({ config, database, runtime, recorder }: Start
     run: () => budgets.refresh(),
     intervalMs: limits.budgetRefreshIntervalMs,
     log,
-    failure: "cannot read what has been spent of budgets; this process's own counts go on",
+    failure: "cannot read budget spending from the database: using this process's counts",
   });
   const exchanging = new PeriodicTask({
     run: () => exchange.run(),
     intervalMs: limits.limitExchangeIntervalMs,
     log,
-    failure: "cannot tell other processes what was used of limits; each keeps them for itself",
+    failure: "cannot share limit usage with other processes: each enforces its own share",
   });
   const warning = new PeriodicTask({
     run: () => warnings.work(),
     intervalMs: warningIntervalMs,
     log,
-    failure: "cannot write or send warnings about budgets; they are kept and tried again",
+    failure: "cannot write or send budget warnings: will retry",
   });
   const sweep = setInterval(() => limiter.sweep(), sweepIntervalMs).unref();
   const closeLimits = async () => {

@@ -17,7 +17,7 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
       const { contentType, text } = await print();
       response.writeHead(200, { "content-type": contentType }).end(text);
     } catch (error) {
-      log.error({ error }, "the metrics cannot be told");
+      log.error({ error }, "cannot collect the metrics");
       response.writeHead(500).end();
     }
   });
@@ -31,9 +31,9 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
       resolve();
     });
   });
-  const { port: taken } = server.address() as AddressInfo;
+  const { port: boundPort } = server.address() as AddressInfo;
   return {
-    url: `${formatUrl(host, taken)}/metrics`,
+    url: `${formatUrl(host, boundPort)}/metrics`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -49,26 +49,26 @@ function watchServices(registry: Registry, services: WatchedServices): void {
         this.set(value());
       },
     });
-  gauge("gateway_open_requests", "Requests for a model under way.", () => openExchanges.count().requests);
-  gauge("gateway_open_streams", "Streams among them.", () => openExchanges.count().streams);
+  gauge("gateway_open_requests", "Model requests in flight.", () => openExchanges.count().requests);
+  gauge("gateway_open_streams", "Streams in flight.", () => openExchanges.count().streams);
   gauge(
     "gateway_usage_spool_bytes",
-    "Usage records on the disk that are not in the database yet.",
+    "Bytes of usage records on disk that are not in the database yet.",
     () => recorder.waitingBytes,
   );
   gauge(
     "gateway_usage_spool_oldest_age_seconds",
-    "How long the oldest of them has waited.",
+    "Age of the oldest of these records.",
     () => recorder.waitingMs / 1_000,
   );
   gauge(
     "gateway_key_cache_staleness_seconds",
-    "How long ago this process last knew all changes of keys and models.",
+    "Age of this process's view of key and model changes.",
     () => changeFeed.staleMs / 1_000,
   );
   const cooling = new Gauge({
     name: "gateway_upstream_cool_downs",
-    help: "Credentials of a provider that are left alone for a while.",
+    help: "Credentials of a provider that are cooling down.",
     labelNames: ["provider"],
     registers,
     collect() {

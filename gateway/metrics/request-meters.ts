@@ -9,25 +9,25 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   const registers = [registry];
   const requests = new Counter({
     name: "gateway_requests_total",
-    help: "Requests for a model that have ended, by the HTTP status the client saw and how they ended.",
+    help: "Finished model requests, by client HTTP status and outcome.",
     labelNames: ["endpoint", "provider", "model", "status", "outcome"],
     registers,
   });
   const errors = new Counter({
     name: "gateway_request_errors_total",
-    help: "Requests for a model that ended in an error, by the gateway's code for it.",
+    help: "Failed model requests, by the gateway's error code.",
     labelNames: ["provider", "code"],
     registers,
   });
   const refusals = new Counter({
     name: "gateway_refusals_total",
-    help: "Requests to /v1 that were refused before their key was known, or that are none for a model.",
+    help: "Requests to /v1 that were refused before authentication, or that are not model requests.",
     labelNames: ["code"],
     registers,
   });
   const upstreamRefusals = new Counter({
     name: "gateway_upstream_refusals_total",
-    help: "Calls that did not reach the upstream or that it refused, each of which starts a cool-down.",
+    help: "Upstream calls that failed to connect or were refused. Each starts a cool-down.",
     labelNames: ["provider", "reason"],
     registers,
   });
@@ -47,7 +47,7 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   });
   const tokens = new Counter({
     name: "gateway_tokens_total",
-    help: "Tokens, by type. Cached ones are among the input tokens, reasoning among the output tokens.",
+    help: "Tokens by type. Input includes cached tokens, output includes reasoning tokens.",
     labelNames: ["provider", "model", "type"],
     registers,
   });

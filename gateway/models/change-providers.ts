@@ -32,6 +32,6 @@ export async function changeProvider(
   work: (repositories: Repositories) => Promise<ProviderRow>,
 ): Promise<ProviderDetails> {
   const [details] = await changeProviders(options, async (repositories) => [await work(repositories)]);
-  if (details === undefined) throw new Error("One row was given, and must come back.");
+  if (details === undefined) throw new Error("One row in, one row out.");
   return details;
 }

@@ -6,34 +6,34 @@ import { isObject } from "../wire/json.ts";
  * @param body the answer's JSON, or null
  * @param path the requested path
  */
-export function explainRefusal(status: number, body: unknown, { path, secret }: AskedAt): string {
-  const said = quote(body, secret);
+export function explainRefusal(status: number, body: unknown, { path, secret }: RefusedCall): string {
+  const quoted = quote(body, secret);
   if (status === 401 || status === 403) {
     return secret === null
-      ? `It wants a key (HTTP status ${status}).`
-      : `The key was refused (HTTP status ${status}).`;
+      ? `Authentication required (HTTP status ${status}). Add a key.`
+      : `The key was rejected (HTTP status ${status}). Check it.`;
   }
   if (status === 404 || status === 405) {
-    return `There is nothing at ${path} (HTTP status ${status}). Check the base URL: often it ends in /v1.`;
+    return `${path} does not exist (HTTP status ${status}). Check the base URL: it often ends in /v1.`;
   }
   if (status >= 300 && status < 400) {
-    return `It redirects (HTTP status ${status}), which is never followed. Check the base URL.`;
+    return `The provider redirects (HTTP status ${status}), which the gateway never follows. Check the base URL.`;
   }
-  if (status === 402) return `The key was taken, but its account cannot pay (HTTP status 402).${said}`;
-  if (status === 429)
-    return `The key was taken, but it may send no more requests for now (HTTP status 429).${said}`;
-  if (status >= 500) return `It has trouble of its own (HTTP status ${status}).${said}`;
-  return `It answered ${path} with HTTP status ${status}.${said}`;
+  if (status === 402)
+    return `Key accepted, but the account has insufficient funds (HTTP status 402).${quoted}`;
+  if (status === 429) return `Key accepted, but its rate limit is reached (HTTP status 429).${quoted}`;
+  if (status >= 500) return `Provider error (HTTP status ${status}).${quoted}`;
+  return `The provider returned HTTP status ${status} for ${path}.${quoted}`;
 }
 
-type AskedAt = { path: string; secret: string | null };
+type RefusedCall = { path: string; secret: string | null };
 
 /** The upstream's own message, where it is short, plain and free of the credential. */
 function quote(body: unknown, secret: string | null): string {
   const text = messageIn(body)?.trim() ?? "";
   const isPlain = text !== "" && text.length <= quoteLengthMax && /^[^\p{Cc}<>]+$/u.test(text);
   const isSafe = secret === null || !holdsSecret(text, secret, pieceLength);
-  return isPlain && isSafe ? ` It says: ${text}` : "";
+  return isPlain && isSafe ? ` Its message: ${text}` : "";
 }
 
 const quoteLengthMax = 200;

@@ -53,7 +53,7 @@ export function readCredentialImpact(
 }
 
 export function noCredential(): GatewayError {
-  const message = "The provider has no credential with this id.";
+  const message = "The provider has no credential with this ID.";
   return new GatewayError("not_found", message, { param: "credentialId" });
 }
 

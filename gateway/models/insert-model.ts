@@ -31,7 +31,7 @@ export async function insertModel(
   const provider = await providers.find(model.providerId);
   if (!provider) throw noProvider("providerId");
   if (parts?.providerName !== provider.name) {
-    const message = `The slug must be ${provider.name}/ and the model's name, without spaces.`;
+    const message = `The slug must be ${provider.name}/ followed by the model's name, without spaces.`;
     throw new GatewayError("invalid_value", message, { param: "slug" });
   }
   // Null is a given value. Only missing values are filled in.
@@ -54,5 +54,5 @@ export async function insertModel(
 
 export function noProvider(param: string): GatewayError {
   const code = param === "id" ? "not_found" : "invalid_value";
-  return new GatewayError(code, "There is no provider with this id.", { param });
+  return new GatewayError(code, "No provider has this ID.", { param });
 }

@@ -51,6 +51,6 @@ export async function toModelDetails(
   owner: OwnerScope,
 ): Promise<Model> {
   const [model] = await toModels(repositories, [row], owner);
-  if (model === undefined) throw new Error("One row was given, and must come back.");
+  if (model === undefined) throw new Error("One row in, one row out.");
   return model;
 }

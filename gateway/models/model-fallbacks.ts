@@ -22,7 +22,7 @@ export async function saveFallbacks(
     const id = ids.get(slug);
     const param = `fallbacks.${index}`;
     if (id === undefined)
-      throw new GatewayError("invalid_value", `There is no model ${slug} to fall back to.`, { param });
+      throw new GatewayError("invalid_value", `The fallback model ${slug} does not exist.`, { param });
     if (id === model.id)
       throw new GatewayError("invalid_value", "A model cannot be its own fallback.", { param });
     return id;

@@ -187,7 +187,7 @@ export class ModelService {
 
   async #change(work: (repositories: Repositories) => Promise<ModelRow>): Promise<Model> {
     const [model] = await this.#changeAll(async (repositories) => [await work(repositories)]);
-    if (model === undefined) throw new Error("One row was given, and must come back.");
+    if (model === undefined) throw new Error("One row in, one row out.");
     return model;
   }
 
@@ -224,10 +224,10 @@ const editedFields = ["upstreamModel", "prices", "contextWindow", "outputTokensM
 function checkNewSlug(slug: string, taken: ReadonlySet<string>, param: string): void {
   if (taken.has(slug)) throw slugTaken(slug, param);
   if (parseSlug(slug)) return;
-  const message = `${slug} cannot be a slug. Add this model with models.create, under a slug of your own.`;
+  const message = `${slug} is not a valid slug. Add this model with models.create and another slug.`;
   throw new GatewayError("invalid_value", message, { param });
 }
 
 function slugTaken(slug: string, param: string): GatewayError {
-  return new GatewayError("conflict", `There is a model ${slug} already.`, { param });
+  return new GatewayError("conflict", `The model ${slug} already exists.`, { param });
 }

@@ -27,7 +27,7 @@ import {
   checkSettings,
   type ProviderSettingsInput,
 } from "./provider-settings.ts";
-import { askForModels, type ProviderTest, testProvider } from "./test-provider.ts";
+import { listUpstreamModels, type ProviderTest, testProvider } from "./test-provider.ts";
 
 export type NewProvider = ProviderSettingsInput & {
   name: string;
@@ -110,7 +110,7 @@ export class ProviderService {
         ...(timeouts !== undefined && { timeouts }),
       });
       const after = await findProviderRow(repositories, id);
-      const details = differences(toTold(before), toTold(after), ["preset", "baseUrl", "timeouts"]);
+      const details = differences(toPublicRow(before), toPublicRow(after), ["preset", "baseUrl", "timeouts"]);
       await this.#options.audit.record(repositories, author, {
         action: "provider.update",
         entity: after,
@@ -145,7 +145,7 @@ export class ProviderService {
       });
     } catch (error) {
       if (!(error instanceof StillReferencedError)) throw error;
-      const message = "There are models of this provider. Delete them first.";
+      const message = "The provider still has models. Delete them first.";
       throw new GatewayError("conflict", message, { param: "id" });
     }
     await changeFeed.catchUp();
@@ -160,7 +160,7 @@ export class ProviderService {
   /** The upstream's models to choose from, with known facts. Throws `upstream_error` when it fails. */
   async discoverModels(id: string): Promise<{ models: DiscoveredModel[] }> {
     const { row, credentials, models } = await this.#read(id);
-    const { ok, message, models: names } = await askForModels(row, credentials, this.#options);
+    const { ok, message, models: names } = await listUpstreamModels(row, credentials, this.#options);
     if (!ok) throw new GatewayError("upstream_error", message, { param: "id" });
     return { models: await describeModels(names, row, models, this.#options.runtime.now()) };
   }
@@ -196,7 +196,7 @@ export class ProviderService {
 
   async #insertBy(author: Author, repositories: Repositories, provider: NewProvider): Promise<ProviderRow> {
     const row = await this.insert(repositories, provider);
-    const { kind, preset, baseUrl } = toTold(row);
+    const { kind, preset, baseUrl } = toPublicRow(row);
     await this.#options.audit.record(repositories, author, {
       action: "provider.create",
       entity: row,
@@ -232,10 +232,10 @@ export class ProviderService {
 }
 
 /** A provider for the audit log: its URL without the query, which may hold a key. */
-function toTold(row: ProviderRow): ProviderRow {
+function toPublicRow(row: ProviderRow): ProviderRow {
   return { ...row, baseUrl: row.baseUrl?.split("?")[0] ?? null };
 }
 
 function nameTaken(name: string, param: string): GatewayError {
-  return new GatewayError("conflict", `There is a provider ${name} already.`, { param });
+  return new GatewayError("conflict", `The provider ${name} already exists.`, { param });
 }

@@ -21,7 +21,7 @@ export async function checkSettings(
 ): Promise<CheckedSettings> {
   const known = findPreset(kind, preset);
   if (preset !== null && known === null) {
-    const message = `Providers of the kind ${kind} have no preset ${preset}. providers.presets lists them.`;
+    const message = `Providers of kind ${kind} have no preset ${preset}. providers.presets lists them.`;
     throw new GatewayError("invalid_value", message, { param: "preset" });
   }
   const provider = findProvider(kind);
@@ -30,7 +30,7 @@ export async function checkSettings(
     return { kind, preset, baseUrl: await checkBaseUrl(address, guard) };
   }
   if (baseUrl === undefined || baseUrl === null) return { kind, preset, baseUrl: null };
-  throw new GatewayError("invalid_value", `A provider of the kind ${kind} has no base URL.`, {
+  throw new GatewayError("invalid_value", `Providers of kind ${kind} have no base URL. Remove it.`, {
     param: "baseUrl",
   });
 }
@@ -49,21 +49,20 @@ export function checkConnection(
  */
 async function checkBaseUrl(text: string | null, guard: AddressGuard): Promise<string> {
   if (text === null)
-    throw new GatewayError("missing_required_parameter", "A provider of this kind needs a base URL.", {
+    throw new GatewayError("missing_required_parameter", "Providers of this kind require a base URL.", {
       param: "baseUrl",
     });
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw refused("is not a URL such as https://api.openai.com/v1");
   }
-  if (url.username !== "" || url.password !== "") throw refused("must not hold a user name or password");
+  if (url.username !== "" || url.password !== "") throw refused("must not contain a user name or password");
   if (url.hash !== "") throw refused("must not have a fragment (#…)");
   if (!guard.allowsPrivate(url.hostname, portOf(url))) {
     if (guard.refusesLiteral(url.hostname) || (await guard.resolvesToPrivate(url.hostname))) {
       throw refused(`is a private address. ${howToAllow(hostAndPortOf(url))}`);
     }
-    if (url.protocol === "http:")
-      throw refused("must use https, or the credential would travel in the clear");
+    if (url.protocol === "http:") throw refused("must use https: http would send the credential unencrypted");
   }
   return text.replace(/\/+$/, "");
 }

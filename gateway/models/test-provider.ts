@@ -36,7 +36,7 @@ export async function testProvider(
 }
 
 /** The upstream's model names from the first working credential, or the problem. */
-export async function askForModels(
+export async function listUpstreamModels(
   row: ProviderRow,
   credentials: CredentialRow[],
   options: ProbeOptions,
@@ -76,7 +76,7 @@ function summarize(findings: (Finding & { lastFour: string })[]): Finding {
       ? (findings[0]?.message ?? "")
       : first
         ? `${failed.length} of ${count} keys ${failed.length === 1 ? "fails" : "fail"}. …${first.lastFour}: ${first.message}`
-        : `All ${count} keys work. Answered in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
+        : `All ${count} keys work. Responded in ${latencyMs} ms, ${modelCount} ${modelCount === 1 ? "model" : "models"}.`;
   return { ok: failed.length === 0, message, latencyMs, modelCount };
 }
 
@@ -105,18 +105,18 @@ async function probeProvider(
 ): Promise<ProviderVerdict> {
   const api = provider.connect(settings);
   const startedAt = performance.now();
-  const finding = await ask(api, upstreams);
+  const finding = await fetchNames(api, upstreams);
   const latencyMs = Math.round(performance.now() - startedAt);
   if (typeof finding === "string") return { ok: false, message: finding, latencyMs, models: [] };
   const count = `${finding.length} ${finding.length === 1 ? "model" : "models"}`;
   const message = api.modelsEndpoint.answer
-    ? "It answers by itself."
-    : `Answered in ${latencyMs} ms, ${count}.`;
+    ? "Built in: no connection needed."
+    : `Responded in ${latencyMs} ms, ${count}.`;
   return { ok: true, message, latencyMs, models: finding };
 }
 
 /** The model names, or the problem. */
-async function ask(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
+async function fetchNames(api: UpstreamApi, upstreams: Upstreams): Promise<string[] | string> {
   const { modelsEndpoint } = api;
   try {
     return readAnswer(
@@ -133,15 +133,15 @@ function readAnswer(api: UpstreamApi, { status, headers, body }: CollectedAnswer
   const { modelsEndpoint } = api;
   const json = parseJson(body.toString("utf8"));
   if (status !== 200) {
-    return explainRefusal(api.meantStatus?.(status, json) ?? status, json, modelsEndpoint);
+    return explainRefusal(api.effectiveStatus?.(status, json) ?? status, json, modelsEndpoint);
   }
   const names = json === null ? null : api.readModelNames(json);
   if (names !== null) return names;
   const isPage =
     /html/i.test(String(headers["content-type"])) ||
     /^\s*<(?:!doctype|html)/i.test(body.toString("utf8", 0, 200));
-  const what = isPage ? "a web page" : "no list of models";
-  return `What it answered at ${modelsEndpoint.path} is ${what}. Check the base URL.`;
+  const what = isPage ? "a web page" : "not a model list";
+  return `The response from ${modelsEndpoint.path} is ${what}. Check the base URL.`;
 }
 
 const timeouts = {

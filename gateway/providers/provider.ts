@@ -20,7 +20,7 @@ export type Provider = {
   aiSdkName?: string;
   /** Whether it only imitates models. Any other provider is preferred, and it does not complete the onboarding. */
   isDemo?: true;
-  /** The default base URL. Null where there is none. */
+  /** The default base URL. Null without a default. */
   defaultBaseUrl: string | null;
   /** The known upstreams of this kind. */
   presets: readonly Preset[];
@@ -84,7 +84,7 @@ export type UpstreamApi = {
    * The status that a failed answer means, for upstreams that use one status for several causes. `body` is its JSON, or
    * null.
    */
-  meantStatus?(status: number, body: unknown): number;
+  effectiveStatus?(status: number, body: unknown): number;
 };
 
 /** The paths after `/v1/`. */

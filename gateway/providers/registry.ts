@@ -32,6 +32,6 @@ export function findProvider(kind: string): Provider {
   if (provider) return provider;
   throw new GatewayError(
     "service_unavailable",
-    `Providers of the kind ${kind} are not known to this version of the gateway.`,
+    `The provider kind ${kind} is unknown to this version of the gateway. Upgrade the gateway, or delete the provider.`,
   );
 }

@@ -4,9 +4,7 @@ import { GatewayError } from "../errors.ts";
 export function upstreamReported(message: unknown): GatewayError {
   return new GatewayError(
     "upstream_error",
-    typeof message === "string" && message !== ""
-      ? message
-      : "The model's provider reported an error in the middle of its answer.",
+    typeof message === "string" && message !== "" ? message : "The provider reported an error mid-stream.",
     { reason: "reported_error" },
   );
 }

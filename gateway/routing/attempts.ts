@@ -30,8 +30,7 @@ type Caller = {
 };
 
 /**
- * One logical call over several candidates. Another one is tried only before the first byte, and only if the request
- * was certainly not processed: it never left, or the upstream refused it.
+ * One logical call over several candidates. Another one is tried only before the first byte. The request must not have been processed: it never left, or the upstream refused it.
  */
 export class Attempts implements UpstreamCall, UpstreamEvents {
   readonly #options: AttemptsOptions;
@@ -43,7 +42,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   /** Why the first unusable candidate cannot serve the request. */
   #refusal: unknown = null;
   #calls = 0;
-  #way: Candidate | null = null;
+  #candidate: Candidate | null = null;
   /** Events of the current attempt. The attempt itself would keep the request's body in memory. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
@@ -106,7 +105,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   #retryAfterRefusal(status: number, headers: UpstreamHeaders): boolean {
     const { coolDownMs, coolDownMsMax, retryWaitMsMax } = this.#options;
-    const candidate = this.#way;
+    const candidate = this.#candidate;
     if (candidate === null) return false;
     const retryAfterMs = readRetryAfterMs(headers);
     const code = `http_${status}` as const;
@@ -114,16 +113,16 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     if (!this.#mayRetry()) return false;
     if (this.#moveOn()) return true;
     if (retryAfterMs === null || retryAfterMs > retryWaitMsMax) return false;
-    this.#options.retryBudget.take();
+    this.#options.retryBudget.spend();
     this.#call?.abort();
-    this.#waiting = setTimeout(() => this.#take(candidate), retryAfterMs);
+    this.#waiting = setTimeout(() => this.#start(candidate), retryAfterMs);
     return true;
   }
 
   #retryElsewhere({ code, reason }: GatewayError): boolean {
-    if (this.#way === null) return false;
-    this.#coolDown(this.#way, this.#options.coolDownMs, { code, reason });
-    this.#unreachable.push(this.#way.providerId);
+    if (this.#candidate === null) return false;
+    this.#coolDown(this.#candidate, this.#options.coolDownMs, { code, reason });
+    this.#unreachable.push(this.#candidate.providerId);
     return this.#mayRetry() && this.#moveOn();
   }
 
@@ -140,7 +139,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   #moveOn(): boolean {
     const last = this.#call;
     if (!this.#takeNext()) return false;
-    this.#options.retryBudget.take();
+    this.#options.retryBudget.spend();
     last?.abort();
     return true;
   }
@@ -156,7 +155,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
       const candidate = pick();
       if (candidate === null) return false;
       try {
-        this.#take(candidate);
+        this.#start(candidate);
         return true;
       } catch (error) {
         this.#refusal ??= error;
@@ -164,11 +163,11 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     }
   }
 
-  #take(candidate: Candidate): void {
+  #start(candidate: Candidate): void {
     this.#tried.push(candidate);
     this.#wasSent = this.wasSent;
     const attempt = this.#caller.prepare(candidate);
-    this.#way = candidate;
+    this.#candidate = candidate;
     this.#events = attempt.events;
     this.#calls++;
     const call = attempt.begin(this);
@@ -181,8 +180,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 }
 
 /**
- * Statuses of an upstream that did not process the request: credential refused (401, 403), out of funds (402), rate
- * limited (429), unavailable (503), overloaded (529, Anthropic).
+ * Statuses of an upstream that did not process the request. Credential refused: 401 and 403. Out of funds: 402. Rate limited: 429. Unavailable: 503. Overloaded: 529 (Anthropic).
  */
 const refusals = new Set([401, 402, 403, 429, 503, 529]);
 

@@ -25,5 +25,5 @@ export type Target = {
   chat: ChatApi;
   embeddings: EmbeddingsApi | null;
   dialects: NonNullable<UpstreamApi["dialects"]>;
-  meantStatus: UpstreamApi["meantStatus"];
+  effectiveStatus: UpstreamApi["effectiveStatus"];
 };

@@ -86,14 +86,14 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
   const providers = new Map(
     rows.providers.map((row) => [row.id, new ConnectedProvider(row, credentials.get(row.id) ?? [], options)]),
   );
-  const ownWays = new Map(
+  const ownCandidates = new Map(
     rows.models.map((model) => [model.id, providers.get(model.providerId)?.candidatesFor(model) ?? []]),
   );
   const fallbacks = Map.groupBy(rows.fallbacks, ({ modelId }) => modelId);
   return new Map(
     rows.models.map(({ id, slug, createdAt }) => {
       const fallbackIds = (fallbacks.get(id) ?? []).map(({ fallbackModelId }) => fallbackModelId);
-      const candidates = [id, ...fallbackIds].map((modelId) => ownWays.get(modelId) ?? []);
+      const candidates = [id, ...fallbackIds].map((modelId) => ownCandidates.get(modelId) ?? []);
       return [slug, { id, slug, createdAt, candidates: candidates.filter((group) => group.length > 0) }];
     }),
   );
@@ -111,15 +111,15 @@ export function resolveRoute(catalogue: Catalogue, key: KnownKey, slug: string):
   const name = isBare || parseSlug(slug) ? `\`${slug}\`` : "with this name";
   throw new GatewayError(
     "model_not_found",
-    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the models it may use.`,
+    `The model ${name} does not exist or this API key is not connected to it.${isBare ? explainSlug(catalogue, key, slug) : ""} GET /v1/models lists the key's models.`,
     { param: "model" },
   );
 }
 
 /** For a model named without its provider. */
 function explainSlug(catalogue: Catalogue, key: KnownKey, name: string): string {
-  const meant = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
-  return ` Models are named \`<provider>/<model_name>\`${meant ? `: did you mean \`${meant.slug}\`?` : "."}`;
+  const suggestion = listModels(catalogue, key).find(({ slug }) => parseSlug(slug)?.modelName === name);
+  return ` Models are named \`<provider>/<model_name>\`${suggestion ? `: did you mean \`${suggestion.slug}\`?` : "."}`;
 }
 
 export function listModels(catalogue: Catalogue, key: KnownKey): CatalogueModel[] {

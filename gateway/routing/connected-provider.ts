@@ -31,7 +31,7 @@ export class ConnectedProvider {
       try {
         return { credentialId, weight, api: connect(row, credential, secretBox) };
       } catch (error) {
-        log.error({ provider: row.name, credentialId, error }, "the provider cannot be called");
+        log.error({ provider: row.name, credentialId, error }, "the provider's settings are invalid");
         return { credentialId, weight, api: toGatewayError(error) };
       }
     });
@@ -73,7 +73,7 @@ function toTarget(api: UpstreamApi, model: UpstreamModel): Target {
     chat: api.chat(model),
     embeddings: api.embeddings(model),
     dialects: api.dialects ?? {},
-    meantStatus: api.meantStatus?.bind(api),
+    effectiveStatus: api.effectiveStatus?.bind(api),
   };
 }
 

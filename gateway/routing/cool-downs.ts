@@ -11,14 +11,14 @@ export class CoolDowns {
   }
 
   /** Milliseconds until the candidate may be called again. 0 means now. */
-  leftMs(candidate: CooledWay): number {
+  leftMs(candidate: CoolingCandidate): number {
     if (this.#current.size === 0) return 0;
     const coolDown = this.#current.get(nameOf(candidate));
     return coolDown === undefined ? 0 : Math.max(0, coolDown.until - this.#now());
   }
 
   /** Null for a candidate that may be called. */
-  find(candidate: CooledWay): CoolDown | null {
+  find(candidate: CoolingCandidate): CoolDown | null {
     return this.leftMs(candidate) === 0 ? null : (this.#current.get(nameOf(candidate)) ?? null);
   }
 
@@ -30,7 +30,7 @@ export class CoolDowns {
   }
 
   /** Never shortens an existing cool-down. */
-  start(candidate: CooledWay & { providerName: string }, ms: number, why: CoolDownCause): void {
+  start(candidate: CoolingCandidate & { providerName: string }, ms: number, why: CoolDownCause): void {
     const now = this.#now();
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name);
     const name = nameOf(candidate);
@@ -46,9 +46,9 @@ export type CoolDown = Readonly<{ since: number; until: number } & CoolDownCause
 /** The code is a `GatewayError` code or `http_<status>`. The reason is more specific. */
 export type CoolDownCause = Readonly<{ code: string; reason: ErrorReason | null }>;
 
-type CooledWay = { providerId: string; credentialId: string | null };
+type CoolingCandidate = { providerId: string; credentialId: string | null };
 
-function nameOf({ providerId, credentialId }: CooledWay): string {
+function nameOf({ providerId, credentialId }: CoolingCandidate): string {
   return `${providerId} ${credentialId ?? ""}`;
 }
 
@@ -73,7 +73,7 @@ export class RetryBudget {
     return this.#left >= 1;
   }
 
-  take(): void {
+  spend(): void {
     this.#left -= 1;
   }
 }

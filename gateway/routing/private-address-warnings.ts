@@ -14,7 +14,7 @@ type PrivateAddressWarningsOptions = { log: Log; guard: AddressGuard };
 export class PrivateAddressWarnings {
   readonly #options: PrivateAddressWarningsOptions;
   /** The origin that each provider was last warned about, by provider ID. */
-  readonly #told = new Map<string, string>();
+  readonly #warned = new Map<string, string>();
 
   constructor(options: PrivateAddressWarningsOptions) {
     this.#options = options;
@@ -35,12 +35,12 @@ export class PrivateAddressWarnings {
   warn({ providerId, providerName, target }: Candidate): void {
     if (target instanceof GatewayError) return;
     const { origin } = target.chat.endpoint;
-    if (this.#told.get(providerId) === origin) return;
-    this.#told.set(providerId, origin);
+    if (this.#warned.get(providerId) === origin) return;
+    this.#warned.set(providerId, origin);
     const address = hostAndPortOf(new URL(origin));
     this.#options.log.warn(
       { provider: providerName, address },
-      `a provider is not called, because its address is private. ${howToAllow(address)}`,
+      `the provider's address is private, so requests to it are blocked. ${howToAllow(address)}`,
     );
   }
 }

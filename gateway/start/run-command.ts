@@ -21,7 +21,7 @@ export async function runCommand(parameters: string[], options: CommandOptions):
   if (name === "usage:recompute") return recompute(options, rest);
   if (name === "people:reset") return resetPassword(options, rest);
   const known = [...Object.keys(commands), "usage:recompute", "people:reset"].join(", ");
-  throw new ConfigError([`${parameters.join(" ")}: there is no such command; there are ${known}`]);
+  throw new ConfigError([`Unknown command: ${parameters.join(" ")}. Commands: ${known}`]);
 }
 
 const commands: Record<string, (options: CommandOptions) => Promise<number>> = {
@@ -45,7 +45,11 @@ async function checkMigrations({ config, print }: CommandOptions): Promise<numbe
   const database = await openDatabase(config);
   try {
     const pending = await database.pendingMigrations();
-    print(pending.length > 0 ? `To run: ${pending.join(", ")}.` : "The database schema is up to date.");
+    print(
+      pending.length > 0
+        ? `Pending migrations: ${pending.join(", ")}.`
+        : "The database schema is up to date.",
+    );
     return pending.length > 0 ? 1 : 0;
   } finally {
     await database.close();
@@ -83,7 +87,7 @@ async function resetPassword(
 
 async function checkSchema(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
-  if (pending.length > 0) throw new StartError("The database schema is old. Run: npm run migrate");
+  if (pending.length > 0) throw new StartError("The database schema is outdated. Run: npm run migrate");
 }
 
 async function rewrapCredentials({ config, runtime, print }: CommandOptions): Promise<number> {
@@ -97,8 +101,8 @@ async function rewrapCredentials({ config, runtime, print }: CommandOptions): Pr
       if (secretBox.sealingKeyId === null) throw error;
     });
     const { keyId, moved, failed } = await rewrap({ database, secretBox, dataKeys });
-    print(`Sealed with the key ${keyId} now: ${moved} moved.`);
-    if (failed.length > 0) print(`No key that is here opens: ${failed.join(", ")}.`);
+    print(`Secrets moved to the key ${keyId}: ${moved}.`);
+    if (failed.length > 0) print(`No available key opens: ${failed.join(", ")}.`);
     return failed.length > 0 ? 1 : 0;
   } finally {
     await database.close();

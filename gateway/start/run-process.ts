@@ -39,7 +39,7 @@ async function serveOrObey(parameters: string[]): Promise<void> {
   if (cluster.isWorker) return (await import("./workers/run-worker.ts")).runWorker(start);
 
   const gateway = await start();
-  stopWhenTold(runtime, async () => {
+  stopOnSignals(runtime, async () => {
     await gateway.close();
     return true;
   });
@@ -55,15 +55,15 @@ async function serveWithWorkers(config: Config, runtime: Runtime): Promise<void>
     await serveWorkerMetrics({ ...metrics, log: runtime.log, workers });
   }
   // The first worker already serves while the others start.
-  stopWhenTold(runtime, () => workers.stop());
-  const said = await workers.start();
+  stopOnSignals(runtime, () => workers.stop());
+  const welcomeText = await workers.start();
   if (workers.isStopping) return;
-  if (said === null) process.exit(1);
-  process.stdout.write(said);
+  if (welcomeText === null) process.exit(1);
+  process.stdout.write(welcomeText);
 }
 
 /** @param stop resolves with whether everything ended cleanly */
-function stopWhenTold(runtime: Runtime, stop: () => Promise<boolean>): void {
+function stopOnSignals(runtime: Runtime, stop: () => Promise<boolean>): void {
   let stoppingSince = 0;
   const onSignal = async () => {
     if (stoppingSince > 0) {
@@ -72,7 +72,7 @@ function stopWhenTold(runtime: Runtime, stop: () => Promise<boolean>): void {
       return;
     }
     stoppingSince = runtime.now();
-    process.stdout.write("Finishing the requests under way. Once more to stop at once.\n");
+    process.stdout.write("Finishing open requests. Press Ctrl-C again to stop at once.\n");
     process.exit((await stop()) ? 0 : 1);
   };
   process.on("SIGINT", () => void onSignal());
@@ -85,15 +85,16 @@ const sameSignalMs = 500;
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof StartError) return error.message;
-  if (error.name === "KmsError") return `The data key cannot be had: ${error.message}.`;
+  if (error.name === "KmsError") return `The data key is unavailable: ${error.message}.`;
   const { code } = error as NodeJS.ErrnoException;
   if (code === "EACCES" || code === "EPERM") return `Not allowed: ${error.message}`;
   if (error instanceof GatewayError) return error.message;
   if (error.name === "DatabaseUnavailableError")
-    return `${error.message} Check DATABASE_URL, and that the database runs.`;
+    return `${error.message} Check DATABASE_URL, and that the database is running.`;
   if (code?.startsWith("SQLITE_"))
-    return `The database file cannot be used: ${error.message}. Check DATABASE_URL.`;
-  if (code?.startsWith("ER_")) return `The database refuses: ${error.message}. Check DATABASE_URL.`;
+    return `The database file is unusable: ${error.message}. Check DATABASE_URL.`;
+  if (code?.startsWith("ER_"))
+    return `The database refused the connection: ${error.message}. Check DATABASE_URL.`;
   return error.stack ?? error.message;
 }
 

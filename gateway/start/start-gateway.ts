@@ -126,7 +126,7 @@ async function stop(
 ): Promise<void> {
   // The HTTP server's own `close` ends idle connections at once, and a request may be on its way on them.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-  const message = "The gateway is stopping. Send the request again.";
+  const message = "The gateway is shutting down. Retry the request.";
   const isStopping = new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
   const deadline = performance.now() + drainTimeoutMs;
   do {

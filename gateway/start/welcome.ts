@@ -6,7 +6,7 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
   if (services.firstKeyValue !== null) {
     lines.push(
       "",
-      `Your first API key, connected to demo/echo, shown this once: ${services.firstKeyValue}`,
+      `Your first API key, connected to demo/echo, shown only once: ${services.firstKeyValue}`,
       "Try it:",
       "",
       curl(
@@ -19,7 +19,7 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
   if (!(await services.accounts.isSetUp())) {
     lines.push(
       "",
-      "There is no administrator yet. By this link, which works once, you become the first:",
+      "Create the administrator account (one-time link):",
       "",
       `${publicUrl}/set-up?token=${services.accounts.setUpToken}`,
     );
@@ -29,8 +29,8 @@ export async function welcome({ publicUrl, services }: RunningGateway): Promise<
     const names = keys.map(({ variable }) => variable).join(", ");
     lines.push(
       "",
-      `The environment has keys for providers that are not here yet: ${names}.`,
-      "In the console, Providers offers to import them.",
+      `The environment contains keys for new providers: ${names}.`,
+      "Import them on the Providers page of the console.",
     );
   }
   return `${lines.join("\n")}\n\n`;

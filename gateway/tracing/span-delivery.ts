@@ -73,8 +73,8 @@ export class SpanDelivery implements SpanProcessor {
   #lose(spans: number, reason: string): void {
     this.#lost += spans;
     const now = this.#now();
-    if (now - this.#toldAt < tellIntervalMs) return;
-    this.#log.warn({ lostSpans: this.#lost, reason }, "traces do not get to their collector");
+    if (now - this.#toldAt < reportIntervalMs) return;
+    this.#log.warn({ lostSpans: this.#lost, reason }, "traces do not reach their collector");
     this.#toldAt = now;
     this.#lost = 0;
   }
@@ -89,4 +89,4 @@ function reasonOf(error: Error | undefined): string {
 /** Above this, Node's timers fire at once. */
 const timerMsMax = 2 ** 31 - 1;
 const batchSpansMax = 512;
-const tellIntervalMs = 60_000;
+const reportIntervalMs = 60_000;

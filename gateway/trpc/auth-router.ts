@@ -29,7 +29,7 @@ export const authRouter = router({
   /** A new access token, and the next refresh token in the cookie. */
   refresh: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
-    if (token === null) throw new GatewayError("unauthenticated", "You are not signed in.");
+    if (token === null) throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
     try {
       return withCookie(ctx, await ctx.services.sessions.refresh(token));
     } catch (error) {

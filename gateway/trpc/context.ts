@@ -56,7 +56,7 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
     if (!isSameOrigin(req.headers)) {
       throw new TRPCError({
         code: "FORBIDDEN",
-        message: "The console's API cannot be called from another site.",
+        message: "The console API rejects requests from other sites. Use the console at its own URL.",
       });
     }
     // tRPC also reads forms, which browsers send to other origins without a preflight request.

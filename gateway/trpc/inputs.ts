@@ -2,14 +2,14 @@ import * as z from "zod";
 import { isAddressRange } from "../limits/address-ranges.ts";
 import { providerNamePattern, slugLengthMax } from "../routing/slug.ts";
 
-const halfCharacter = "must not hold half a character";
+const halfCharacter = "must not contain a lone surrogate";
 
 /** The parts of inputs. Objects are strict everywhere: an unknown field is an error. */
 export const id = z
   .string()
   .max(40)
   // MySQL ignores trailing spaces when it compares IDs.
-  .regex(/^\S+$/, "is no id");
+  .regex(/^\S+$/, "is not a valid ID");
 
 /** The start of a page, as the previous page returned it. */
 export const cursor = id.nullish().transform((text) => text ?? undefined);
@@ -27,10 +27,10 @@ export const name = z
   .trim()
   .min(1, "must not be empty")
   .max(255, "must have at most 255 characters")
-  .regex(/^\P{Cc}*$/u, "must not hold control characters")
+  .regex(/^\P{Cc}*$/u, "must not contain control characters")
   .refine(isWellFormed, halfCharacter);
 
-export const email = z.email("is not an e-mail address").max(254);
+export const email = z.email("is not an email address").max(254);
 
 export const password = z
   .string()
@@ -51,14 +51,17 @@ export const slugs = z
 export const fallbacks = z
   .array(slug)
   .refine((list) => list.length <= 5, "must be at most 5")
-  .refine((list) => new Set(list).size === list.length, "must not name a model twice");
+  .refine((list) => new Set(list).size === list.length, "must not list a model twice");
 
 /** The upstream's name of a model. */
 export const upstreamModel = z.string().trim().min(1).max(255).refine(isWellFormed, halfCharacter);
 
 export const providerName = z
   .string()
-  .regex(providerNamePattern, "must be lower case letters, digits and -, at most 63, and not begin with -");
+  .regex(
+    providerNamePattern,
+    "must have at most 63 lower-case letters, digits and hyphens, and not start with a hyphen",
+  );
 
 /** A preset of the provider's kind. */
 export const preset = z.string().max(32);
@@ -76,7 +79,7 @@ export const apiKey = z
 /** A credential's share of its provider's requests, relative to the other weights. */
 export const weight = whole(1_000);
 
-export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "is not a variable's name");
+export const environmentVariable = z.string().regex(/^[A-Z][A-Z0-9_]{0,63}$/, "is not a variable name");
 
 export const moment = z.iso
   .datetime({ offset: true, error: "is not a time such as 2027-01-31T00:00:00Z" })
@@ -85,7 +88,7 @@ export const moment = z.iso
   .refine((time) => time.getUTCFullYear() <= 9_999, "must be before the year 10000");
 
 // The form asks for seconds.
-const notATime = "must be more than no time and at most an hour";
+const notATime = "must be between 1 ms and 1 hour";
 const milliseconds = z.int(notATime).min(1, notATime).max(3_600_000, notATime);
 
 export const timeouts = z.strictObject({

@@ -41,7 +41,7 @@ const withOurErrors = t.middleware(async ({ next, ctx, path }) => {
   if (error.code === "internal_error") {
     ctx.runtime.log.error(
       { requestId: ctx.requestId, procedure: path, error },
-      "a procedure failed by a mistake of the gateway",
+      "a procedure failed with an internal error",
     );
   }
   throw toTrpcError(error);
@@ -52,7 +52,8 @@ export const publicProcedure = t.procedure.use(withOurErrors);
 
 /** For signed-in users. */
 export const procedure = publicProcedure.use(async ({ ctx, next }) => {
-  if (ctx.accessToken === null) throw new GatewayError("unauthenticated", "Sign in first.");
+  if (ctx.accessToken === null)
+    throw new GatewayError("unauthenticated", "You are not signed in. Sign in first.");
   const person = await ctx.services.sessions.authenticate(ctx.accessToken);
   return next({ ctx: { ...ctx, person: { ...person, address: ctx.address } } });
 });

@@ -18,13 +18,13 @@ export type AnswerHead = {
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-6.3
  */
 export function parseAnswerHead(text: string, limits: HttpLimits): AnswerHead {
-  if (forbidden.test(text)) throw brokenRule("a head has a control character");
+  if (forbidden.test(text)) throw brokenRule("its head contains a control character");
   const [statusLine = "", ...lines] = text.split("\r\n");
   const [, minorVersion, digits] = statusLineForm.exec(statusLine) ?? [];
-  if (digits === undefined) throw brokenRule("a status line is none");
+  if (digits === undefined) throw brokenRule("its status line is invalid");
   const status = Number(digits);
-  if (status === 101) throw brokenRule("it changes to another protocol");
-  if (lines.length > limits.upstreamHeadFieldsMax) throw brokenRule("a head has too many fields");
+  if (status === 101) throw brokenRule("it switches to another protocol");
+  if (lines.length > limits.upstreamHeadFieldsMax) throw brokenRule("its head has too many fields");
   const headers = parseFields(lines);
   const isOld = minorVersion === "0";
   const announced = announcedEnd(headers, isOld);
@@ -56,7 +56,7 @@ function parseFields(lines: string[]): UpstreamHeaders {
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-    if (!isToken(name)) throw brokenRule("a line of a head is no field");
+    if (!isToken(name)) throw brokenRule("its head contains a malformed field");
     const value = trimSpace(line, colon + 1);
     const before = headers[name];
     if (before === undefined) headers[name] = value;
@@ -82,13 +82,14 @@ function announcedEnd(headers: UpstreamHeaders, isOld: boolean): AnswerHead["end
   const encoding = headers["transfer-encoding"];
   const length = headers["content-length"];
   if (encoding !== undefined) {
-    if (length !== undefined || isOld) throw brokenRule("it is chunked, and it should not be");
-    if (String(encoding).toLowerCase() !== "chunked") throw brokenRule("its transfer-encoding is unknown");
+    if (length !== undefined || isOld) throw brokenRule("it must not be chunked");
+    if (String(encoding).toLowerCase() !== "chunked")
+      throw brokenRule("its transfer-encoding is unsupported");
     return "chunked";
   }
   if (length === undefined) return "close";
   const [, digits] = lengthForm.exec(String(length)) ?? [];
-  if (digits === undefined) throw brokenRule("its content-length is none");
+  if (digits === undefined) throw brokenRule("invalid Content-Length");
   return Number(digits);
 }
 

@@ -103,7 +103,8 @@ export class AnswerReader {
     // The last three bytes may be the start of the head's end.
     const bytesMax = this.#limits.upstreamHeadBytesMax + emptyLine.length - 1;
     if (this.#skippedBytes + rest.length > bytesMax) throw tooLong();
-    if (!canBecomeHead(rest, Math.max(from - at, 0))) throw brokenRule("it does not begin like an answer");
+    if (!canBecomeHead(rest, Math.max(from - at, 0)))
+      throw brokenRule("it does not start with a status line");
     if (this.#kept.length !== rest.length) {
       this.#kept = new GrowingBody(bytesMax);
       this.#kept.append(Buffer.from(rest));

@@ -6,7 +6,7 @@ import { brokenRule } from "./upstream-failure.ts";
  * https://www.rfc-editor.org/rfc/rfc9112.html#section-7.1
  */
 export class ChunkDecoder {
-  #place: Place = "size";
+  #state: State = "size";
   /** The size being read, then the remaining bytes of the chunk. */
   #left = 0;
   #digits = 0;
@@ -14,7 +14,7 @@ export class ChunkDecoder {
   #length = 0;
 
   get isDone(): boolean {
-    return this.#place === "done";
+    return this.#state === "done";
   }
 
   /** Data bytes of the last `decode`. */
@@ -26,26 +26,26 @@ export class ChunkDecoder {
   decode(bytes: Buffer, from: number, target: Buffer): number {
     let at = from;
     this.#length = 0;
-    while (at < bytes.length && this.#place !== "done") {
-      if (this.#place !== "data") {
-        this.#place = this.#step(this.#place, bytes[at++] as number);
+    while (at < bytes.length && this.#state !== "done") {
+      if (this.#state !== "data") {
+        this.#state = this.#step(this.#state, bytes[at++] as number);
         continue;
       }
       const end = Math.min(at + this.#left, bytes.length);
       this.#length += bytes.copy(target, this.#length, at, end);
       this.#left -= end - at;
       at = end;
-      if (this.#left === 0) this.#place = "data CR";
+      if (this.#left === 0) this.#state = "data CR";
     }
     return at;
   }
 
-  #step(place: Place, byte: number): Place {
-    switch (place) {
+  #step(state: State, byte: number): State {
+    switch (state) {
       case "size":
         return this.#readSize(byte);
       case "extension":
-        return byte === cr ? "size LF" : this.#skip(place, byte);
+        return byte === cr ? "size LF" : this.#skip(state, byte);
       case "size LF":
         expect(byte, lf);
         this.#digits = 0;
@@ -62,7 +62,7 @@ export class ChunkDecoder {
       case "trailer name":
         return byte === colon ? "trailer value" : this.#skipName(byte);
       case "trailer value":
-        return byte === cr ? "trailer LF" : this.#skip(place, byte);
+        return byte === cr ? "trailer LF" : this.#skip(state, byte);
       case "trailer LF":
         expect(byte, lf);
         return "trailer";
@@ -72,7 +72,7 @@ export class ChunkDecoder {
     }
   }
 
-  #readSize(byte: number): Place {
+  #readSize(byte: number): State {
     const digit = hexDigit(byte);
     if (digit !== -1 && this.#digits < sizeDigitsMax) {
       this.#digits++;
@@ -81,24 +81,24 @@ export class ChunkDecoder {
     }
     if (this.#digits > 0 && byte === cr) return "size LF";
     if (this.#digits > 0 && byte === semicolon) return "extension";
-    throw brokenRule("the size of a chunk is none");
+    throw brokenRule("a chunk size is invalid");
   }
 
-  #skipName(byte: number): Place {
-    if (!isToken(String.fromCharCode(byte))) throw brokenRule("a trailer is no field");
+  #skipName(byte: number): State {
+    if (!isToken(String.fromCharCode(byte))) throw brokenRule("a trailer is malformed");
     return this.#skip("trailer name", byte);
   }
 
-  #skip(place: Place, byte: number): Place {
+  #skip(state: State, byte: number): State {
     const isControl = (byte < 0x20 && byte !== tab) || byte === 0x7f;
     if (isControl || ++this.#skipped > skippedBytesMax)
-      throw brokenRule("what surrounds a chunk is too much");
-    return place;
+      throw brokenRule("its chunk extensions or trailers are too long");
+    return state;
   }
 }
 
 /** The element expected next. */
-type Place =
+type State =
   | "size"
   | "extension"
   | "size LF"
@@ -113,7 +113,7 @@ type Place =
   | "done";
 
 function expect(byte: number, expected: number): void {
-  if (byte !== expected) throw brokenRule("a chunk does not end where it should");
+  if (byte !== expected) throw brokenRule("a chunk has no valid end");
 }
 
 function hexDigit(byte: number): number {

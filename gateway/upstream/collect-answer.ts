@@ -33,14 +33,16 @@ export function collectAnswer(
         answer.append(chunk);
         if (answer.length <= bytesMax) return;
         call.abort();
-        reject(new GatewayError("upstream_error", `The provider's answer is longer than ${bytesMax} bytes.`));
+        reject(
+          new GatewayError("upstream_error", `The provider's response is longer than ${bytesMax} bytes.`),
+        );
       },
       onEnd: () => resolve({ status, headers, body: answer.bytes }),
       onError: reject,
     });
     signal?.addEventListener("abort", () => {
       call.abort();
-      reject(new GatewayError("upstream_error", "Nobody waits for the answer any more."));
+      reject(new GatewayError("upstream_error", "The request was cancelled."));
     });
   });
 }

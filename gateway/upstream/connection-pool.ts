@@ -103,7 +103,7 @@ export class ConnectionPool implements CallHolder, ConnectionOwner {
     for (const { call, credential, request } of this.#waiting) {
       if (call.isOver) this.#dropped--;
       else {
-        const connection = this.#idle.take(credential, now) ?? this.#open(credential);
+        const connection = this.#idle.acquire(credential, now) ?? this.#open(credential);
         if (connection === null) break;
         connection.send(call, request);
       }
@@ -133,10 +133,10 @@ type WaitingCall = { call: NetworkCall; credential: string; request: UpstreamReq
 function queueFull(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "Too many requests wait for a connection to the model's provider. Try again later.",
+    "Too many requests are waiting for a connection to the provider. Retry later.",
   );
 }
 
 function unwanted(): Error {
-  return new Error("The connection is not wanted any more.");
+  return new Error("The connection is no longer needed.");
 }

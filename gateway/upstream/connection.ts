@@ -46,7 +46,7 @@ export class Connection implements CallHolder {
       .dial(
         () => this.#open(),
         (bytes) => {
-          this.#take(bytes);
+          this.#receive(bytes);
           // Node starts reading when the socket opens, even if it was paused before.
           return !this.#isPaused;
         },
@@ -127,7 +127,7 @@ export class Connection implements CallHolder {
     this.#socket.uncork();
   }
 
-  #take(bytes: Buffer): void {
+  #receive(bytes: Buffer): void {
     const call = this.#call;
     // Surplus data would be taken for the answer to the next request.
     const answer = this.#answer;
@@ -205,7 +205,7 @@ function formatFields(headers: string[]): string {
   let fields = "";
   for (let index = 0; index < headers.length; index += 2) {
     const [name = "", value = ""] = headers.slice(index, index + 2);
-    if (!isToken(name) || ours.test(name)) throw unsendable("The name of a header");
+    if (!isToken(name) || ours.test(name)) throw unsendable("A header name");
     // The value may be a secret, so the error omits it.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw unsendable(`The header ${name}`);
     fields += `${name}: ${value}\r\n`;
@@ -217,5 +217,5 @@ function formatFields(headers: string[]): string {
 const ours = /^(?:host|connection|content-length|transfer-encoding)$/i;
 
 function unsendable(what: string): Error {
-  return withCode("EBADREQUEST", `${what} cannot be sent.`);
+  return withCode("EBADREQUEST", `${what} contains invalid characters.`);
 }

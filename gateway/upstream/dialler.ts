@@ -88,5 +88,5 @@ export class Dialler {
 }
 
 function connectTimeout(): Error {
-  return withCode("ETIMEDOUT", "The connection was not open in time.");
+  return withCode("ETIMEDOUT", "The connection timed out.");
 }

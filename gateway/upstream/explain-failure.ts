@@ -12,32 +12,32 @@ export function explainFailure(error: unknown, origin: string): string {
   const hostAndPort = hostAndPortOf(url);
   const reasons: Record<string, string> = {
     ENOTFOUND: `The host ${hostname} was not found. Check the base URL.`,
-    EAI_AGAIN: `The host ${hostname} could not be looked up: the name server does not answer.`,
-    ECONNREFUSED: `The connection to ${hostAndPort} was refused: nothing listens there. Check the base URL, and that the server runs.`,
+    EAI_AGAIN: `The host ${hostname} could not be resolved: the DNS server does not respond.`,
+    ECONNREFUSED: `The connection to ${hostAndPort} was refused. Check the base URL, and that the server is running.`,
     EPRIVATEADDRESS: `${host} is a private address. ${howToAllow(hostAndPort)}.`,
-    EHOSTUNREACH: `The host ${hostname} cannot be reached from here.`,
-    ENETUNREACH: `The network of ${hostname} cannot be reached from here.`,
-    ETIMEDOUT: `It took too long to connect to ${hostAndPort}.`,
-    ECONNRESET: `${hostAndPort} broke off the connection.`,
-    EBROKENOFF: `${hostAndPort} broke off the connection.`,
+    EHOSTUNREACH: `The host ${hostname} is unreachable from the gateway.`,
+    ENETUNREACH: `The network of ${hostname} is unreachable from the gateway.`,
+    ETIMEDOUT: `The connection to ${hostAndPort} timed out.`,
+    ECONNRESET: `${hostAndPort} closed the connection.`,
+    EBROKENOFF: `${hostAndPort} closed the connection.`,
     EBADANSWER: `${hostAndPort} does not speak HTTP. Check the base URL.`,
     CERT_HAS_EXPIRED: `The TLS certificate of ${hostname} has expired.`,
-    ERR_TLS_CERT_ALTNAME_INVALID: `The TLS certificate that ${hostAndPort} shows is for another host.`,
-    EPROTO: `${hostAndPort} does not speak TLS. Is it http://?`,
-    ERR_SSL_WRONG_VERSION_NUMBER: `${hostAndPort} does not speak TLS. Is it http://?`,
+    ERR_TLS_CERT_ALTNAME_INVALID: `The TLS certificate of ${hostAndPort} is for another host.`,
+    EPROTO: `${hostAndPort} does not speak TLS. Check whether the URL should start with http://.`,
+    ERR_SSL_WRONG_VERSION_NUMBER: `${hostAndPort} does not speak TLS. Check whether the URL should start with http://.`,
   };
   const reason = reasons[code];
   if (reason !== undefined) return reason;
   if (/CERT|SELF_SIGNED|SIGNATURE/.test(code)) {
     return `The TLS certificate of ${hostname} is not trusted (${code}).`;
   }
-  if (/^(?:ERR_SSL|ERR_TLS)/.test(code)) return `A TLS connection to ${hostAndPort} failed (${code}).`;
+  if (/^(?:ERR_SSL|ERR_TLS)/.test(code)) return `The TLS connection to ${hostAndPort} failed (${code}).`;
   return toGatewayError(error).message;
 }
 
 /** The setting that allows a private address. */
 export function howToAllow(hostAndPort: string): string {
-  return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort} in its environment, or add that to what stands there`;
+  return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort}, or add that to its current value`;
 }
 
 /** The innermost error code. If several addresses failed, the first one is used. */

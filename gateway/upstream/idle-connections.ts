@@ -30,17 +30,17 @@ export class IdleConnections {
    * The most recently used connection, so that surplus ones age out. While many rest, the longest-rested one: rotating
    * hundreds of connections would cost a tenth more CPU.
    */
-  take(credential: string, now: number): Connection | null {
+  acquire(credential: string, now: number): Connection | null {
     const rested = this.#rested.get(credential);
     for (;;) {
-      const connection = rested?.pop() ?? this.#takeResting(credential);
+      const connection = rested?.pop() ?? this.#acquireResting(credential);
       if (connection === null) return null;
       if (connection.isFresh(now)) return connection;
       connection.retire();
     }
   }
 
-  #takeResting(credential: string): Connection | null {
+  #acquireResting(credential: string): Connection | null {
     if (this.#restingLonger.length + this.#resting.length <= restingMax) return null;
     for (const list of [this.#restingLonger, this.#resting]) {
       const index = list.findIndex((connection) => connection.credential === credential);

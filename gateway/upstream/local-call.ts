@@ -94,13 +94,13 @@ export class LocalCall implements UpstreamCall {
     if (ending === "silent") return this.#wait(Infinity);
     this.#isOver = true;
     if (ending === "complete") return this.#events.onEnd();
-    const message = "The demo provider broke off, as it was told to.";
+    const message = "The demo provider closed the connection, as the prompt requested.";
     this.#events.onError(new GatewayError("upstream_error", message, { reason: "connection_lost" }), true);
   }
 
   #fail(reason: "idle_timeout" | "total_timeout"): void {
     this.abort();
-    const message = `The demo provider exceeded its ${reason === "idle_timeout" ? "idle" : "total"} timeout.`;
+    const message = `The demo provider exceeded its ${reason === "idle_timeout" ? "idle" : "total"} timeout. Retry the request.`;
     this.#events.onError(new GatewayError("upstream_timeout", message, { reason }), true);
   }
 

@@ -124,15 +124,19 @@ export class NetworkCall implements UpstreamCall {
     this.abort();
     const error =
       leftInTotalMs <= 0
-        ? tooSlow("total_timeout", `take no more than ${totalTimeoutMs} ms`)
+        ? tooSlow("total_timeout", `finish within ${totalTimeoutMs} ms`)
         : this.#hasHeaders
-          ? tooSlow("idle_timeout", `go on within ${idleTimeoutMs} ms`)
-          : tooSlow("first_byte_timeout", `answer within ${firstByteTimeoutMs} ms`);
+          ? tooSlow("idle_timeout", `send the next chunk within ${idleTimeoutMs} ms`)
+          : tooSlow("first_byte_timeout", `respond within ${firstByteTimeoutMs} ms`);
     this.#events.onError(error, this.#wasSent);
   }
 }
 
 /** @param what completes "did not" */
 function tooSlow(reason: FailureReason, what: string): GatewayError {
-  return new GatewayError("upstream_timeout", `The model's provider did not ${what}.`, { reason });
+  return new GatewayError(
+    "upstream_timeout",
+    `The provider did not ${what}. Retry the request, or raise the provider's timeouts.`,
+    { reason },
+  );
 }

@@ -4,20 +4,28 @@ import { type FailureReason, GatewayError } from "../errors.ts";
 export function toUpstreamFailure(cause: Error): GatewayError {
   if (cause instanceof GatewayError) return cause;
   const [reason, words] = kindOf(codeOf(cause));
+  const advice = permanent.has(reason) ? "An administrator must check the provider." : "Retry the request.";
   return new GatewayError(
     reason === "connect_timeout" ? "upstream_timeout" : "upstream_error",
-    `The model's provider could not be reached or broke off: ${words}.`,
+    `The connection to the provider failed: ${words}. ${advice}`,
     { cause, reason },
   );
 }
 
+const permanent: ReadonlySet<FailureReason> = new Set([
+  "invalid_address_or_key",
+  "host_not_found",
+  "private_address",
+  "tls_failed",
+]);
+
 /** @param what which rule of HTTP is broken; never quotes the answer */
 export function brokenRule(what: string): Error {
-  return withCode("EBADANSWER", `The upstream's answer breaks the rules of HTTP: ${what}.`);
+  return withCode("EBADANSWER", `The provider's response violates HTTP: ${what}.`);
 }
 
 export function brokenOff(): Error {
-  return withCode("EBROKENOFF", "The connection ended before the answer did.");
+  return withCode("EBROKENOFF", "The connection closed before the response was complete.");
 }
 
 export function withCode(code: string, message: string): NodeJS.ErrnoException {
@@ -27,21 +35,21 @@ export function withCode(code: string, message: string): NodeJS.ErrnoException {
 type Kind = readonly [reason: FailureReason, words: string];
 
 const kinds: Record<string, Kind> = {
-  EBADANSWER: ["unreadable_answer", "its answer breaks the rules of HTTP"],
-  EBADREQUEST: ["invalid_address_or_key", "its address or its key has characters that HTTP does not allow"],
-  EBROKENOFF: ["connection_lost", "the connection broke off"],
-  EAI_AGAIN: ["host_lookup_failed", "its host name could not be looked up"],
+  EBADANSWER: ["unreadable_answer", "its response violates HTTP"],
+  EBADREQUEST: ["invalid_address_or_key", "its URL or its key contains characters that HTTP does not allow"],
+  EBROKENOFF: ["connection_lost", "the connection was closed"],
+  EAI_AGAIN: ["host_lookup_failed", "its host name could not be resolved"],
   ECONNREFUSED: ["connection_refused", "the connection was refused"],
   ECONNRESET: ["connection_lost", "the connection was reset"],
-  EHOSTUNREACH: ["host_unreachable", "its host cannot be reached"],
-  ENETUNREACH: ["host_unreachable", "its network cannot be reached"],
+  EHOSTUNREACH: ["host_unreachable", "its host is unreachable"],
+  ENETUNREACH: ["host_unreachable", "its network is unreachable"],
   ENOTFOUND: ["host_not_found", "its host name was not found"],
-  EPIPE: ["connection_lost", "the connection broke off"],
+  EPIPE: ["connection_lost", "the connection was closed"],
   EPRIVATEADDRESS: [
     "private_address",
-    "its address is private, and such addresses are refused unless the gateway allows them",
+    "its address is private, and the gateway's configuration does not allow it",
   ],
-  ETIMEDOUT: ["connect_timeout", "it took too long to connect"],
+  ETIMEDOUT: ["connect_timeout", "connecting timed out"],
 };
 
 function kindOf(code: string): Kind {
@@ -50,7 +58,7 @@ function kindOf(code: string): Kind {
   // OpenSSL has one code for each certificate problem.
   const isOfTls = /^EPROTO$|^ERR_(?:SSL|TLS)|CERT|SELF_SIGNED|SIGNATURE/.test(code);
   return isOfTls
-    ? ["tls_failed", "a TLS connection could not be made"]
+    ? ["tls_failed", "the TLS connection failed"]
     : ["connection_failed", "the connection failed"];
 }
 

@@ -61,9 +61,13 @@ export class Upstreams {
       this.#send(endpoint, signature, body, timeouts, call);
     } catch (cause) {
       call.fail(
-        new GatewayError("internal_error", "The request to the model's provider could not be signed.", {
-          cause,
-        }),
+        new GatewayError(
+          "internal_error",
+          "The request to the provider could not be signed. An administrator must check its credential.",
+          {
+            cause,
+          },
+        ),
       );
     }
   }
@@ -77,7 +81,7 @@ export class Upstreams {
   ): void {
     if (call.isOver) return;
     try {
-      if (this.#isClosed) throw new Error("The gateway is stopping.");
+      if (this.#isClosed) throw new Error("The gateway is shutting down. Retry the request.");
       const { head, credential } = this.#sharedHeadOf(endpoint);
       const request = formatRequest(head, signature, body);
       this.#poolOf(endpoint.origin, timeouts.connectTimeoutMs).begin(call, credential, request);

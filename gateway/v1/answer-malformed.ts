@@ -33,12 +33,30 @@ export function answerMalformed(runtime: Runtime) {
 
 function toError({ code }: NodeJS.ErrnoException): [status: number, error: GatewayError] {
   if (code === "HPE_HEADER_OVERFLOW") {
-    return [431, new GatewayError("request_too_large", "The request's headers are too large.")];
+    return [
+      431,
+      new GatewayError(
+        "request_too_large",
+        "The request headers are too large. Send fewer or shorter headers.",
+      ),
+    ];
   }
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return [408, new GatewayError("request_timeout", "The request took too long to arrive.")];
+    return [
+      408,
+      new GatewayError(
+        "request_timeout",
+        "The request took too long to arrive. Retry on a faster connection.",
+      ),
+    ];
   }
-  return [400, new GatewayError("invalid_body", "This is not an HTTP request that can be understood.")];
+  return [
+    400,
+    new GatewayError(
+      "invalid_body",
+      "This is not a valid HTTP request. Check the client and the URL scheme.",
+    ),
+  ];
 }
 
 /** Node stores the current response on the socket, and checks it there as well. */

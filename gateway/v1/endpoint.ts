@@ -96,7 +96,7 @@ export function knownKeyOf(
 /** Details of internal errors go to the log. The client gets the request ID. */
 export function logOurTrouble(log: Log, requestId: string, error: GatewayError): void {
   if (error.code === "internal_error")
-    log.error({ requestId, error }, "a request failed by a mistake of the gateway");
+    log.error({ requestId, error }, "a request failed with an internal error");
   if (error.code === "service_unavailable") log.warn({ requestId, error }, "a request could not be served");
 }
 
@@ -130,7 +130,7 @@ function readKeyValue(request: IncomingMessage): string | null {
     // Node uses the first header and a proxy perhaps the last, so they could check different keys.
     throw new GatewayError(
       "invalid_api_key",
-      "The request has more than one Authorization header. Send one.",
+      "The request has more than one Authorization header. Send only one.",
     );
   }
   const { authorization, "x-api-key": apiKey } = request.headers;

@@ -42,11 +42,13 @@ const forgiveBaseUrl: RequestHandler = (request, _response, next) => {
   const { url } = request;
   // RFC 9112, section 3.2. Node would refuse it without our error format.
   if (request.headers.host === undefined && request.httpVersion === "1.1") {
-    return next(new GatewayError("invalid_body", "The request has no Host header."));
+    return next(new GatewayError("invalid_body", "The request has no Host header. Send one."));
   }
   // Node keeps the first one. A proxy may have checked another.
   if (countHosts(request.rawHeaders) > 1) {
-    return next(new GatewayError("invalid_body", "The request has more than one Host header. Send one."));
+    return next(
+      new GatewayError("invalid_body", "The request has more than one Host header. Send only one."),
+    );
   }
   if (url.startsWith("/v1/v1/")) request.url = url.slice("/v1".length);
   else if (
@@ -77,7 +79,7 @@ export function unknownUrl(options: EndpointOptions): RequestHandler {
       .slice(0, 200);
     throw new GatewayError(
       "unknown_url",
-      `There is nothing at ${request.method} ${path}. The API is at /v1, and described at /docs.`,
+      `${request.method} ${path} does not exist. The API is at /v1, and its documentation at /docs.`,
     );
   });
 }
@@ -87,7 +89,9 @@ export function errorHandler(options: EndpointOptions): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     const isClients =
       thrown instanceof URIError || (thrown instanceof Error && "status" in thrown && thrown.status === 400);
-    const error = isClients ? new GatewayError("invalid_value", "The URL is not valid.") : thrown;
+    const error = isClients
+      ? new GatewayError("invalid_value", "The request URL is invalid. Check its encoding.")
+      : thrown;
     void endpoint(options, () => {
       throw error;
     })(request, response, next);
@@ -103,7 +107,7 @@ function methodNotAllowed(
     options,
     ({ request, response }) => {
       response.setHeader("allow", allowed);
-      throw new GatewayError("method_not_allowed", `${request.method} is not allowed here; use ${allowed}.`);
+      throw new GatewayError("method_not_allowed", `${request.method} is not allowed here. Use ${allowed}.`);
     },
     dialect,
   );

@@ -36,7 +36,7 @@ export function countJsonTexts(): ValueCount {
 function tooManyValues(): GatewayError {
   return new GatewayError(
     "request_too_large",
-    "The arguments of the tool calls in the request are too large in total. Send fewer calls.",
+    "The tool call arguments in the request are too large in total. Send fewer calls.",
   );
 }
 

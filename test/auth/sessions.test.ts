@@ -5,7 +5,7 @@ import { findLeaks } from "../helpers/find-leaks.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** A gateway whose clock the test sets, and a browser that has signed in to it. */
+/** Starts a gateway with a controlled clock and a signed-in browser. */
 async function signIn(t: ExecutionContext, kind: DatabaseKind) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, runtime: { now: () => clock.now } });
@@ -19,7 +19,7 @@ async function signIn(t: ExecutionContext, kind: DatabaseKind) {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: signing in gives a session, and the refresh token is in a cookie alone`, async (t) => {
+  test(`${kind}: signing in returns a session with the refresh token only in a cookie`, async (t) => {
     const { gateway } = await signIn(t, kind);
     const browser = new Browser(gateway);
     const answer = await browser.signIn("  ADA@example.com ", administrator.password);
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     t.like(answer.data, { user: { name: "Ada", email: "ada@example.com", role: "admin" } });
     const { expiresAt } = answer.data as { expiresAt: string };
     t.is(expiresAt, "2026-06-01T12:10:00.000Z");
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
     const token = browser.refreshToken ?? t.fail();
     t.false(answer.text.includes(String(token)));
 
@@ -41,14 +41,14 @@ for (const kind of databaseKinds) {
     t.deepEqual(findLeaks(stored, secrets), []);
   });
 
-  test(`${kind}: an access token lives ten minutes, and a refresh gives the next one`, async (t) => {
+  test(`${kind}: an access token lives ten minutes, and a refresh issues the next`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     const first = browser.copy();
 
     clock.now += 600_000;
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
     t.is((await browser.refresh()).status, 200);
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
     t.not(browser.refreshToken, first.refreshToken);
     t.not(browser.accessToken, first.accessToken);
 
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a refresh token that comes again later ends the session for both holders`, async (t) => {
+  test(`${kind}: a reused refresh token ends the session for both holders`, async (t) => {
     const { clock, browser, open } = await signIn(t, kind);
     const other = await open();
     const thief = browser.copy();
@@ -69,12 +69,12 @@ for (const kind of databaseKinds) {
 
     t.is(refused.code, "UNAUTHORIZED");
     t.is(thief.refreshToken, undefined, "the cookie is taken back");
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED", "the access token is refused too");
+    t.is(await browser.messageOf(), "UNAUTHORIZED", "the access token is refused too");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
-    t.is(await other.whatIsSaid(), "OK", "another session of the same person goes on");
+    t.is(await other.messageOf(), "OK", "another session of the same person goes on");
   });
 
-  test(`${kind}: two tabs that refresh within ten seconds get the same successor`, async (t) => {
+  test(`${kind}: two tabs that refresh within ten seconds receive the same successor`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     const [late, ...tabs] = Array.from({ length: 5 }, () => browser.copy());
 
@@ -87,17 +87,17 @@ for (const kind of databaseKinds) {
     t.is((await late?.refresh())?.status, 200);
 
     t.is(new Set([late, ...tabs].map((tab) => tab?.refreshToken)).size, 1);
-    for (const tab of tabs) t.is(await tab.whatIsSaid(), "OK");
+    for (const tab of tabs) t.is(await tab.messageOf(), "OK");
     t.is((await tabs[0]?.refresh())?.status, 200, "and it goes on from there");
   });
 
-  test(`${kind}: a token two generations old ends the session even within ten seconds`, async (t) => {
+  test(`${kind}: a token two generations old ends the session within ten seconds, too`, async (t) => {
     const { browser } = await signIn(t, kind);
     const thief = browser.copy();
     await browser.refresh();
     await browser.refresh();
     t.is((await thief.refresh()).code, "UNAUTHORIZED");
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
   });
 
   test(`${kind}: signing out ends the session at once, in every tab`, async (t) => {
@@ -107,14 +107,14 @@ for (const kind of databaseKinds) {
     t.is((await browser.call("auth.signOut")).status, 200);
 
     t.is(browser.refreshToken, undefined);
-    t.is(await browser.whatIsSaid(), "UNAUTHORIZED");
-    t.is(await tab.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await browser.messageOf(), "UNAUTHORIZED");
+    t.is(await tab.messageOf(), "UNAUTHORIZED");
     t.is((await tab.refresh()).code, "UNAUTHORIZED");
-    t.is(await other.whatIsSaid(), "OK");
+    t.is(await other.messageOf(), "OK");
     t.is((await browser.call("auth.signOut")).status, 200, "twice is no mistake");
   });
 
-  test(`${kind}: a changed password ends every other session, and the old one counts no more`, async (t) => {
+  test(`${kind}: a password change ends other sessions and invalidates the old one`, async (t) => {
     const { browser, gateway, open } = await signIn(t, kind);
     const other = await open();
     const change = (currentPassword: string, newPassword: string) =>
@@ -122,23 +122,23 @@ for (const kind of databaseKinds) {
 
     t.is((await change("wrong", "a new password")).code, "FORBIDDEN");
     t.is((await change(administrator.password, "short")).code, "BAD_REQUEST");
-    t.is(await other.whatIsSaid(), "OK");
+    t.is(await other.messageOf(), "OK");
     t.is((await change(administrator.password, "a new password")).status, 200);
 
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
     t.is((await browser.refresh()).status, 200);
-    t.is(await other.whatIsSaid(), "UNAUTHORIZED");
+    t.is(await other.messageOf(), "UNAUTHORIZED");
     t.is((await other.refresh()).code, "UNAUTHORIZED");
     const again = new Browser(gateway);
     t.is((await again.signIn(administrator.email, administrator.password)).code, "UNAUTHORIZED");
     t.is((await again.signIn(administrator.email, "a new password")).status, 200);
   });
 
-  test(`${kind}: a password that is changed while the old one is looked at counts at once`, async (t) => {
+  test(`${kind}: a password change during a sign-in takes effect at once`, async (t) => {
     const { browser, gateway } = await signIn(t, kind);
     const { database } = gateway.services;
     const write = database.write.bind(database);
-    /** Somebody else's change comes between what is found right and what is written. */
+    /** Inserts another person's change between the check and the write. */
     const changeBeforeNextWrite = () => {
       database.write = async (work) => {
         database.write = write;
@@ -166,17 +166,17 @@ for (const kind of databaseKinds) {
     t.is((await new Browser(gateway).signIn(administrator.email, newPassword)).code, "UNAUTHORIZED");
   });
 
-  test(`${kind}: a session ends thirty days after it began`, async (t) => {
+  test(`${kind}: a session ends thirty days after it started`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     clock.now += 30 * 86_400_000 - 1;
     const last = browser.copy();
     t.is((await last.refresh()).status, 200);
     clock.now += 1;
-    t.is(await last.whatIsSaid(), "UNAUTHORIZED", "an access token lives no longer than its session");
+    t.is(await last.messageOf(), "UNAUTHORIZED", "an access token lives no longer than its session");
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
   });
 
-  test(`${kind}: a made-up refresh token is refused, and harms no session it does not know`, async (t) => {
+  test(`${kind}: a forged refresh token is refused and affects no other session`, async (t) => {
     const { browser, gateway } = await signIn(t, kind);
     for (const token of ["", "x", ".", "ses_0.secret", "ses_1'--.x", "%00.%00", "a".repeat(5_000)]) {
       const forger = Object.assign(new Browser(gateway), { refreshToken: token });
@@ -184,6 +184,6 @@ for (const kind of databaseKinds) {
       await forger.call("auth.signOut");
     }
     t.is((await new Browser(gateway).refresh()).code, "UNAUTHORIZED", "no cookie at all");
-    t.is(await browser.whatIsSaid(), "OK");
+    t.is(await browser.messageOf(), "OK");
   });
 }

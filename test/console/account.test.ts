@@ -6,7 +6,7 @@ import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("the name and the password are changed", async (t) => {
+browserTest("a person changes their name and password", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
   await assertAccessible(t, page);
@@ -40,7 +40,7 @@ browserTest("signing out everywhere ends other browsers too", async (t) => {
   t.is(await other.getByRole("heading").innerText(), "Sign in");
 });
 
-browserTest("whoever has to sign in again in the middle of something loses nothing", async (t) => {
+browserTest("a sign-in during an edit loses no input", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
   await page.getByLabel("Name").fill("Countess");
@@ -50,12 +50,12 @@ browserTest("whoever has to sign in again in the middle of something loses nothi
   await assertAccessible(t, page);
   await page.getByRole("dialog").getByLabel("Password").fill(administrator.password);
   await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
-  // The call that was refused has waited, and is made now.
+  // The refused call waits for the sign-in and is then sent.
   await page.getByText("Your name is changed.").waitFor();
   t.is(await page.getByLabel("Name").inputValue(), "Countess");
 });
 
-browserTest("the first administrator is made by the link that the gateway prints, once", async (t) => {
+browserTest("the printed link creates the first administrator once", async (t) => {
   const gateway = await startTestGateway(t, { withoutAdministrator: true });
   const path = `/set-up?token=${gateway.services.accounts.setUpToken}`;
   const wrong = await openConsole(t, { browser: browser(), gateway, path: "/set-up?token=wrong" });
@@ -89,7 +89,7 @@ browserTest("the first administrator is made by the link that the gateway prints
   await late.getByRole("button", { name: "Sign in" }).waitFor();
 });
 
-browserTest("the theme follows the system, until one is chosen", async (t) => {
+browserTest("the theme follows the system until a theme is selected", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openConsole(t, { browser: browser(), gateway, path: "/docs" });
   await page.getByRole("button", { name: "Dark theme" }).waitFor();

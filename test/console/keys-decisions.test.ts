@@ -7,7 +7,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-/** A member's key with three models of the demo provider. */
+/** Returns a member's key with three models of the demo provider. */
 async function setUp(t: ExecutionContext<unknown>) {
   const gateway = await startTestGateway(t);
   const { models, providers, keys } = gateway.admin;
@@ -17,14 +17,14 @@ async function setUp(t: ExecutionContext<unknown>) {
   }
   const grace = await addPerson(gateway, "grace@example.com");
   const connected = ["demo/echo", "demo/second", "demo/third"];
-  const wish = { name: "Hers", ownerId: grace.id, models: connected };
-  const { id } = (await keys.create.mutate(wish)).key;
+  const criteria = { name: "Hers", ownerId: grace.id, models: connected };
+  const { id } = (await keys.create.mutate(criteria)).key;
   const open = (path: string, person = {}) =>
     openSignedIn(t, { browser: browser(), gateway, path, ...person });
   return { id, keys, grace, open };
 }
 
-browserTest("a member sees that an administrator deactivated a key", async (t) => {
+browserTest("a member sees that an administrator deactivated the key", async (t) => {
   const { id, keys, grace, open } = await setUp(t);
   await keys.deactivate.mutate({ id });
   const page = await open(`/keys/${id}`, grace);
@@ -59,7 +59,7 @@ browserTest("a refused activation shows who decided and what to do", async (t) =
   t.is((await keys.get.query({ id })).status, "disabled");
 });
 
-browserTest("a member cannot choose a model that an administrator removed", async (t) => {
+browserTest("a member cannot select a model that an administrator removed", async (t) => {
   const { id, keys, grace, open } = await setUp(t);
   await keys.setModels.mutate({ id, models: ["demo/echo"] });
   await grace.console.keys.setModels.mutate({ id, models: [] });
@@ -84,7 +84,7 @@ browserTest("a member cannot choose a model that an administrator removed", asyn
   t.deepEqual((await keys.get.query({ id })).models, ["demo/echo", "demo/third"]);
 });
 
-browserTest("an administrator sees what the owner cannot undo, and undoes it", async (t) => {
+browserTest("an administrator sees and reverts what the owner cannot", async (t) => {
   const { id, keys, open } = await setUp(t);
   const page = await open(`/keys/${id}`);
   await page.getByRole("button", { name: "Deactivate" }).click();

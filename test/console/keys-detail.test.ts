@@ -12,12 +12,12 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// One after another: a browser has one clipboard.
+// Tests run serially, since a browser has one clipboard.
 const browser = shareBrowser(test);
 const run = promisify(execFile);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
 
-browserTest("a key is renamed in its place, by keyboard", async (t) => {
+browserTest("a key is renamed in place by keyboard", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -40,7 +40,7 @@ browserTest("a key is renamed in its place, by keyboard", async (t) => {
   t.is((await gateway.admin.keys.get.query({ id })).name, "Ada & Söhne 🔑");
 });
 
-browserTest("a key is deactivated and activated, and its requests follow", async (t) => {
+browserTest("deactivating and activating a key takes effect on its requests", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -66,7 +66,7 @@ browserTest("a key is deactivated and activated, and its requests follow", async
   t.is(await status(), 200);
 });
 
-browserTest("a key is deleted only by typing its name; what it used stays", async (t) => {
+browserTest("a key is deleted only by typing its name, and its usage stays", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
@@ -102,7 +102,7 @@ browserTest("a key is deleted only by typing its name; what it used stays", asyn
   await assertAccessible(t, page);
 });
 
-browserTest("a rotated key has a new value, and the old one ends when it was said to", async (t) => {
+browserTest("a rotated key has a new value, and the old one expires as announced", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -132,7 +132,7 @@ browserTest("a rotated key has a new value, and the old one ends when it was sai
   t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
 });
 
-browserTest("the snippets work as they are copied", async (t) => {
+browserTest("the snippets work as copied", async (t) => {
   const gateway = await startTestGateway(t);
   const slugs = await addModels(gateway, "many", 3);
   const { id, value } = await createKey(gateway, [...slugs, "demo/echo"]);
@@ -158,7 +158,7 @@ browserTest("the snippets work as they are copied", async (t) => {
 
   const node = await copy("Node.js");
   t.regex(page.url(), /\?tab=snippets&language=node$/);
-  // Where it stands it has to find the package.
+  // The script resolves the package from its own folder.
   const script = path.join(import.meta.dirname, `../../node_modules/.snippet-${id}.mjs`);
   t.teardown(() => run("rm", ["-f", script]));
   writeFileSync(script, node);
@@ -170,7 +170,7 @@ browserTest("the snippets work as they are copied", async (t) => {
   await page.getByRole("tab", { name: "Python", selected: true }).waitFor();
 });
 
-browserTest("a key of somebody else is no key, for a member", async (t) => {
+browserTest("a member cannot open another person's key", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const grace = await addPerson(gateway, "grace@example.com");

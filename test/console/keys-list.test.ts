@@ -11,7 +11,7 @@ import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 const browser = shareBrowser(test);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.id";
 
-browserTest("keys are searched, filtered and paged, and the address keeps it", async (t) => {
+browserTest("keys are searched, filtered and paged, and the URL keeps the state", async (t) => {
   const gateway = await startTestGateway(t);
   for (let number = 0; number < 60; number++)
     await gateway.admin.keys.create.mutate({ name: `Key ${number}` });
@@ -43,7 +43,7 @@ browserTest("keys are searched, filtered and paged, and the address keeps it", a
   await page.getByText("Any status (62)").waitFor();
 });
 
-browserTest("keys are found by a model that they may use", async (t) => {
+browserTest("the model filter finds the keys that may use it", async (t) => {
   const gateway = await startTestGateway(t);
   const slugs = await addModels(gateway, "many", 120);
   await gateway.admin.keys.create.mutate({ name: "Few", models: slugs.slice(0, 2) });
@@ -67,7 +67,7 @@ browserTest("keys are found by a model that they may use", async (t) => {
   t.is(new URL(page.url()).search, "");
 });
 
-browserTest("a row's menu deactivates, activates, copies the id and deletes; the focus stays", async (t) => {
+browserTest("the row menu deactivates, activates, copies the id, deletes and keeps focus", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const status = async () => (await postChat(gateway, value, chatBody("demo/echo"))).status;
@@ -101,7 +101,7 @@ browserTest("a row's menu deactivates, activates, copies the id and deletes; the
   t.is(await status(), 401);
 });
 
-browserTest("administrators see whose a key is, and one person's alone; members see their own", async (t) => {
+browserTest("administrators filter keys by owner, and members see only their own", async (t) => {
   const gateway = await startTestGateway(t);
   await createKey(gateway);
   const grace = await addPerson(gateway, "grace@example.com");
@@ -121,13 +121,13 @@ browserTest("administrators see whose a key is, and one person's alone; members 
   t.is(await theirs.getByRole("columnheader", { name: "Owner" }).count(), 0);
 });
 
-browserTest("a budget that is spent is marked in the list of keys", async (t) => {
+browserTest("the list of keys marks a spent budget", async (t) => {
   const gateway = await startTestGateway(t);
   const { admin } = gateway;
   const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
   await admin.models.update.mutate({ id: modelId, prices: { input: 1, output: 3 } });
-  const wish = { name: "Spent", models: ["demo/echo"], limits: { budgetsUsd: { month: 1e-9 } } };
-  const { key, value } = await admin.keys.create.mutate(wish);
+  const criteria = { name: "Spent", models: ["demo/echo"], limits: { budgetsUsd: { month: 1e-9 } } };
+  const { key, value } = await admin.keys.create.mutate(criteria);
   await createKey(gateway);
   const percents = async () => (await admin.keys.list.query({})).items.map((item) => item.budgetSpentPercent);
   t.true((await percents()).every((percent) => percent === null));

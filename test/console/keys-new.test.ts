@@ -9,7 +9,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("a key is made with the keyboard alone, out of 500 models", async (t) => {
+browserTest("a key is created by keyboard alone, out of 500 models", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "first", 250);
   await addModels(gateway, "second", 250);
@@ -27,7 +27,7 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   await page.getByText("1 of 501 chosen").waitFor();
   t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
 
-  // Back to the search, and all that match of one provider: 17, 117, 170 … 179, 217.
+  // Returns to the search and selects all matches of one provider: 17, 117, 170 … 179, 217.
   await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
   await page.keyboard.type("SECOND 17");
   await page.getByText("0 of 13 shown, 250 in all").waitFor();
@@ -38,7 +38,7 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   await press("Home", "PageDown", "ArrowUp");
   t.is(await page.evaluate("document.activeElement.ariaLabel"), "second/model-176");
 
-  // The search is not the form's: what is chosen stays chosen while it is cleared, and nothing was sent.
+  // Clearing the search keeps the selection and does not submit the form.
   await press("Home", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
   await page.getByRole("checkbox", { name: "All of first" }).waitFor();
   await page.getByRole("button", { name: "Only chosen" }).press("Enter");
@@ -53,7 +53,7 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   t.is(items[0]?.expiresAt, null);
 });
 
-browserTest("the value is shown once, until it is said to be stored", async (t) => {
+browserTest("the value is shown once, until its storage is confirmed", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "New key" }).click();
@@ -90,7 +90,7 @@ browserTest("the value is shown once, until it is said to be stored", async (t) 
   await page.getByRole("heading", { name: "API keys" }).waitFor();
 });
 
-browserTest("a key ends after days or on a date, and belongs to whom an administrator says", async (t) => {
+browserTest("a key expires after days or on a date, and has the selected owner", async (t) => {
   const gateway = await startTestGateway(t);
   const grace = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
@@ -129,7 +129,7 @@ browserTest("a key ends after days or on a date, and belongs to whom an administ
   t.regex(localDay, /Dec 31 2090 23:59:59/);
 });
 
-browserTest("what is wrong is said beside its field, and nothing that was filled in is lost", async (t) => {
+browserTest("errors appear beside their fields, and the input is kept", async (t) => {
   const gateway = await startTestGateway(t);
   const [gone = "", stays = ""] = await addModels(gateway, "first", 2);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
@@ -148,24 +148,24 @@ browserTest("what is wrong is said beside its field, and nothing that was filled
   await page.getByRole("checkbox", { name: "All of first" }).check();
   await gateway.admin.models.delete.mutate({ slug: gone });
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText(`There is no model ${gone}`).waitFor();
+  await page.getByText(`These models do not exist: ${gone}`).waitFor();
   await page.getByText("1 of 2 chosen").waitFor();
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("heading", { name: "Good is ready" }).waitFor();
   t.deepEqual((await gateway.admin.keys.list.query()).items[0]?.models, [stays]);
 });
 
-browserTest("what is said of an expiry goes away when another is chosen", async (t) => {
+browserTest("an error about the expiry disappears when another one is selected", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
-  // To a computer whose clock is behind, a day that is over is yet to come.
+  // For a computer with a slow clock, a past day is still in the future.
   await page.clock.setFixedTime(new Date("2020-01-01"));
   await page.goto("/keys/new");
   await page.getByLabel("Name").fill("Late");
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "In 7 days" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const said = page.getByText("The expiry is in the past.");
+  const said = page.getByText("The expiry is in the past. Choose a later time.");
   await said.waitFor();
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "Never" }).click();
@@ -175,7 +175,7 @@ browserTest("what is said of an expiry goes away when another is chosen", async 
   t.is((await gateway.admin.keys.list.query()).items[0]?.expiresAt, null);
 });
 
-browserTest("what was filled in is not left behind without asking", async (t) => {
+browserTest("leaving warns about unsaved input", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
   await page.getByLabel("Name").fill("Half a key");
@@ -193,7 +193,7 @@ browserTest("what was filled in is not left behind without asking", async (t) =>
   await page.getByRole("heading", { name: "API keys" }).waitFor();
 });
 
-browserTest("a member makes keys of their own, and hears what to do where there are no models", async (t) => {
+browserTest("a member creates their own keys, and reads what to do without models", async (t) => {
   const gateway = await startTestGateway(t);
   await gateway.admin.models.delete.mutate({ slug: "demo/echo" });
   const grace = await addPerson(gateway, "grace@example.com");

@@ -8,7 +8,7 @@ import { administrator, createKey, startTestGateway, type TestGateway } from "..
 
 const browser = shareBrowser(test);
 
-browserTest("names that look like code stay names, in the list, in titles and in every dialog", async (t) => {
+browserTest("names that look like code are shown as text everywhere", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
   for (const name of hostileNames) {
@@ -34,48 +34,42 @@ browserTest("names that look like code stay names, in the list, in titles and in
   t.deepEqual(page.complaints, []);
 });
 
-browserTest(
-  "a session that ends in the middle of an edit costs a password, and nothing of the edit",
-  async (t) => {
-    const { gateway, id, page } = await beginEdit(t);
-    await page.getByRole("checkbox", { name: "many/model-2" }).check();
-    await gateway.admin.auth.signOutEverywhere.mutate();
+browserTest("a session that ends during an edit costs a password and no input", async (t) => {
+  const { gateway, id, page } = await beginEdit(t);
+  await page.getByRole("checkbox", { name: "many/model-2" }).check();
+  await gateway.admin.auth.signOutEverywhere.mutate();
 
-    await page.getByRole("button", { name: "Save models" }).click();
-    const dialog = page.getByRole("dialog", { name: "Sign in again" });
-    await dialog.waitFor();
-    await assertAccessible(t, page);
-    t.is(await page.getByLabel("E-mail").inputValue(), administrator.email);
-    await page.getByLabel("Password").fill(administrator.password);
-    await page.keyboard.press("Enter");
-    await page.getByText("Models saved").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "model-2" }).waitFor();
-    t.deepEqual(await modelsOf(gateway, id), ["demo/echo", "many/model-2"]);
-  },
-);
+  await page.getByRole("button", { name: "Save models" }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.waitFor();
+  await assertAccessible(t, page);
+  t.is(await page.getByLabel("E-mail").inputValue(), administrator.email);
+  await page.getByLabel("Password").fill(administrator.password);
+  await page.keyboard.press("Enter");
+  await page.getByText("Models saved").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "model-2" }).waitFor();
+  t.deepEqual(await modelsOf(gateway, id), ["demo/echo", "many/model-2"]);
+});
 
-browserTest(
-  "a gateway that starts again under an open page is found again, with what was typed",
-  async (t) => {
-    const { gateway, id, page } = await beginEdit(t);
-    await page.getByRole("checkbox", { name: "many/model-3" }).check();
-    await gateway.close();
-    await page.getByRole("button", { name: "Save models" }).click();
-    await page.getByText("The gateway cannot be reached.").first().waitFor();
-    await assertAccessible(t, page);
+browserTest("an open page reconnects to a restarted gateway and keeps the input", async (t) => {
+  const { gateway, id, page } = await beginEdit(t);
+  await page.getByRole("checkbox", { name: "many/model-3" }).check();
+  await gateway.close();
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("The gateway cannot be reached.").first().waitFor();
+  await assertAccessible(t, page);
 
-    const again = await startTestGateway(t, {
-      environment: { ...gateway.environment, PORT: new URL(gateway.url).port },
-    });
-    t.is(again.url, gateway.url);
-    t.true(await page.getByRole("checkbox", { name: "many/model-3" }).isChecked());
-    await page.getByRole("button", { name: "Save models" }).click();
-    await page.getByText("Models saved").waitFor();
-    t.deepEqual(await modelsOf(again, id), ["demo/echo", "many/model-3"]);
-  },
-);
+  const again = await startTestGateway(t, {
+    environment: { ...gateway.environment, PORT: new URL(gateway.url).port },
+  });
+  t.is(again.url, gateway.url);
+  t.true(await page.getByRole("checkbox", { name: "many/model-3" }).isChecked());
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  t.deepEqual(await modelsOf(again, id), ["demo/echo", "many/model-3"]);
+});
 
-browserTest("a database that is away is said to be away, and waited for", async (t) => {
+browserTest("an unavailable database is reported and retried", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
@@ -101,7 +95,7 @@ browserTest("a database that is away is said to be away, and waited for", async 
   await page.getByText("This key is deactivated.").waitFor();
 });
 
-/** A key's page on which its models are being chosen anew. */
+/** Opens a key's page with a pending change of its models. */
 async function beginEdit(t: ExecutionContext) {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 3);
@@ -116,7 +110,7 @@ async function modelsOf({ services }: TestGateway, id: string): Promise<string[]
   return found?.models.map(({ slug }) => slug);
 }
 
-/** SQLite takes one thing at a time: one that does not end keeps everything else waiting, as a frozen server does. */
+/** SQLite runs one operation at a time, so a pending one blocks all others like a frozen server. */
 function freeze({ services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});

@@ -7,47 +7,44 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest(
-  "prices, sizes and the upstream's name are edited; empty is unknown, and 0 is free",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    await addProvider(gateway, ["gpt-4o", "open/weights"]);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/open/weights" });
-    await page.getByLabel("Context window").fill("32,768");
-    await page.getByLabel("Input", { exact: true }).fill("0.000000125");
-    await page.getByLabel("Output", { exact: true }).fill("0");
-    await page.getByLabel("Name at the provider").fill("weights-v2");
-    await assertAccessible(t, page);
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Model saved").waitFor();
-    t.like(await gateway.admin.models.get.query({ slug: "house/open/weights" }), {
-      upstreamModel: "weights-v2",
-      contextWindow: 32_768,
-      prices: { input: 1.25e-7, output: 0, cachedInput: null },
-    });
-    t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "0.000000125");
+browserTest("prices, sizes and the upstream name are edited; empty is unknown, 0 is free", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addProvider(gateway, ["gpt-4o", "open/weights"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/open/weights" });
+  await page.getByLabel("Context window").fill("32,768");
+  await page.getByLabel("Input", { exact: true }).fill("0.000000125");
+  await page.getByLabel("Output", { exact: true }).fill("0");
+  await page.getByLabel("Name at the provider").fill("weights-v2");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Model saved").waitFor();
+  t.like(await gateway.admin.models.get.query({ slug: "house/open/weights" }), {
+    upstreamModel: "weights-v2",
+    contextWindow: 32_768,
+    prices: { input: 1.25e-7, output: 0, cachedInput: null },
+  });
+  t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "0.000000125");
 
-    await page.getByLabel("Output", { exact: true }).fill("");
-    await page.getByLabel("Output limit").fill("99999999999");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("must be at most 2147483647").waitFor();
-    t.is(await page.getByLabel("Output limit").getAttribute("aria-invalid"), "true");
-    await page.getByRole("button", { name: "Undo changes" }).click();
-    t.is(await page.getByLabel("Output", { exact: true }).inputValue(), "0");
-    await page.getByLabel("Output", { exact: true }).fill("");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Undo changes" }).waitFor({ state: "detached" });
-    const { prices } = await gateway.admin.models.get.query({ slug: "house/open/weights" });
-    t.is(prices.output, null);
+  await page.getByLabel("Output", { exact: true }).fill("");
+  await page.getByLabel("Output limit").fill("99999999999");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must be at most 2147483647").waitFor();
+  t.is(await page.getByLabel("Output limit").getAttribute("aria-invalid"), "true");
+  await page.getByRole("button", { name: "Undo changes" }).click();
+  t.is(await page.getByLabel("Output", { exact: true }).inputValue(), "0");
+  await page.getByLabel("Output", { exact: true }).fill("");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Undo changes" }).waitFor({ state: "detached" });
+  const { prices } = await gateway.admin.models.get.query({ slug: "house/open/weights" });
+  t.is(prices.output, null);
 
-    await page.getByLabel("Name at the provider").fill("gpt-4o");
-    await page.getByText("Known as 128000.").waitFor();
-    await page.getByRole("button", { name: "Fill in what is known" }).click();
-    t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "2.5");
-  },
-);
+  await page.getByLabel("Name at the provider").fill("gpt-4o");
+  await page.getByText("Known as 128000.").waitFor();
+  await page.getByRole("button", { name: "Fill in what is known" }).click();
+  t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "2.5");
+});
 
-browserTest("fallbacks are put in order by keyboard alone", async (t) => {
+browserTest("fallbacks are reordered by keyboard alone", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "first", "second", "third"]);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
@@ -81,7 +78,7 @@ browserTest("fallbacks are put in order by keyboard alone", async (t) => {
   t.deepEqual(fallbacks, ["house/third", "house/second"]);
 });
 
-browserTest("of two tabs the later one sees what the other changed, and decides", async (t) => {
+browserTest("the later of two tabs sees the other's change and decides", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "spare"]);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
@@ -106,11 +103,11 @@ browserTest("of two tabs the later one sees what the other changed, and decides"
   await page.getByLabel("Input", { exact: true }).fill("4");
   await gateway.admin.models.delete.mutate({ slug: "house/main" });
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("There is no such model.").waitFor();
+  await page.getByRole("alert").getByText("The model does not exist.").waitFor();
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
 });
 
-browserTest("what is said of a choice goes away when another is made", async (t) => {
+browserTest("an error about a selection disappears with the next selection", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "spare", "gone"]);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
@@ -133,15 +130,15 @@ browserTest("what is said of a choice goes away when another is made", async (t)
   await page.getByLabel("Name at the provider").fill("small");
   await gateway.admin.providers.delete.mutate({ id });
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("There is no provider with this id.").waitFor();
+  await page.getByText("No provider has this ID.").waitFor();
   const provider = page.getByRole("combobox", { name: "Provider", exact: true });
   t.is(await provider.getAttribute("aria-invalid"), "true");
   await choose("Provider", "house");
-  await page.getByText("There is no provider with this id.").waitFor({ state: "detached" });
+  await page.getByText("No provider has this ID.").waitFor({ state: "detached" });
   t.is(await provider.getAttribute("aria-invalid"), null);
 });
 
-browserTest("the keys that use a model are named, and deleting it says which lose it", async (t) => {
+browserTest("deleting a model lists the keys that use it", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "spare"]);
   await gateway.admin.models.update.mutate({ slug: "house/spare", fallbacks: ["house/main"] });
@@ -169,7 +166,7 @@ browserTest("the keys that use a model are named, and deleting it says which los
   await page.getByText("There is no model at this address").waitFor();
 });
 
-browserTest("a model is added by hand, with what is known of it filled in", async (t) => {
+browserTest("a model is added by hand with known facts filled in", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await addProvider(gateway, []);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/new?provider=${id}` });
@@ -194,20 +191,20 @@ browserTest("a model is added by hand, with what is known of it filled in", asyn
   await page.getByLabel("Name at the provider").fill("something else");
   await page.getByLabel("Name for clients").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("There is a model house/mini already.").waitFor();
+  await page.getByText("The model house/mini already exists.").waitFor();
   const name = page.getByLabel("Name for clients");
   t.is(await name.getAttribute("aria-invalid"), "true");
   await name.fill("");
   await page.getByText("Clients will call it house/something-else.").waitFor();
   t.is(await name.getAttribute("aria-invalid"), null, "it is about another name");
-  t.is(await page.getByText("There is a model house/mini already.").count(), 0);
+  t.is(await page.getByText("The model house/mini already exists.").count(), 0);
   await page.getByLabel("Name at the provider").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
-  await page.getByText("There is a model house/mini already.").waitFor();
+  await page.getByText("The model house/mini already exists.").waitFor();
   await page.getByLabel("Name at the provider").fill("BigOne");
-  await page.getByText("There is a model house/mini already.").waitFor({ state: "detached" });
+  await page.getByText("The model house/mini already exists.").waitFor({ state: "detached" });
 
-  // What is wrong with it before it is sent is said in the same place.
+  // Client-side validation uses the same place.
   await name.fill("big one");
   await page.getByLabel("Name at the provider").fill("");
   await page.getByRole("button", { name: "Add model" }).click();
@@ -217,7 +214,7 @@ browserTest("a model is added by hand, with what is known of it filled in", asyn
   await assertAccessible(t, page);
 });
 
-/** Named house; as far as is known, it sells OpenAI's models. */
+/** Creates the provider `house`, known to sell OpenAI's models. */
 async function addProvider(gateway: TestGateway, models: string[]) {
   const provider = await gateway.admin.providers.create.mutate({
     name: "house",

@@ -8,7 +8,7 @@ import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 const browser = shareBrowser(test);
 const viewport = { width: 360, height: 780 };
 
-browserTest("on a phone the chosen tab is in view, and what copies covers no code", async (t) => {
+browserTest("a phone scrolls the selected tab into view, and copy buttons cover no code", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, {
@@ -30,7 +30,7 @@ browserTest("on a phone the chosen tab is in view, and what copies covers no cod
   await assertAccessible(t, page);
 });
 
-browserTest("on a phone the table of models fits, and an error code breaks between its words", async (t) => {
+browserTest("a phone fits the table of models and wraps error codes between words", async (t) => {
   const gateway = await startTestGateway(t);
   const { value } = await createKey(gateway);
   await postChat(gateway, value, chatBody("nobody/nothing"));

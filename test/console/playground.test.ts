@@ -6,7 +6,7 @@ import { administrator, createKey, startTestGateway } from "../helpers/test-gate
 
 const browser = shareBrowser(test);
 
-browserTest("a chat streams through /v1 with a pasted key, is counted, and is stopped", async (t) => {
+browserTest("a chat streams through /v1 with a pasted key, is counted, and can be stopped", async (t) => {
   const gateway = await startTestGateway(t);
   const model = await gateway.admin.models.get.query({ slug: "demo/echo" });
   await gateway.admin.models.update.mutate({ id: model.id, prices: { input: 1, output: 2 } });
@@ -55,7 +55,7 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and is st
   await page.getByRole("button", { name: "Send" }).waitFor();
 });
 
-browserTest("a key for the playground is made by a click and ends by itself", async (t) => {
+browserTest("a playground key is created by a click and expires automatically", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
   await page.getByRole("button", { name: "Make one that lasts an hour" }).click();
@@ -67,7 +67,7 @@ browserTest("a key for the playground is made by a click and ends by itself", as
   const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
   t.true(left > 3_500_000 && left <= 3_600_000);
 
-  // Another visit goes on with it, and leaves no second one behind.
+  // A second visit reuses the key.
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByText("ends in 59 minutes").waitFor();
   await assertAccessible(t, page);
@@ -85,7 +85,7 @@ browserTest("a key for the playground is made by a click and ends by itself", as
     "the value is stored nowhere",
   );
 
-  // One that was deleted is given up.
+  // A deleted key is replaced.
   await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
   await page.getByRole("button", { name: "Another key" }).click();
   await page.getByRole("button", { name: "Use the one made here" }).click();

@@ -8,7 +8,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("a provider is chosen, connected, tested, and its models are picked", async (t) => {
+browserTest("a provider is selected, connected and tested, and its models are picked", async (t) => {
   const upstream = await createListingUpstream(t, ["gpt-4o", "gpt-4o-mini", "house-model", "other"]);
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers" });
@@ -36,7 +36,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Save and test" }).click();
 
-  await page.getByText(/It works\. Answered in \d+ ms, 4 models\./).waitFor();
+  await page.getByText(/It works\. Responded in \d+ ms, 4 models\./).waitFor();
   const [provider] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "openai");
   t.is(new URL(page.url()).search, `?provider=${provider?.id}`);
   const list = page.getByRole("list", { name: "Models of openai" });
@@ -82,7 +82,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   );
 });
 
-browserTest("what is wrong with a connection is said, and mended where it is said", async (t) => {
+browserTest("a connection error is shown and fixed in place", async (t) => {
   const upstream = await createListingUpstream(t, ["small"]);
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=other" });
@@ -90,7 +90,7 @@ browserTest("what is wrong with a connection is said, and mended where it is sai
   await page.getByLabel("API key").fill(badKey);
   await page.getByLabel("Name").fill("demo");
   await page.getByRole("button", { name: "Save and test" }).click();
-  await page.getByText("There is a provider demo already.").waitFor();
+  await page.getByText("The provider demo already exists.").waitFor();
   t.is(await page.getByLabel("Name").getAttribute("aria-invalid"), "true");
   t.is(await page.getByLabel("API key").inputValue(), badKey, "nothing typed is lost");
   await page.getByLabel("Name").fill("house");
@@ -100,7 +100,7 @@ browserTest("what is wrong with a connection is said, and mended where it is sai
   await assertAccessible(t, page);
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
   await page.getByRole("button", { name: "Save and test again" }).click();
-  await page.getByText("It does not work. The key was refused (HTTP status 401).").waitFor();
+  await page.getByText("It does not work. The key was rejected (HTTP status 401). Check it.").waitFor();
   await page.getByLabel("Another API key").fill(goodKey);
   await page.getByRole("button", { name: "Save and test again" }).click();
   await page.getByText(/It works\./).waitFor();
@@ -129,11 +129,11 @@ browserTest("keys in the environment become providers with one click", async (t)
   await page.waitForURL(/\/providers\/new\?provider=/);
   await page.getByRole("heading", { name: "groq" }).waitFor();
 
-  // Somebody took the name meanwhile: none of them is made, and that is said.
+  // The name is taken meanwhile: no provider is created, and the error is shown.
   await gateway.admin.providers.create.mutate({ name: "mistral", kind: "demo" });
   await page.goto("/providers");
   await page.getByRole("button", { name: "Import all" }).click();
-  await page.getByText("There is a provider mistral already.").waitFor();
+  await page.getByText("The provider mistral already exists.").waitFor();
   await page.getByRole("button", { name: "Import OPENAI_API_KEY" }).click();
   await page.getByRole("heading", { name: "openai" }).waitFor();
   const providers = await gateway.admin.providers.list.query();
@@ -148,7 +148,7 @@ browserTest("keys in the environment become providers with one click", async (t)
   );
 });
 
-browserTest("whatever an upstream calls its models, it is text", async (t) => {
+browserTest("an upstream's model names are rendered as text", async (t) => {
   const upstream = await createListingUpstream(t, [...hostileNames, "plain"]);
   const gateway = await startTestGateway(t);
   const { id } = await gateway.admin.providers.create.mutate({
@@ -173,28 +173,25 @@ browserTest("whatever an upstream calls its models, it is text", async (t) => {
   await assertAccessible(t, page);
 });
 
-browserTest(
-  "an upstream that lists nothing can be given models that are known, or any by hand",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const { id } = await gateway.admin.providers.create.mutate({
-      name: "proxy",
-      kind: "openai-compatible",
-      preset: "openai",
-      baseUrl: "http://127.0.0.1:1/v1",
-    });
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
-    await page.getByText("The provider could not be asked which models it has").waitFor();
-    await page.getByLabel("Search these models").fill("gpt-4o-mini");
-    await page.getByRole("checkbox", { name: /^gpt-4o-mini 1/ }).check();
-    await assertAccessible(t, page);
-    await page.getByRole("button", { name: "Add one model" }).click();
-    await page.waitForURL(`**/providers/${id}`);
-    t.is((await gateway.admin.models.get.query({ slug: "proxy/gpt-4o-mini" })).prices.input, 0.15);
-  },
-);
+browserTest("an upstream without a list accepts known models, or any by hand", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await gateway.admin.providers.create.mutate({
+    name: "proxy",
+    kind: "openai-compatible",
+    preset: "openai",
+    baseUrl: "http://127.0.0.1:1/v1",
+  });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
+  await page.getByText("The provider could not be asked which models it has").waitFor();
+  await page.getByLabel("Search these models").fill("gpt-4o-mini");
+  await page.getByRole("checkbox", { name: /^gpt-4o-mini 1/ }).check();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Add one model" }).click();
+  await page.waitForURL(`**/providers/${id}`);
+  t.is((await gateway.admin.models.get.query({ slug: "proxy/gpt-4o-mini" })).prices.input, 0.15);
+});
 
-browserTest("of a provider that refuses the key it is not said that it has no models", async (t) => {
+browserTest("a provider that rejects the key is not reported as having no models", async (t) => {
   const upstream = await createListingUpstream(t, ["small"]);
   const gateway = await startTestGateway(t);
   const { id } = await gateway.admin.providers.create.mutate({

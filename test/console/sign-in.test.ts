@@ -6,7 +6,7 @@ import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("signing in leads to the page that was asked for, and a reload stays signed in", async (t) => {
+browserTest("signing in leads to the requested page, and a reload stays signed in", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openConsole(t, { browser: browser(), gateway, path: "/keys?status=active" });
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -27,7 +27,7 @@ browserTest("signing in leads to the page that was asked for, and a reload stays
   await page.getByRole("heading", { name: "API keys" }).waitFor();
 });
 
-browserTest("signing out ends it in every tab", async (t) => {
+browserTest("signing out ends the session in every tab", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway });
   const other = await page.context().newPage();
@@ -46,7 +46,7 @@ browserTest("signing out ends it in every tab", async (t) => {
 });
 
 for (const to of ["//example.com/x", "/.//example.com/x", "http://"])
-  browserTest(`an address from elsewhere is no destination: ${to}`, async (t) => {
+  browserTest(`an external address is not a valid destination: ${to}`, async (t) => {
     const gateway = await startTestGateway(t);
     const path = `/sign-in?to=${encodeURIComponent(to)}`;
     const page = await openConsole(t, { browser: browser(), gateway, path });

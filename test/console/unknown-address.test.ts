@@ -8,9 +8,9 @@ const gateway = shareGateway();
 
 for (const [who, open] of [
   ["a stranger", openConsole],
-  ["whoever is signed in", openSignedIn],
+  ["a signed-in person", openSignedIn],
 ] as const) {
-  browserTest(`${who} is told once that there is nothing at an address, and stays there`, async (t) => {
+  browserTest(`${who} sees one "not found" page at an unknown address`, async (t) => {
     const page = await open(t, { browser: browser(), gateway: gateway() });
     let loads = 0;
     page.on("request", (request) => (loads += Number(request.isNavigationRequest())));

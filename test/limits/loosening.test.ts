@@ -15,19 +15,23 @@ const limits = {
 
 for (const [name, edit] of [
   ["a higher limit", { limits: { requestsPerMinute: 61 } }],
-  ["no limit any more", { limits: { requestsPerMinute: null } }],
+  ["a missing limit", { limits: { requestsPerMinute: null } }],
   ["a larger budget", { limits: { budgetsUsd: { month: 20.01 } } }],
-  ["no budget any more", { limits: { budgetsUsd: { month: null } } }],
+  ["a missing budget", { limits: { budgetsUsd: { month: null } } }],
   ["another address", { limits: { addressRanges: ["10.0.0.0/8", "192.0.2.1"] } }],
   ["any address", { limits: { addressRanges: null } }],
-  ["a later end", { expiresAt: inDays(31) }],
-  ["no end any more", { expiresAt: null }],
+  ["a later expiry", { expiresAt: inDays(31) }],
+  ["a missing expiry", { expiresAt: null }],
 ] as const) {
-  test(`a member cannot give its own key ${name}, an administrator can`, async (t) => {
+  test(`a member cannot set ${name} on their own key, an administrator can`, async (t) => {
     const { admin } = shared();
     const member = await addPerson(shared(), `${name.replaceAll(" ", ".")}@example.com`);
-    const wish = { name: "K", limits: { ...limits, addressRanges: [...limits.addressRanges] } };
-    const { key } = await admin.keys.create.mutate({ ...wish, expiresAt: inDays(30), ownerId: member.id });
+    const criteria = { name: "K", limits: { ...limits, addressRanges: [...limits.addressRanges] } };
+    const { key } = await admin.keys.create.mutate({
+      ...criteria,
+      expiresAt: inDays(30),
+      ownerId: member.id,
+    });
     const change = { id: key.id, ...structuredClone(edit) } as Parameters<
       typeof admin.keys.setLimits.mutate
     >[0];
@@ -37,11 +41,11 @@ for (const [name, edit] of [
   });
 }
 
-test("a member can lower what an administrator has set above the default, to the default as well", async (t) => {
+test("a member can lower an administrator's raised limit, also to the default", async (t) => {
   const gateway = await startTestGateway(t, { environment: { KEY_REQUESTS_PER_MINUTE_MAX: "10" } });
   const member = await addPerson(gateway, "lower@example.com");
-  const wish = { name: "K", ownerId: member.id, limits: { requestsPerMinute: 20 } };
-  const { key } = await gateway.admin.keys.create.mutate(wish);
+  const criteria = { name: "K", ownerId: member.id, limits: { requestsPerMinute: 20 } };
+  const { key } = await gateway.admin.keys.create.mutate(criteria);
   const set = async (requestsPerMinute: number | null) =>
     (await member.console.keys.setLimits.mutate({ id: key.id, limits: { requestsPerMinute } })).limits;
   t.is((await set(15)).requestsPerMinute, 15);
@@ -52,7 +56,7 @@ test("a member can lower what an administrator has set above the default, to the
   await t.throwsAsync(set(null), { message: /Only an administrator/ });
 });
 
-test("a member can be stricter with itself", async (t) => {
+test("a member can tighten their own limits", async (t) => {
   const member = await addPerson(shared(), "strict@example.com");
   const { key } = await member.console.keys.create.mutate({ name: "K" });
   const { keys } = member.console;
@@ -73,12 +77,12 @@ test("a member can be stricter with itself", async (t) => {
   t.is((await keys.setLimits.mutate(unchanged)).revision, 4);
 });
 
-test("the gateway's defaults are a member's ceiling", async (t) => {
+test("the gateway's defaults are an upper bound for members", async (t) => {
   const gateway = await startTestGateway(t, { environment: { KEY_TOKENS_PER_MINUTE_MAX: "1000" } });
   const { keys } = (await addPerson(gateway, "bob@example.com")).console;
-  const wish = (tokensPerMinute: number) => ({ name: "K", limits: { tokensPerMinute } });
-  await t.throwsAsync(keys.create.mutate(wish(1_001)), { message: /Only an administrator/ });
-  const { key } = await keys.create.mutate(wish(1_000));
+  const criteria = (tokensPerMinute: number) => ({ name: "K", limits: { tokensPerMinute } });
+  await t.throwsAsync(keys.create.mutate(criteria(1_001)), { message: /Only an administrator/ });
+  const { key } = await keys.create.mutate(criteria(1_000));
   await gateway.admin.keys.setLimits.mutate({ id: key.id, limits: { tokensPerMinute: 2_000 } });
   const kept = { id: key.id, limits: { tokensPerMinute: 2_000, requestsPerMinute: 5 } };
   t.is(
@@ -88,7 +92,7 @@ test("the gateway's defaults are a member's ceiling", async (t) => {
   );
 });
 
-test("a key's end can be changed, but not into the past, and the audit log tells", async (t) => {
+test("a key's expiry can change, but not to the past, and the change is audited", async (t) => {
   const { keys, audit } = shared().admin;
   const { key } = await keys.create.mutate({ name: "K" });
   const end = inDays(5);

@@ -22,7 +22,7 @@ const ask = (gateway: TestGateway, value: string) => postChat(gateway, value, ch
 const linesWith = ({ log }: TestGateway, text: string) => log.filter((line) => line.includes(text));
 
 if (valkeyProgram) {
-  test("Valkey goes away and comes back: limits are kept, nobody waits, and each change is one line in the log", async (t) => {
+  test("a Valkey outage keeps limits, delays no request, and logs one line per change", async (t) => {
     const valkey = await startValkey(t, "--requirepass", password);
     const url = valkey.url.replace("//", `//default:${password}@`);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: url } });
@@ -35,18 +35,18 @@ if (valkeyProgram) {
     await valkey.stop();
     t.is((await ask(gateway, value)).status, 200);
     t.is((await ask(gateway, value)).status, 200);
-    t.is(linesWith(gateway, "Valkey is away").length, 1);
+    t.is(linesWith(gateway, "Valkey is unavailable").length, 1);
 
     await valkey.start();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     t.is((await ask(gateway, value)).status, 200);
     t.is((await ask(gateway, value)).status, 200);
     t.regex(assertError(t, await ask(gateway, value), limited), /6 requests per minute/);
-    t.is(linesWith(gateway, "Valkey is away").length, 1);
+    t.is(linesWith(gateway, "Valkey is unavailable").length, 1);
     t.false(gateway.log.some((line) => line.includes(password)));
   });
 
-  test("a Valkey that says nothing any more costs one request its timeout, and the others nothing", async (t) => {
+  test("a stalled Valkey costs one request its timeout and no other any delay", async (t) => {
     const valkey = await startValkey(t);
     const environment = { VALKEY_URL: valkey.url, VALKEY_TIMEOUT_MS: "250" };
     const gateway = await startTestGateway(t, { environment });
@@ -58,7 +58,7 @@ if (valkeyProgram) {
       ({ status }) => status,
     );
     t.deepEqual(statuses.toSorted(), [200, 200, 429, 429]);
-    t.regex(linesWith(gateway, "Valkey is away").join(), /no answer in 250 ms|closed/);
+    t.regex(linesWith(gateway, "Valkey is unavailable").join(), /no answer within 250 ms|closed/);
     t.true(performance.now() - startedAt < 5_000);
     const again = performance.now();
     t.is((await ask(gateway, value)).status, 429);
@@ -66,11 +66,11 @@ if (valkeyProgram) {
       `with Valkey frozen: ${(again - startedAt).toFixed(0)} ms, then ${(performance.now() - again).toFixed(0)} ms`,
     );
     valkey.wake();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     t.is((await ask(gateway, value)).status, 429, "what was let through meanwhile counts");
   });
 
-  test("who was under way when Valkey came back is under way", async (t) => {
+  test("requests in flight are still counted when Valkey returns", async (t) => {
     const valkey = await startValkey(t);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
     const upstream = await createPromptedUpstream(t);
@@ -80,14 +80,14 @@ if (valkeyProgram) {
       sendCompletion(response);
     });
     const model = await addModel(t, gateway, upstream);
-    const wish = { name: "K", models: [model.slug], limits: { concurrentRequests: 2 } };
-    const { value } = await gateway.admin.keys.create.mutate(wish);
+    const criteria = { name: "K", models: [model.slug], limits: { concurrentRequests: 2 } };
+    const { value } = await gateway.admin.keys.create.mutate(criteria);
     const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
     const holding = [hold(), hold()];
     await eventually(() => held.length === 2);
     await valkey.stop();
     await valkey.start();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     assertError(t, await hold(), limited);
     held[0]?.();
     await holding[0];
@@ -101,7 +101,7 @@ if (valkeyProgram) {
     );
   });
 
-  test("who was let in while Valkey was away makes room after it is back", async (t) => {
+  test("requests admitted during an outage free their slots afterwards", async (t) => {
     const valkey = await startValkey(t);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
     const upstream = await createPromptedUpstream(t);
@@ -111,14 +111,14 @@ if (valkeyProgram) {
       sendCompletion(response);
     });
     const model = await addModel(t, gateway, upstream);
-    const wish = { name: "K", models: [model.slug], limits: { concurrentRequests: 1 } };
-    const { key, value } = await gateway.admin.keys.create.mutate(wish);
+    const criteria = { name: "K", models: [model.slug], limits: { concurrentRequests: 1 } };
+    const { key, value } = await gateway.admin.keys.create.mutate(criteria);
     const hold = () => postChat(gateway, value, chatBody(model.slug, "hold on"));
     await valkey.stop();
     const first = hold();
     await eventually(() => held.length === 1);
     await valkey.start();
-    await eventually(() => linesWith(gateway, "Valkey is back").length === 1);
+    await eventually(() => linesWith(gateway, "Valkey is available again").length === 1);
     assertError(t, await hold(), limited);
     const client = new Redis(valkey.url);
     t.teardown(() => client.disconnect());
@@ -136,7 +136,7 @@ if (valkeyProgram) {
     await eventually(async () => (await client.exists(underWay)) === 0);
   });
 
-  test("a client that leaves before Valkey has answered has used nothing", async (t) => {
+  test("a client that leaves before Valkey answers uses no limit", async (t) => {
     const valkey = await startValkey(t);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
     const value = await keyWith(gateway, { requestsPerMinute: 2, concurrentRequests: 1 });
@@ -159,13 +159,13 @@ if (valkeyProgram) {
   });
 }
 
-test("a gateway starts and serves without the Valkey it was told of", async (t) => {
+test("a gateway starts and serves without its configured Valkey", async (t) => {
   const VALKEY_URL = `redis://default:${password}@127.0.0.1:1`;
   const gateway = await startTestGateway(t, { environment: { VALKEY_URL } });
   const value = await keyWith(gateway, { requestsPerMinute: 1 });
   t.is((await ask(gateway, value)).status, 200);
   assertError(t, await ask(gateway, value), limited);
-  t.is(linesWith(gateway, "Valkey is away").length, 1);
+  t.is(linesWith(gateway, "Valkey is unavailable").length, 1);
   t.false(gateway.log.some((line) => line.includes(password)));
 });
 
@@ -178,13 +178,13 @@ for (const url of [
   "a:6379",
   "redis:/a",
 ]) {
-  test(`"${url}" is no address of a Valkey`, (t) => {
+  test(`"${url}" is an invalid Valkey address`, (t) => {
     t.regex(problemsOf({ VALKEY_URL: url }).join(), /^VALKEY_URL: is not redis:/);
   });
 }
 
 for (const url of ["redis://a", "rediss://u:p%2F@a:6380/1", "valkey://a:1", "valkeys://[::1]:6379/0"]) {
-  test(`"${url}" is one`, (t) => {
+  test(`"${url}" is a valid Valkey address`, (t) => {
     t.deepEqual(problemsOf({ VALKEY_URL: url }), []);
   });
 }

@@ -9,28 +9,28 @@ function explain(status: number, body: unknown = null, withSecret: string | null
 }
 
 for (const [status, words] of [
-  [301, /It redirects \(HTTP status 301\), which is never followed\. Check the base URL\./],
-  [400, /It answered \/v1\/models with HTTP status 400\./],
-  [401, /The key was refused \(HTTP status 401\)\./],
-  [402, /its account cannot pay \(HTTP status 402\)\./],
-  [403, /The key was refused \(HTTP status 403\)\./],
-  [404, /There is nothing at \/v1\/models \(HTTP status 404\)\. Check the base URL/],
-  [405, /There is nothing at \/v1\/models \(HTTP status 405\)/],
-  [429, /may send no more requests for now \(HTTP status 429\)\./],
-  [500, /It has trouble of its own \(HTTP status 500\)\./],
-  [529, /It has trouble of its own \(HTTP status 529\)\./],
+  [301, /The provider redirects \(HTTP status 301\), which the gateway never follows\. Check the base URL\./],
+  [400, /The provider returned HTTP status 400 for \/v1\/models\./],
+  [401, /The key was rejected \(HTTP status 401\)\./],
+  [402, /the account has insufficient funds \(HTTP status 402\)\./],
+  [403, /The key was rejected \(HTTP status 403\)\./],
+  [404, /\/v1\/models does not exist \(HTTP status 404\)\. Check the base URL/],
+  [405, /\/v1\/models does not exist \(HTTP status 405\)/],
+  [429, /its rate limit is reached \(HTTP status 429\)\./],
+  [500, /Provider error \(HTTP status 500\)\./],
+  [529, /Provider error \(HTTP status 529\)\./],
 ] as const) {
-  test(`the status ${status} is explained`, (t) => {
+  test(`status ${status} is explained`, (t) => {
     t.regex(explain(status), words);
   });
 }
 
-test("without a key, it is one that is missing", (t) => {
-  t.regex(explain(401, null, null), /It wants a key \(HTTP status 401\)\./);
+test("without a configured key, a refusal reports a missing key", (t) => {
+  t.regex(explain(401, null, null), /Authentication required \(HTTP status 401\)\./);
 });
 
-test("what the upstream says itself is told where it is short and plain", (t) => {
-  const says = " It says: The engine is overloaded";
+test("a short plain message of the upstream is repeated", (t) => {
+  const says = " Its message: The engine is overloaded";
   for (const body of [
     { error: { message: "The engine is overloaded" } },
     { error: "The engine is overloaded" },
@@ -42,7 +42,7 @@ test("what the upstream says itself is told where it is short and plain", (t) =>
   }
 });
 
-test("it is not told where it is long, no text, or no plain one", (t) => {
+test("a long, missing or formatted message of the upstream is not repeated", (t) => {
   const plain = explain(503);
   for (const message of [
     "x".repeat(201),
@@ -60,7 +60,7 @@ test("it is not told where it is long, no text, or no plain one", (t) => {
   for (const body of [null, [], "text", 5, { error: null }]) t.is(explain(503, body), plain);
 });
 
-test("it is not told where any of our secret is in it, however it was shortened", (t) => {
+test("a message with any part of a secret is not repeated", (t) => {
   const plain = explain(400);
   for (const message of [
     `Bad key: ${secret}`,
@@ -71,6 +71,6 @@ test("it is not told where any of our secret is in it, however it was shortened"
   ]) {
     t.is(explain(400, { error: { message } }), plain, message);
   }
-  t.regex(explain(400, { error: { message: "Bad region." } }), /It says: Bad region\.$/);
+  t.regex(explain(400, { error: { message: "Bad region." } }), /Its message: Bad region\.$/);
   t.is(explain(400, { message: "no ab here" }, "ab"), plain, "a short secret too");
 });

@@ -3,10 +3,10 @@ import { callProcedure } from "../helpers/call-procedure.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
-/** What answers without the database: it clears a cookie, finds that there is none, or compares a token that is computed. */
+/** These procedures need no database: they clear a cookie, lack one, or compare a computed token. */
 const withoutDatabase = ["auth.refresh", "auth.signOut", "auth.setUpToken"];
 
-test("while the database is away every procedure says so, and when to try again", async (t) => {
+test("without a database every procedure reports it, with a retry time", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const { accessToken, services } = gateway;
   const thaw = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ test("while the database is away every procedure says so, and when to try again"
     t.like(answer.error?.data, { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 }, path);
     t.regex(answer.error?.data.requestId ?? "", /^req_[0-9a-z]{26}$/, path);
     t.is(answer.error?.data.requestId, answer.headers["x-request-id"] as string, path);
-    t.is(answer.error?.message, "The gateway cannot reach its database. Try again in a moment.");
+    t.is(answer.error?.message, "The gateway cannot reach its database. Retry in a moment.");
   }
   t.true((await gateway.admin.keys.list.query()).items.length > 0, "after it");
 });

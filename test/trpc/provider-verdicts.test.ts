@@ -10,7 +10,7 @@ let names = 0;
 
 const apiKey = "sk-verdict-0123456789-ABCD";
 
-/** A provider at the base URL, with each of the keys. */
+/** Creates a provider at the base URL with each of the keys. */
 async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   const { providers } = shared().admin;
   const name = `verdict-${names++}`;
@@ -19,7 +19,7 @@ async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   return { id, name };
 }
 
-/** The verdict on an upstream that answers so. */
+/** Returns the verdict on an upstream with this script. */
 async function verdictOn(
   t: ExecutionContext,
   script: (response: ServerResponse, request: SeenRequest) => void,
@@ -37,19 +37,19 @@ function sendJson(response: ServerResponse, body: unknown, status = 200): void {
 
 const list = { object: "list", data: ["one", "two"].map((id) => ({ id, object: "model" })) };
 
-test("an upstream that works is told with its time and its models", async (t) => {
+test("a working upstream is reported with its duration and models", async (t) => {
   const { ok, message, modelCount, latencyMs, credentials, upstream } = await verdictOn(t, (response) =>
     sendJson(response, list),
   );
   t.true(ok);
-  t.regex(message, /^Answered in \d+ ms, 2 models\.$/);
+  t.regex(message, /^Responded in \d+ ms, 2 models\.$/);
   t.is(modelCount, 2);
   t.true(latencyMs >= 0);
   t.like(credentials, [{ ok: true, message, lastFour: "ABCD", modelCount: 2 }]);
   t.like(upstream.requests, [{ method: "GET", url: "/v1/models" }]);
 });
 
-test("one model is one model, and none is none", async (t) => {
+test("the model count is singular for one and zero for none", async (t) => {
   const one = await verdictOn(t, (response) => sendJson(response, { data: [{ id: "one" }] }));
   t.regex(one.message, /, 1 model\.$/);
   const none = await verdictOn(t, (response) => sendJson(response, { data: [] }));
@@ -60,12 +60,12 @@ for (const [what, script, words] of [
   [
     "a refused key",
     (response) => sendJson(response, { error: { message: `Incorrect API key: ${apiKey}` } }, 401),
-    /^The key was refused \(HTTP status 401\)\.$/,
+    /^The key was rejected \(HTTP status 401\)\. Check it\.$/,
   ],
   [
     "a wrong path",
     (response) => sendJson(response, { detail: "Not Found" }, 404),
-    /^There is nothing at \/v1\/models \(HTTP status 404\)\. Check the base URL/,
+    /^\/v1\/models does not exist \(HTTP status 404\)\. Check the base URL/,
   ],
   [
     "a web page",
@@ -78,28 +78,28 @@ for (const [what, script, words] of [
       response.writeHead(200, { "content-type": "application/json" }).end("\n<html><h1>Hi</h1></html>"),
     /is a web page\. Check the base URL\.$/,
   ],
-  ["JSON that is no list", (response) => sendJson(response, { status: "ok" }), /is no list of models/],
-  ["null", (response) => sendJson(response, null), /is no list of models/],
-  ["no JSON", (response) => response.end("Ollama is running"), /is no list of models/],
-  ["nothing", (response) => response.end(), /is no list of models/],
+  ["JSON that is no list", (response) => sendJson(response, { status: "ok" }), /is not a model list/],
+  ["null", (response) => sendJson(response, null), /is not a model list/],
+  ["no JSON", (response) => response.end("Ollama is running"), /is not a model list/],
+  ["nothing", (response) => response.end(), /is not a model list/],
   [
     "a redirect",
     (response) => response.writeHead(301, { location: "https://example.com/" }).end(),
-    /^It redirects \(HTTP status 301\), which is never followed/,
+    /^The provider redirects \(HTTP status 301\), which the gateway never follows/,
   ],
   [
     "an outage",
     (response) => sendJson(response, { error: { message: "Back at noon." } }, 503),
-    /^It has trouble of its own \(HTTP status 503\)\. It says: Back at noon\.$/,
+    /^Provider error \(HTTP status 503\)\. Its message: Back at noon\.$/,
   ],
   [
     "a refusal that quotes the key",
     (response) => sendJson(response, { error: { message: "No such project for sk-ver***ABCD." } }, 400),
-    /^It answered \/v1\/models with HTTP status 400\.$/,
+    /^The provider returned HTTP status 400 for \/v1\/models\.$/,
   ],
-  ["a broken connection", (response) => response.destroy(), /broke off the connection/],
+  ["a broken connection", (response) => response.destroy(), /closed the connection/],
 ] as [string, (response: ServerResponse) => void, RegExp][]) {
-  test(`${what} is told in words, without the key`, async (t) => {
+  test(`${what} is reported in words, without the key`, async (t) => {
     const { ok, message, modelCount, credentials, id } = await verdictOn(t, script);
     t.false(ok);
     t.regex(message, words);
@@ -112,36 +112,42 @@ for (const [what, script, words] of [
   });
 }
 
-test("without a key, one that is wanted is missing", async (t) => {
+test("a missing but required key is reported", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendJson(response, {}, 401));
   const { id } = await addProvider(upstream.url, []);
   const verdict = await shared().admin.providers.test.mutate({ id });
-  t.like(verdict, { ok: false, message: "It wants a key (HTTP status 401).", credentials: [] });
+  t.like(verdict, {
+    ok: false,
+    message: "Authentication required (HTTP status 401). Add a key.",
+    credentials: [],
+  });
   t.is(upstream.requests[0]?.headers.authorization, undefined);
 });
 
-test("a place where nothing listens, and a host that does not exist", async (t) => {
+test("a closed port and an unknown host are reported", async (t) => {
   const closed = await createUpstream(t, () => {});
   const { port } = new URL(closed.url);
   const free = await freePort();
   const nothing = await addProvider(`http://127.0.0.1:${free}/v1`);
   t.regex(
     (await shared().admin.providers.test.mutate({ id: nothing.id })).message,
-    new RegExp(`^The connection to 127\\.0\\.0\\.1:${free} was refused: nothing listens there`),
+    new RegExp(`^The connection to 127\\.0\\.0\\.1:${free} was refused\\. Check the base URL`),
   );
   const nowhere = await addProvider("https://nowhere.invalid/v1");
   t.regex(
     (await shared().admin.providers.test.mutate({ id: nowhere.id })).message,
-    /^The host nowhere\.invalid (was not found|could not be looked up)/,
+    /^The host nowhere\.invalid (was not found|could not be resolved)/,
   );
   const plain = await addProvider(`https://127.0.0.1:${port}/v1`);
   t.regex(
     (await shared().admin.providers.test.mutate({ id: plain.id })).message,
-    new RegExp(`127\\.0\\.0\\.1:${port} does not speak TLS\\. Is it http://\\?$`),
+    new RegExp(
+      `127\\.0\\.0\\.1:${port} does not speak TLS\\. Check whether the URL should start with http://`,
+    ),
   );
 });
 
-test("a private address is refused with what would allow it", async (t) => {
+test("a private address is rejected with the setting that allows it", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendJson(response, list));
   const { host } = new URL(upstream.url);
   const first = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: host } });
@@ -159,13 +165,13 @@ test("a private address is refused with what would allow it", async (t) => {
   const verdict = await stricter.admin.providers.test.mutate({ id });
   t.true(
     verdict.message?.startsWith(
-      `${host} is a private address. To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${host} in its environment`,
+      `${host} is a private address. To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${host}, or add that`,
     ),
   );
   t.is(upstream.requests.length, 1);
 });
 
-test("each key is tested, and the whole says how many work", async (t) => {
+test("each key is tested, and the summary counts the working ones", async (t) => {
   const upstream = await createUpstream(t, ({ headers }, response) =>
     headers.authorization?.includes("good") ? sendJson(response, list) : sendJson(response, {}, 401),
   );
@@ -182,7 +188,7 @@ test("each key is tested, and the whole says how many work", async (t) => {
   t.like(mixed, {
     ok: false,
     modelCount: 2,
-    message: "1 of 2 keys fails. …BBBB: The key was refused (HTTP status 401).",
+    message: "1 of 2 keys fails. …BBBB: The key was rejected (HTTP status 401). Check it.",
   });
 
   const [, bad] = mixed.credentials;
@@ -190,10 +196,10 @@ test("each key is tested, and the whole says how many work", async (t) => {
   await admin.providers.addCredential.mutate({ id, apiKey: "sk-good-0123456789-CCCC" });
   const good = await admin.providers.test.mutate({ id });
   t.true(good.ok);
-  t.regex(good.message, /^(All 2 keys work\. )?Answered in \d+ ms, 2 models\.$/);
+  t.regex(good.message, /^(All 2 keys work\. )?Responded in \d+ ms, 2 models\.$/);
 });
 
-test("models are discovered with the first key that works", async (t) => {
+test("models are discovered with the first working key", async (t) => {
   const upstream = await createUpstream(t, ({ headers }, response) =>
     headers.authorization?.includes("good") ? sendJson(response, list) : sendJson(response, {}, 401),
   );

@@ -1,7 +1,11 @@
 import test from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { Person } from "../../gateway/auth/person.ts";
-import { type OwnedRecord, UsageHistory, type UsageWish } from "../../gateway/usage/history/usage-history.ts";
+import {
+  type OwnedRecord,
+  UsageHistory,
+  type UsageCriteria,
+} from "../../gateway/usage/history/usage-history.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { userRow } from "../helpers/open-test-database.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
@@ -25,7 +29,7 @@ for (const kind of databaseKinds) {
   let records: OwnedRecord[];
 
   test.serial.before(`a history on ${kind}`, async () => {
-    // Of all who own a key this one alone is still there.
+    // The other owners of keys are deleted.
     await shared().services.database.write(({ users }) => users.insert(userRow(member.id, { name: "Bob" })));
     records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
       ...record,
@@ -35,27 +39,27 @@ for (const kind of databaseKinds) {
 
   const history = () => shared().services.usageHistory;
 
-  /** What the filter is meant to mean. */
-  const expected = (person: Person, wish: UsageWish) =>
+  /** Reference implementation of the filter. */
+  const expected = (person: Person, criteria: UsageCriteria) =>
     records.filter(
       (record) =>
         (person.role === "admin" || record.ownerId === person.id) &&
-        (wish.apiKeyId === undefined || record.apiKeyId === wish.apiKeyId) &&
-        (wish.model === undefined || record.model === wish.model) &&
-        (wish.provider === undefined || record.provider === wish.provider) &&
-        (wish.status === undefined || record.status === wish.status) &&
-        (wish.from === undefined || record.createdAt >= wish.from) &&
-        (wish.to === undefined || record.createdAt < wish.to),
+        (criteria.apiKeyId === undefined || record.apiKeyId === criteria.apiKeyId) &&
+        (criteria.model === undefined || record.model === criteria.model) &&
+        (criteria.provider === undefined || record.provider === criteria.provider) &&
+        (criteria.status === undefined || record.status === criteria.status) &&
+        (criteria.from === undefined || record.createdAt >= criteria.from) &&
+        (criteria.to === undefined || record.createdAt < criteria.to),
     );
 
-  const wishes = (): [Person, UsageWish][] => {
+  const wishes = (): [Person, UsageCriteria][] => {
     const random = seededRandom(7);
     const pick = <Name extends keyof UsageRecordRow>(name: Name) =>
       records[random.upTo(records.length - 1)]?.[name];
     const moment = () => new Date(from.getTime() + random.upTo(to.getTime() - from.getTime()));
     return Array.from({ length: 60 }, () => {
       const [one, other] = [moment(), moment()].toSorted((a, b) => a.getTime() - b.getTime());
-      const wish: UsageWish = {
+      const criteria: UsageCriteria = {
         ...(random.chance(0.3) && { apiKeyId: pick("apiKeyId") }),
         ...(random.chance(0.3) && { model: pick("model") }),
         ...(random.chance(0.2) && { provider: pick("provider") }),
@@ -65,69 +69,72 @@ for (const kind of databaseKinds) {
           to: random.chance(0.2) && one ? new Date(one.getTime() + 1_000_000) : other,
         }),
       };
-      return [random.chance(0.3) ? member : admin, wish];
+      return [random.chance(0.3) ? member : admin, criteria];
     });
   };
 
-  test(`${kind}: pages one after the other show what meets the filter, all of it, once, newest first`, async (t) => {
+  test(`${kind}: pages return every match of the filter once, newest first`, async (t) => {
     t.is(records.length, 2_000);
-    for (const [person, wish] of wishes()) {
+    for (const [person, criteria] of wishes()) {
       const seen: OwnedRecord[] = [];
       for (let after: string | undefined; ;) {
-        const page = await history().list(person, wish, { first: 70, after });
+        const page = await history().list(person, criteria, { first: 70, after });
         seen.push(...page.records);
         after = page.records.at(-1)?.id;
         if (!page.hasMore) break;
         t.is(page.records.length, 70);
       }
-      t.deepEqual(seen, expected(person, wish), JSON.stringify(wish));
+      t.deepEqual(seen, expected(person, criteria), JSON.stringify(criteria));
     }
   });
 
-  test(`${kind}: sums are those of the records that the pages show, to the millisecond`, async (t) => {
-    for (const [person, wish] of wishes()) {
+  test(`${kind}: sums equal those of the paged records, to the millisecond`, async (t) => {
+    for (const [person, criteria] of wishes()) {
       for (const interval of [null, "hour", "day", "month"] as const) {
         for (const groupBy of [[], ["model"], ["apiKeyId", "status"], ["provider"]] as const) {
-          const rows = await history().summarize(person, wish, { groupBy, interval });
+          const rows = await history().summarize(person, criteria, { groupBy, interval });
           const shown = rows
             .map(({ startsAt, requests, inputTokens, cost, unknownCosts, ...row }) => [
               [startsAt?.toISOString(), ...groupBy.map((name) => row[name])].join(),
               [requests, inputTokens, cost, unknownCosts].join(),
             ])
             .toSorted();
-          const wanted = sumUp(expected(person, wish), groupBy, interval);
-          t.deepEqual(shown, wanted, JSON.stringify({ wish, interval, groupBy }));
+          const wanted = sumUp(expected(person, criteria), groupBy, interval);
+          t.deepEqual(shown, wanted, JSON.stringify({ criteria, interval, groupBy }));
         }
       }
     }
   });
 
-  test(`${kind}: no time, or one that ends before it begins, has nothing in it`, async (t) => {
+  test(`${kind}: an empty or inverted period contains nothing`, async (t) => {
     const moment = records[1_000]?.createdAt;
-    for (const wish of [
+    for (const criteria of [
       { from: to, to: from },
       { from: moment, to: moment },
     ]) {
-      t.deepEqual(await history().list(admin, wish, { first: 5 }), { records: [], hasMore: false });
-      t.deepEqual(await history().summarize(admin, wish, { groupBy: ["model"], interval: "day" }), []);
-      const rows = await history().summarize(admin, wish, { groupBy: [], interval: null });
+      t.deepEqual(await history().list(admin, criteria, { first: 5 }), { records: [], hasMore: false });
+      t.deepEqual(await history().summarize(admin, criteria, { groupBy: ["model"], interval: "day" }), []);
+      const rows = await history().summarize(admin, criteria, { groupBy: [], interval: null });
       t.is(rows.length, 1);
       t.like(rows[0], { requests: 0, inputTokens: 0n, cost: 0n });
     }
   });
 
-  test(`${kind}: the key without an id is none, in sums as in pages`, async (t) => {
+  test(`${kind}: the key without an id is a group of its own, in sums and in pages`, async (t) => {
     for (const person of [admin, member]) {
-      for (const wish of [{ apiKeyId: "" }, { apiKeyId: "", status: "SUCCEEDED", from, to }] as const) {
-        t.deepEqual((await history().list(person, wish, { first: 5 })).records, []);
-        const [sum] = await history().summarize(person, wish, { groupBy: [], interval: null });
+      for (const criteria of [{ apiKeyId: "" }, { apiKeyId: "", status: "SUCCEEDED", from, to }] as const) {
+        t.deepEqual((await history().list(person, criteria, { first: 5 })).records, []);
+        const [sum] = await history().summarize(person, criteria, { groupBy: [], interval: null });
         t.is(sum?.requests, 0);
-        t.deepEqual(await history().summarize(person, wish, { groupBy: ["apiKeyId"], interval: "day" }), []);
+        t.deepEqual(
+          await history().summarize(person, criteria, { groupBy: ["apiKeyId"], interval: "day" }),
+          [],
+        );
       }
     }
   });
 
-  test(`${kind}: sums are those of the pages also where a filter is at the edge of what it can say`, async (t) => {
+  test(`${kind}: sums equal those of the pages at the extreme dates of a filter`, async (t) => {
     const moments = [
       "-000001-12-31T14:00Z",
       "9999-12-31T00:00:01Z",
@@ -136,9 +143,9 @@ for (const kind of databaseKinds) {
     ];
     const edges = moments.flatMap((text) => [{ from: new Date(text) }, { to: new Date(text) }]);
     const { model } = records[0] ?? t.fail();
-    for (const wish of edges) {
+    for (const criteria of edges) {
       for (const more of [{}, { model, status: "SUCCEEDED" }] as const) {
-        const filter = { ...wish, ...more };
+        const filter = { ...criteria, ...more };
         const count = expected(admin, filter).length;
         const page = await history().list(admin, filter, { first: 1 });
         const [sum] = await history().summarize(admin, filter, { groupBy: [], interval: null });
@@ -148,17 +155,17 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a page after any cursor that has the form of one is right`, async (t) => {
+  test(`${kind}: any well-formed cursor returns the correct page`, async (t) => {
     const { model } = records[0] ?? t.fail();
-    for (const wish of [{}, { model }, { model, status: "SUCCEEDED" }] as const) {
-      const newest = await history().list(admin, wish, { first: 5, after: `req_${"z".repeat(26)}` });
-      t.deepEqual(newest.records, expected(admin, wish).slice(0, 5));
-      const none = await history().list(admin, wish, { first: 5, after: `req_${"0".repeat(26)}` });
+    for (const criteria of [{}, { model }, { model, status: "SUCCEEDED" }] as const) {
+      const newest = await history().list(admin, criteria, { first: 5, after: `req_${"z".repeat(26)}` });
+      t.deepEqual(newest.records, expected(admin, criteria).slice(0, 5));
+      const none = await history().list(admin, criteria, { first: 5, after: `req_${"0".repeat(26)}` });
       t.deepEqual(none.records, []);
     }
   });
 
-  test(`${kind}: one record is shown to its owner and to administrators, and to nobody else`, async (t) => {
+  test(`${kind}: a record is visible only to its owner and to administrators`, async (t) => {
     const own = records.find(({ ownerId }) => ownerId === member.id);
     const foreign = records.find(({ ownerId }) => ownerId !== member.id);
     if (!own || !foreign) return t.fail();
@@ -168,7 +175,7 @@ for (const kind of databaseKinds) {
     t.is(await history().get(admin, "req_00000000000000000000000000"), null);
   });
 
-  test(`${kind}: too many rows of a summary are refused, not cut`, async (t) => {
+  test(`${kind}: a summary with too many rows is rejected, not truncated`, async (t) => {
     const { usageHistory } = shared().services;
     const limits = { usageQueryTimeoutMs: 5_000, usageSummaryRowsMax: 3 };
     const strict = new UsageHistory({ database: shared().services.database, limits });

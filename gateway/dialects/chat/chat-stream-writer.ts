@@ -26,8 +26,8 @@ export class ChatStreamWriter implements StreamWriter {
   }
 
   finish(usage: ChatUsage | null): string {
-    const isTold = this.#includeUsage && usage !== null;
-    return `${isTold ? `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n` : ""}data: [DONE]\n\n`;
+    const sendsUsage = this.#includeUsage && usage !== null;
+    return `${sendsUsage ? `${this.#head}],"usage":${JSON.stringify(usage)}}\n\n` : ""}data: [DONE]\n\n`;
   }
 
   #withRole({ index, delta, logprobs = null, finish_reason }: ChunkChoice): ChunkChoice {

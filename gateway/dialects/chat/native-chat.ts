@@ -17,7 +17,7 @@ export const nativeChat: NativeDialect<ChatRequest> = {
   },
   readAnswer(bytes, slug) {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
-    if (!answer?.hasList) throw badForm("not in OpenAI's form");
+    if (!answer?.hasList) throw badForm("not in OpenAI's format");
     return { bytes: applyEdits(bytes, answer.edits), usage: readTokenUsage(answer.usage) };
   },
   // OpenAI-compatible upstreams use several names for reasoning.
@@ -57,14 +57,13 @@ class ChunkReader implements NativeReader {
 }
 
 function reportedError(payload: Buffer): GatewayError {
-  const message =
-    readErrorMessage(payload) ?? "The model's provider reported an error in the middle of its answer.";
+  const message = readErrorMessage(payload) ?? "The provider reported an error mid-stream.";
   return new GatewayError("upstream_error", message, { reason: "reported_error" });
 }
 
 /** @param what completes "The provider's answer was" */
 function badForm(what: string): GatewayError {
-  const message = `The answer of the model's provider was ${what}.`;
+  const message = `The provider's response was ${what}. Retry the request, and check the provider if the error persists.`;
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 

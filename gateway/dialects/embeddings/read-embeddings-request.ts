@@ -48,7 +48,7 @@ const textsOrTokens = parameterCheck(inputSchema, (input, name) => {
   const areTokens = input.every(isToken);
   const areTokenLists = input.every((item) => Array.isArray(item) && item.every(isToken));
   if (!areTexts && !areTokens && !areTokenLists)
-    throw invalidType(name, "texts, or lists of token numbers", input);
+    throw invalidType(name, "strings, or lists of token IDs", input);
 });
 
 function isToken(item: unknown): boolean {

@@ -23,7 +23,7 @@ export class BlockSequence {
 
   /** @param delta null to begin the block only */
   write(block: StreamedBlock, delta: object | null): string {
-    if (this.#ended.has(block)) throw mixed("went on with a tool call after its end");
+    if (this.#ended.has(block)) throw mixed("continued a tool call after its end");
     if (block === this.#open) return this.#toEvent(delta) + this.#proceed();
     if (this.#waiting.size === 0 && (this.#open?.canEnd() ?? true)) {
       return this.#endOpen() + this.#begin(block) + this.#toEvent(delta);
@@ -44,7 +44,7 @@ export class BlockSequence {
     const deltas = this.#waiting.get(block) ?? [];
     this.#waiting.set(block, deltas);
     if (delta === null) return;
-    if (++this.#waitingCount > waitingMax) throw mixed("mixed too much of several tool calls");
+    if (++this.#waitingCount > waitingMax) throw mixed("interleaved too many tool calls");
     deltas.push(delta);
   }
 
@@ -90,7 +90,7 @@ export function toEvent(type: string, fields: object): string {
 }
 
 function mixed(what: string): GatewayError {
-  const message = `The model's provider ${what}, which cannot be told here.`;
+  const message = `The provider ${what}, which this format cannot express.`;
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 

@@ -14,13 +14,13 @@ export async function countTextTokens(texts: readonly string[]): Promise<number>
   const step = Math.ceil(length / charactersMax);
   let counted = 0;
   let tokens = 0;
-  let place = 0;
+  let index = 0;
   for (const slice of slicesOf(texts)) {
-    if (place++ % step !== 0) continue;
+    if (index++ % step !== 0) continue;
     counted += slice.length;
     // Counts text that looks like a control token as text.
     tokens += countTokens(slice, { disallowedSpecial: new Set() });
-    if (place % (step * slicesPerTurn) === 1) await setImmediate();
+    if (index % (step * slicesPerTurn) === 1) await setImmediate();
   }
   return counted === 0 ? 0 : Math.round((tokens / counted) * length);
 }

@@ -34,10 +34,10 @@ type Change = { type: unknown; tool: Record<string, unknown>; param: string };
 function findChanges(messages: unknown): Change[] {
   return listOf(messages).flatMap((message, index) =>
     isObject(message) && message["role"] === "system"
-      ? listOf(message["content"]).flatMap((block, place): Change[] => {
+      ? listOf(message["content"]).flatMap((block, position): Change[] => {
           const { type, tool } = isObject(block) ? block : {};
           if ((type !== "tool_addition" && type !== "tool_removal") || !isObject(tool)) return [];
-          return [{ type, tool, param: `messages[${index}].content[${place}].tool` }];
+          return [{ type, tool, param: `messages[${index}].content[${position}].tool` }];
         })
       : [],
   );

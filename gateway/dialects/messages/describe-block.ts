@@ -9,7 +9,7 @@ export function describeBlock({ type, fields }: Block): string | null {
   const { content } = fields;
   switch (type) {
     case "tool_reference":
-      return `The tool ${textOf(fields["tool_name"])} is available now.`;
+      return `The tool ${textOf(fields["tool_name"])} is now available.`;
     case "search_result":
       return inTags(type, `${textOf(fields["title"])} (${textOf(fields["source"])})\n${textsIn(content)}`);
     case "web_search_tool_result":

@@ -5,7 +5,7 @@ import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { AnswerEnvelope, DialectRequest } from "../dialect.ts";
 import { formatMessage, showsThoughts, toBareId } from "./format-message.ts";
 import { shortenedNames } from "./function-name.ts";
-import { readAssistantMessage, type SaidPiece } from "./read-assistant-message.ts";
+import { readAssistantMessage, type AssistantContent } from "./read-assistant-message.ts";
 import { toRedactedData, toSignature } from "./streamed-blocks.ts";
 import { anthropicFormat } from "./to-reasoning-detail.ts";
 import { toStopReason } from "./to-stop-reason.ts";
@@ -16,20 +16,20 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const choices: unknown[] = answer.choices;
   const choice = choices.find((each) => isObject(each) && each["index"] === 0) ?? choices[0];
   if (!isObject(choice)) {
-    const message = "The answer of the model's provider had no choice in it.";
+    const message = "The provider's response contained no choice. Retry the request.";
     throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
   }
-  const said = readAssistantMessage(choice["message"]);
-  const calls = formatCalls(said, envelope, body);
-  const texts = [said.text, said.refusal].filter((text) => text !== "");
+  const assistant = readAssistantMessage(choice["message"]);
+  const calls = formatCalls(assistant, envelope, body);
+  const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
   // As in a stream, no seal follows the last text.
-  const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(said) : [];
+  const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
   const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
-  const content = showsThoughts(body) ? withThoughts(shown, said) : shown;
+  const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;
   const hasCalls = calls.length > 0;
   return formatMessage(envelope, {
     content,
-    stopReason: toStopReason(choice["finish_reason"], { hasCalls, isRefusal: said.refusal !== "" }),
+    stopReason: toStopReason(choice["finish_reason"], { hasCalls, isRefusal: assistant.refusal !== "" }),
     usage: answer.usage,
   });
 }
@@ -37,7 +37,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
 /**
  * Anthropic's reasoning keeps its position. Any other comes first. Where details repeat the text, they add its origin.
  */
-function withThoughts(content: object[], { reasoning, details }: SaidPiece): object[] {
+function withThoughts(content: object[], { reasoning, details }: AssistantContent): object[] {
   const own = details.filter(({ format }) => format === anthropicFormat);
   const others = details.filter(
     (each) => each.format !== anthropicFormat && each.type !== "reasoning.encrypted",
@@ -47,16 +47,16 @@ function withThoughts(content: object[], { reasoning, details }: SaidPiece): obj
     thinking: detail.text ?? detail.summary ?? "",
     signature: toSignature(detail, detail.signature ?? ""),
   }));
-  const isTold = first.some(({ thinking }) => thinking !== "") || own.some(({ text }) => text);
-  if (!isTold && reasoning !== "") {
+  const hasReasoningText = first.some(({ thinking }) => thinking !== "") || own.some(({ text }) => text);
+  if (!hasReasoningText && reasoning !== "") {
     first.unshift({ type: "thinking", thinking: reasoning, signature: toSignature(null, "") });
   }
   const shown = [...first, ...content];
   const blocks: object[] = [];
   for (const [count, detail] of own.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)).entries()) {
     const { text: thinking = "", signature, index = 0 } = detail;
-    const place = Math.max(0, index - count);
-    for (const before of shown.slice(blocks.length - count, place)) blocks.push(before);
+    const position = Math.max(0, index - count);
+    for (const before of shown.slice(blocks.length - count, position)) blocks.push(before);
     blocks.push(
       detail.type === "reasoning.encrypted"
         ? { type: "redacted_thinking", data: toRedactedData(detail) }
@@ -67,14 +67,14 @@ function withThoughts(content: object[], { reasoning, details }: SaidPiece): obj
 }
 
 /** Content that another upstream encrypted is no reasoning to the client. It precedes the calls, as signatures do. */
-function formatSealed({ details }: SaidPiece): object[] {
+function formatSealed({ details }: AssistantContent): object[] {
   return details
     .filter(({ type, format }) => type === "reasoning.encrypted" && format !== anthropicFormat)
     .map((detail) => ({ type: "redacted_thinking", data: toRedactedData(detail) }));
 }
 
 function formatCalls(
-  { calls }: SaidPiece,
+  { calls }: AssistantContent,
   envelope: AnswerEnvelope,
   body: Record<string, unknown>,
 ): object[] {

@@ -42,7 +42,7 @@ export class MessageStreamWriter implements StreamWriter {
     this.#finishReason = finishReason ?? this.#finishReason;
     const { text, refusal, reasoning, details, calls } = readAssistantMessage(delta);
     let events = this.#begin(usage) + this.#think(reasoning, details);
-    if (text !== "") events += this.#say(text);
+    if (text !== "") events += this.#writeText(text);
     if (refusal !== "") events += this.#refuse(refusal);
     for (const detail of details) {
       const isShown = this.#showsThoughts || detail.format !== anthropicFormat;
@@ -54,8 +54,8 @@ export class MessageStreamWriter implements StreamWriter {
 
   finish(usage: ChatUsage | null): string {
     const events = this.#begin(usage) + this.#blocks.end();
-    const said = { hasCalls: this.#callCount > 0, isRefusal: this.#refusal !== null };
-    const stopReason = toStopReason(this.#finishReason, said);
+    const outcome = { hasCalls: this.#callCount > 0, isRefusal: this.#refusal !== null };
+    const stopReason = toStopReason(this.#finishReason, outcome);
     const delta = {
       stop_reason: stopReason,
       stop_sequence: null,
@@ -89,7 +89,7 @@ export class MessageStreamWriter implements StreamWriter {
     return this.#add(block, { type: "thinking_delta", thinking });
   }
 
-  #say(text: string): string {
+  #writeText(text: string): string {
     const goesOn = this.#last instanceof TextBlock && this.#last !== this.#refusal;
     return this.#add(goesOn && this.#last ? this.#last : new TextBlock(), { type: "text_delta", text });
   }
@@ -116,13 +116,13 @@ export class MessageStreamWriter implements StreamWriter {
 
   /** Some upstreams give all calls the same index. A new ID with a name starts a new call. */
   #call({ index, id, name, arguments: args }: CalledPiece): string {
-    const place = index ?? (id === "" ? this.#calls.size - 1 : this.#calls.size);
-    const known = this.#calls.get(place);
+    const position = index ?? (id === "" ? this.#calls.size - 1 : this.#calls.size);
+    const known = this.#calls.get(position);
     const isNext = known === undefined || (name !== "" && id !== "" && id !== known.id);
     const block = isNext ? this.#createCall(id, name) : known.block;
     const seals = this.#lateSeals.map((seal) => this.#add(seal)).join("");
     this.#lateSeals = [];
-    if (isNext) this.#calls.set(place, { id, block });
+    if (isNext) this.#calls.set(position, { id, block });
     // Whitespace after its end adds nothing.
     else if (args === "" || (block.canEnd() && args.trim() === "")) return seals;
     return seals + this.#add(block, args === "" ? null : block.addArguments(args));
@@ -130,7 +130,7 @@ export class MessageStreamWriter implements StreamWriter {
 
   #createCall(id: string, name: string): CallBlock {
     if (name === "") {
-      const message = "The model's provider called a tool without its name.";
+      const message = "The provider called a tool without a name. Retry the request.";
       throw new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
     }
     const fallback = `toolu_${toBareId(this.#envelope)}_${this.#callCount++}`;

@@ -7,10 +7,10 @@ import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
  */
 export function formatModelList(models: readonly ListedModel[], query: ModelListQuery): ModelList {
   const limit = readLimit(query["limit"]);
-  const before = findPlace(models, query["before_id"], "before_id");
-  const after = findPlace(models, query["after_id"], "after_id");
+  const before = findIndexOf(models, query["before_id"], "before_id");
+  const after = findIndexOf(models, query["after_id"], "after_id");
   if (before !== null && after !== null) {
-    throw invalidValue("before_id", "cannot be given together with 'after_id'");
+    throw invalidValue("before_id", "cannot be combined with 'after_id'");
   }
   const end = before ?? Math.min(models.length, (after ?? -1) + 1 + limit);
   const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
@@ -51,12 +51,12 @@ function readLimit(value: unknown): number {
   return limit;
 }
 
-function findPlace(models: readonly ListedModel[], id: unknown, param: string): number | null {
+function findIndexOf(models: readonly ListedModel[], id: unknown, param: string): number | null {
   if (id === undefined) return null;
   if (typeof id !== "string") throw invalidType(param, "a string", id);
-  const place = models.findIndex(({ slug }) => slug === id);
-  if (place === -1) throw invalidValue(param, "must be the id of a model in the list");
-  return place;
+  const index = models.findIndex(({ slug }) => slug === id);
+  if (index === -1) throw invalidValue(param, "must be the ID of a model in the list");
+  return index;
 }
 
 const limitDefault = 20;

@@ -89,12 +89,12 @@ function readError(error: unknown): GatewayError {
   return new GatewayError("upstream_error", text, { reason: "reported_error" });
 }
 
-const unexplained = "The model's provider reported an error in the middle of its answer.";
+const unexplained = "The provider reported an error mid-stream.";
 
 function badForm(): GatewayError {
   return new GatewayError(
     "upstream_error",
-    "The answer of the model's provider was not in Anthropic's form.",
+    "The provider's response was not in Anthropic's format. Retry the request, and check the provider if the error persists.",
     { reason: "unreadable_answer" },
   );
 }

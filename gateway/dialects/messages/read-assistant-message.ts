@@ -3,7 +3,7 @@ import { isObject, listOf } from "../../wire/json.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /** Reads the valid members of a chat completion's message or delta. OpenAI-compatible upstreams may send anything. */
-export function readAssistantMessage(message: unknown): SaidPiece {
+export function readAssistantMessage(message: unknown): AssistantContent {
   const {
     content,
     refusal,
@@ -20,7 +20,7 @@ export function readAssistantMessage(message: unknown): SaidPiece {
   };
 }
 
-export type SaidPiece = {
+export type AssistantContent = {
   text: string;
   refusal: string;
   reasoning: string;

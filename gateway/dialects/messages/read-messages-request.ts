@@ -63,7 +63,7 @@ const someMessages = parameterCheck(
   { type: "array", minItems: 1, items: messageSchema },
   (messages, name) => {
     if (!Array.isArray(messages)) throw invalidType(name, "an array of objects", messages);
-    if (messages.length === 0) throw invalidValue(name, "must have at least one message");
+    if (messages.length === 0) throw invalidValue(name, "must contain at least one message");
     for (const [index, message] of messages.entries()) checkMessage(message, `${name}[${index}]`);
   },
 );

@@ -106,10 +106,10 @@ class JsonEnd {
   }
 
   push(piece: string): void {
-    for (let at = 0; at < piece.length && !this.#isOver; at++) this.#take(piece.charCodeAt(at));
+    for (let at = 0; at < piece.length && !this.#isOver; at++) this.#readCharacter(piece.charCodeAt(at));
   }
 
-  #take(code: number): void {
+  #readCharacter(code: number): void {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (code === backslash) this.#isEscaped = this.#isInString;
     else if (code === quote) this.#isInString = !this.#isInString;

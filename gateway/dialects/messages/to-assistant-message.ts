@@ -10,22 +10,22 @@ import { fromToolUseId } from "./tool-use-id.ts";
 
 /** Converts an assistant turn. Reasoning keeps its position among text and calls, for upstreams that need it. */
 export function toAssistantMessage(blocks: Block[]): ChatMessage {
-  const said: ContentPart[] = [];
+  const textParts: ContentPart[] = [];
   const calls: ToolCall[] = [];
   const thoughts: string[] = [];
   const details: ReasoningDetail[] = [];
   for (const block of blocks) {
-    const place = said.length + calls.length + details.length;
+    const position = textParts.length + calls.length + details.length;
     switch (block.type) {
       case "text":
-        said.push(...toTextPart(block));
+        textParts.push(...toTextPart(block));
         break;
       case "tool_use":
         calls.push(toToolCall(block));
         break;
       case "thinking":
       case "redacted_thinking": {
-        const { text, detail } = readThought(block, place);
+        const { text, detail } = readThought(block, position);
         if (text !== "") thoughts.push(text);
         if (detail) details.push(detail);
         break;
@@ -33,13 +33,13 @@ export function toAssistantMessage(blocks: Block[]): ChatMessage {
       default: {
         // Results of Anthropic's server tools are past, so an unknown type must not fail the request.
         const text = describeBlock(block);
-        if (text) said.push({ type: "text", text });
+        if (text) textParts.push({ type: "text", text });
       }
     }
   }
   return {
     role: "assistant",
-    content: toContent(said, calls.length > 0, details.length > 0),
+    content: toContent(textParts, calls.length > 0, details.length > 0),
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join("\n\n") }),
     ...(details.length > 0 && { reasoning_details: details }),
     ...(calls.length > 0 && { tool_calls: calls }),
@@ -65,19 +65,23 @@ function toToolCall(block: Block): ToolCall {
 
 function readThought(
   { type, fields, param }: Block,
-  place: number,
+  position: number,
 ): { text: string; detail: ReasoningDetail | null } {
   if (type === "redacted_thinking") {
     const data = expectString(fields["data"], `${param}.data`);
-    return { text: "", detail: toReasoningDetail({ type: "redacted", data }, place) };
+    return { text: "", detail: toReasoningDetail({ type: "redacted", data }, position) };
   }
   const text = ifGiven(fields["thinking"], `${param}.thinking`, expectString) ?? "";
   const signature = ifGiven(fields["signature"], `${param}.signature`, expectString) ?? "";
-  return { text, detail: toReasoningDetail({ type: "thinking", text, signature }, place) };
+  return { text, detail: toReasoningDetail({ type: "thinking", text, signature }, position) };
 }
 
 /** One string, which every upstream accepts, unless that loses a cache marker or the position of reasoning. */
-function toContent(said: ContentPart[], hasCalls: boolean, hasPlaces: boolean): ChatMessage["content"] {
-  if (said.length === 0) return hasCalls ? null : "";
-  return hasPlaces ? plainContent(said) : plainText(said);
+function toContent(
+  textParts: ContentPart[],
+  hasCalls: boolean,
+  hasPositions: boolean,
+): ChatMessage["content"] {
+  if (textParts.length === 0) return hasCalls ? null : "";
+  return hasPositions ? plainContent(textParts) : plainText(textParts);
 }

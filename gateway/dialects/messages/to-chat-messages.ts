@@ -28,7 +28,7 @@ export function toChatMessages(body: Record<string, unknown>, unavailable: reado
     else if (turns.length === 0) for (const part of toSystemParts(blocks)) system.push(part);
     else addTurn(turns, "user", blocks.flatMap(toNote));
   }
-  if (unavailable.length > 0) system.push({ type: "text", text: sayUnavailable(unavailable) });
+  if (unavailable.length > 0) system.push({ type: "text", text: noteUnavailable(unavailable) });
   return [
     ...(system.length > 0 ? [{ role: "system" as const, content: plainText(system) }] : []),
     ...turns.flatMap(({ role, blocks }) =>
@@ -69,16 +69,17 @@ function toNote(block: Block): Block[] {
 }
 
 /** Otherwise the model would invent results: Claude Code sends requests whose only tool is web search. */
-function sayUnavailable(names: readonly string[]): string {
-  return `You cannot use ${names.join(", ")}: it is not available with this model. Where the task needs it, say that you could not do it; do not make up results.`;
+function noteUnavailable(names: readonly string[]): string {
+  return `These tools are not available with this model: ${names.join(", ")}. If the task needs one, say that you could not do it. Do not invent results.`;
 }
 
 /** Converts a user turn: tool results, which must directly follow the calls, then the user's content. */
 function toUserMessages(blocks: Block[]): ChatMessage[] {
   const results = blocks.filter(({ type }) => type === "tool_result");
   const parts = blocks.filter(({ type }) => type !== "tool_result").flatMap(toContentParts);
-  const said: ChatMessage[] = parts.length > 0 ? [{ role: "user", content: plainContent(parts) }] : [];
-  return [...results.map(toToolMessage), ...said];
+  const userMessages: ChatMessage[] =
+    parts.length > 0 ? [{ role: "user", content: plainContent(parts) }] : [];
+  return [...results.map(toToolMessage), ...userMessages];
 }
 
 /** Converts a tool result. https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls */

@@ -13,7 +13,10 @@ import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   if (body["max_tokens"] === 0) {
-    throw unsupported("max_tokens", "Only Anthropic's own cache can be filled without an answer.");
+    throw unsupported(
+      "max_tokens",
+      "Only Anthropic's cache can be filled without a response. Use a value of at least 1.",
+    );
   }
   const { unavailable, ...tools } = toChatTools(body);
   const request = {
@@ -53,8 +56,8 @@ function toUser(metadata: unknown): string | undefined {
  */
 function toReasoningEffort(body: Record<string, unknown>): string | undefined {
   const thinking = ifGiven(body["thinking"], "thinking", expectObject) ?? {};
-  const { effort: asked } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
-  const effort = ifGiven(asked, "output_config.effort", expectString);
+  const { effort: requestedEffort } = ifGiven(body["output_config"], "output_config", expectObject) ?? {};
+  const effort = ifGiven(requestedEffort, "output_config.effort", expectString);
   if (effort !== undefined && !efforts.includes(effort)) {
     throw invalidValue("output_config.effort", `must be one of ${efforts.join(", ")}`);
   }
@@ -73,8 +76,7 @@ function toReasoningEffort(body: Record<string, unknown>): string | undefined {
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 /**
- * Boundaries between the budgets of Claude Code (4,000, 10,000 and 31,999) and those that Google derives from OpenAI's
- * efforts (1,024, 8,192 and 24,576).
+ * Between the budgets of Claude Code (4,000, 10,000 and 31,999) and Google's of OpenAI's efforts (1,024, 8,192 and 24,576).
  */
 function toEffort(budget: unknown): string | undefined {
   if (budget === undefined || budget === null) return undefined;
@@ -93,7 +95,7 @@ function toResponseFormat(body: Record<string, unknown>): object | undefined {
   const format = ifGiven(isOld ? body["output_format"] : given, param, expectObject);
   if (format === undefined) return undefined;
   if (expectString(format["type"], `${param}.type`) !== "json_schema") {
-    throw unsupported(`${param}.type`, "Only json_schema is known.");
+    throw unsupported(`${param}.type`, "Only json_schema is supported.");
   }
   const schema = expectObject(format["schema"], `${param}.schema`);
   return { type: "json_schema", json_schema: { name: "answer", schema, strict: isStrict(schema) } };

@@ -22,7 +22,7 @@ export function toContentParts(block: Block): ContentPart[] {
       if (text !== null) return text === "" ? [] : [withMarker({ type: "text", text }, block)];
       throw unsupported(
         param,
-        `Blocks of the type ${type.slice(0, 64)} are for Anthropic's own models only.`,
+        `Content blocks of type ${type.slice(0, 64)} work only with Anthropic's models.`,
       );
     }
   }

@@ -68,6 +68,6 @@ function readSource(value: unknown, param: string): Source {
 
 function sourceError({ type }: Source, param: string): Error {
   if (type === "file")
-    return unsupported(param, "Files kept by Anthropic are there only; send the file itself.");
-  return invalidValue(`${param}.type`, "must be one of base64, url or, for documents, text and content");
+    return unsupported(param, "Files stored by Anthropic are available only there. Send the file itself.");
+  return invalidValue(`${param}.type`, "must be base64, url or, for documents, text or content");
 }

@@ -5,11 +5,11 @@
  */
 export function toStopReason(
   finishReason: unknown,
-  said: { hasCalls: boolean; isRefusal: boolean },
+  outcome: { hasCalls: boolean; isRefusal: boolean },
 ): StopReason {
   if (finishReason === "length") return "max_tokens";
-  if (finishReason === "content_filter" || said.isRefusal) return "refusal";
-  return said.hasCalls ? "tool_use" : "end_turn";
+  if (finishReason === "content_filter" || outcome.isRefusal) return "refusal";
+  return outcome.hasCalls ? "tool_use" : "end_turn";
 }
 
 export type StopReason = "end_turn" | "max_tokens" | "tool_use" | "refusal";

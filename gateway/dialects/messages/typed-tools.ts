@@ -22,9 +22,9 @@ export type TypedTool = { description: string; parameters: object };
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/bash-tool */
 const bash: TypedTool = {
   description:
-    "Runs a command in a bash session that lasts: its working directory, its variables and its files are there for the next command.",
+    "Runs a command in a persistent bash session: the working directory, variables and files stay available for the next command.",
   parameters: toSchema([], {
-    command: text("The command to run. Needed unless the session is restarted."),
+    command: text("The command to run. Required unless the session is restarted."),
     restart: { type: "boolean", description: "Whether to restart the session instead." },
   }),
 };
@@ -33,18 +33,18 @@ const bash: TypedTool = {
 function textEditor(date: number): TypedTool {
   const isOld = date < 20250429;
   const commands = ["view", "create", "str_replace", "insert", ...(isOld ? ["undo_edit"] : [])];
-  const inserted = "The text that insert puts in.";
+  const inserted = "The text to insert.";
   return {
     description:
-      "Views, creates and edits text files. str_replace replaces a text that must occur in the file exactly once, white space included." +
-      (isOld ? " undo_edit takes back the last edit of the file." : ""),
+      "Views, creates and edits text files. str_replace replaces a text that must occur exactly once in the file, including whitespace." +
+      (isOld ? " undo_edit reverts the last edit of the file." : ""),
     parameters: toSchema(["command", "path"], {
       command: { type: "string", enum: commands },
       path: text("The file, or for view the directory."),
       view_range: range,
-      file_text: text("What create writes into the file."),
-      old_str: text("The text that str_replace replaces."),
-      new_str: text(`The text that str_replace puts in its place.${isOld ? ` ${inserted}` : ""}`),
+      file_text: text("The content that create writes to the file."),
+      old_str: text("The text to replace."),
+      new_str: text(`The replacement text.${isOld ? ` ${inserted}` : ""}`),
       insert_line: line,
       ...(!isOld && { insert_text: text(inserted) }),
     }),
@@ -54,29 +54,29 @@ function textEditor(date: number): TypedTool {
 const range = {
   type: "array",
   items: { type: "integer" },
-  description: "The first and the last line that view shows, counted from 1; -1 is the end of the file.",
+  description: "The first and the last line to view, counted from 1. -1 is the end of the file.",
 };
 
 const line = {
   type: "integer",
-  description: "The line after which insert puts its text; 0 is the beginning of the file.",
+  description: "The line after which to insert the text. 0 is the start of the file.",
 };
 
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/memory-tool */
 const memory: TypedTool = {
   description:
-    "Keeps what is worth remembering in files under /memories, across conversations. Look there before you begin a task.",
+    "Keeps notes worth remembering in files under /memories, across conversations. Look there before you start a task.",
   parameters: toSchema(["command"], {
     command: { type: "string", enum: ["view", "create", "str_replace", "insert", "delete", "rename"] },
-    path: text("The file or the directory. Needed for all but rename."),
+    path: text("The file or directory. Required for all commands except rename."),
     view_range: range,
-    file_text: text("What create writes into the file."),
-    old_str: text("The text that str_replace replaces."),
-    new_str: text("The text that str_replace puts in its place."),
+    file_text: text("The content that create writes to the file."),
+    old_str: text("The text to replace."),
+    new_str: text("The replacement text."),
     insert_line: line,
-    insert_text: text("The text that insert puts in."),
-    old_path: text("What rename renames."),
-    new_path: text("What rename calls it."),
+    insert_text: text("The text to insert."),
+    old_path: text("The path to rename."),
+    new_path: text("The new path."),
   }),
 };
 

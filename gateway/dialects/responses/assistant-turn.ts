@@ -2,7 +2,7 @@ import type { ChatMessage, ReasoningDetail, ToolCall } from "../../wire/chat-com
 import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { openReasoning } from "./sealed-reasoning.ts";
-import { joinTexts, toSaid } from "./to-chat-content.ts";
+import { joinTexts, toTextAndRefusal } from "./to-chat-content.ts";
 
 /** Collects a model's text, reasoning and calls, item by item, for one assistant message. */
 export class AssistantTurn {
@@ -15,8 +15,8 @@ export class AssistantTurn {
   #places = new Set<number>();
   #calls: ToolCall[] = [];
 
-  say(content: unknown, param: string): void {
-    const { text, refusal } = toSaid(content, param);
+  addText(content: unknown, param: string): void {
+    const { text, refusal } = toTextAndRefusal(content, param);
     if (text !== "") this.#texts.push(text);
     if (refusal !== "") this.#refusals.push(refusal);
   }

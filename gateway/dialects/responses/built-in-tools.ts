@@ -24,12 +24,12 @@ export type BuiltInType = (typeof builtInTypes)[number];
 export const builtInTools: Record<BuiltInType, BuiltInTool> = {
   // https://platform.openai.com/docs/guides/tools-local-shell
   local_shell: {
-    description: "Runs a command on the user's machine and returns what it prints.",
+    description: "Runs a command on the user's machine and returns its output.",
     parameters: objectSchema(
       {
         command: { type: "array", items: { type: "string" }, description: "The program and its arguments." },
-        working_directory: { type: "string", description: "Where to run it." },
-        timeout_ms: { type: "integer", description: "How long it may take, in milliseconds." },
+        working_directory: { type: "string", description: "The working directory." },
+        timeout_ms: { type: "integer", description: "The timeout in milliseconds." },
       },
       ["command"],
     ),
@@ -54,16 +54,16 @@ export const builtInTools: Record<BuiltInType, BuiltInTool> = {
 
   // https://platform.openai.com/docs/guides/tools-shell
   shell: {
-    description: "Runs shell commands on the user's machine and returns what they print.",
+    description: "Runs shell commands on the user's machine and returns their output.",
     parameters: objectSchema(
       {
         commands: {
           type: "array",
           items: { type: "string" },
-          description: "Commands that do not need each other.",
+          description: "Independent commands.",
         },
-        timeout_ms: { type: "integer", description: "How long they may take, in milliseconds." },
-        max_output_length: { type: "integer", description: "The most characters of output to return." },
+        timeout_ms: { type: "integer", description: "The timeout in milliseconds." },
+        max_output_length: { type: "integer", description: "The maximum number of output characters." },
       },
       ["commands"],
     ),
@@ -85,7 +85,7 @@ export const builtInTools: Record<BuiltInType, BuiltInTool> = {
 
   // https://platform.openai.com/docs/guides/tools-apply-patch
   apply_patch: {
-    description: "Creates, changes or deletes one file of the user's.",
+    description: "Creates, changes or deletes one of the user's files.",
     parameters: objectSchema(
       {
         type: { type: "string", enum: ["create_file", "update_file", "delete_file"] },
@@ -93,7 +93,7 @@ export const builtInTools: Record<BuiltInType, BuiltInTool> = {
         diff: {
           type: "string",
           description:
-            "The change in the V4A diff format: lines that begin with a space, + or -, after an @@ line that says where. For create_file, + lines only. Not for delete_file.",
+            "The change in the V4A diff format: lines that start with a space, + or -, after an @@ line with the location. For create_file, + lines only. Not for delete_file.",
         },
       },
       ["type", "path"],
@@ -118,7 +118,7 @@ export const builtInTools: Record<BuiltInType, BuiltInTool> = {
 
   // https://platform.openai.com/docs/guides/tools-tool-search
   tool_search: {
-    description: "Finds further tools, which can be called from then on.",
+    description: "Finds further tools, which can be called afterwards.",
     parameters: objectSchema({ query: { type: "string" } }, ["query"]),
     callType: "tool_search_call",
     idPrefix: "tsc",

@@ -9,7 +9,7 @@ export class EventLog {
   }
 
   /** Returns the events since the last call. */
-  take(): string {
+  drain(): string {
     const text = this.#text;
     this.#text = "";
     return text;
@@ -17,6 +17,6 @@ export class EventLog {
 }
 
 /** An item's position in the answer, as all its events repeat it. */
-export type ItemPlace = { item_id: string; output_index: number };
+export type ItemPosition = { item_id: string; output_index: number };
 
 export type ItemStatus = "completed" | "incomplete";

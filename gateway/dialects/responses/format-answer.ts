@@ -5,7 +5,7 @@ import { formatCall, formatMessage, formatPart, formatReasoning, idPrefixOf } fr
 import { formatLogprobs } from "./format-logprobs.ts";
 import { formatResponse, idSuffix, incompleteReasonOf } from "./format-response.ts";
 import { includes } from "./includes.ts";
-import { readSaid } from "./read-said.ts";
+import { readChoiceContent } from "./read-choice-content.ts";
 import { ToolTable } from "./tool-table.ts";
 
 /** Formats a whole answer. A response has one choice, so further ones are dropped. */
@@ -18,7 +18,7 @@ export function formatAnswer(
   const choice = choices.find(({ index }) => index === 0) ?? choices[0];
   const incompleteReason = incompleteReasonOf(choice?.finish_reason ?? null);
   const status = incompleteReason === null ? "completed" : "incomplete";
-  const { thoughts, details, text, refusal, calls } = readSaid(choice?.message ?? {});
+  const { thoughts, details, text, refusal, calls } = readChoiceContent(choice?.message ?? {});
   const output: object[] = [];
   const nextId = (prefix: string) => `${prefix}_${idSuffix(envelope.id)}_${output.length}`;
 

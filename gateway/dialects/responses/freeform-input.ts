@@ -23,10 +23,10 @@ export class FreeformInput {
   /**
    * Returns the whole text, and the part that `push` has not returned. A truncated answer leaves the beginning of one.
    */
-  finish(): { text: string; unsaid: string } {
-    const unsaid =
+  finish(): { text: string; remaining: string } {
+    const remaining =
       this.#state === "before" || this.#state === "unknown" ? parseInput(this.#rest) : this.#half;
-    return { text: this.#read + unsaid, unsaid };
+    return { text: this.#read + remaining, remaining };
   }
 
   #begin(): void {
@@ -64,9 +64,9 @@ export class FreeformInput {
     this.#rest = this.#state === "after" ? "" : this.#rest.slice(at);
     const isHalf = this.#state === "within" && /[\ud800-\udbff]$/.test(text);
     this.#half = isHalf ? text.slice(-1) : "";
-    const said = isHalf ? text.slice(0, -1) : text;
-    this.#read += said;
-    return said;
+    const complete = isHalf ? text.slice(0, -1) : text;
+    this.#read += complete;
+    return complete;
   }
 }
 

@@ -1,22 +1,22 @@
-import { type EventLog, type ItemPlace, type ItemStatus } from "./event-log.ts";
+import { type EventLog, type ItemPosition, type ItemStatus } from "./event-log.ts";
 import { formatMessage, formatPart, type PartKind } from "./format-items.ts";
 
 /** A message of a stream, written part by part. */
 export class MessageItem {
   readonly #events: EventLog;
-  readonly #place: ItemPlace;
+  readonly #position: ItemPosition;
   /** The finished parts. */
   readonly #content: object[] = [];
   #part: { kind: PartKind; text: string; logprobs: object[] } | null = null;
 
-  constructor(events: EventLog, place: ItemPlace) {
+  constructor(events: EventLog, position: ItemPosition) {
     this.#events = events;
-    this.#place = place;
-    const item = formatMessage(place.item_id, "in_progress", []);
-    events.emit("response.output_item.added", { output_index: place.output_index, item });
+    this.#position = position;
+    const item = formatMessage(position.item_id, "in_progress", []);
+    events.emit("response.output_item.added", { output_index: position.output_index, item });
   }
 
-  say(kind: PartKind, delta: string, logprobs: readonly object[]): void {
+  addDelta(kind: PartKind, delta: string, logprobs: readonly object[]): void {
     if (this.#part?.kind !== kind) this.#endPart();
     this.#part ??= this.#beginPart(kind);
     const part = this.#part;
@@ -28,7 +28,7 @@ export class MessageItem {
   /** Returns the item. */
   end(status: ItemStatus): object {
     this.#endPart();
-    const { item_id: id, output_index } = this.#place;
+    const { item_id: id, output_index } = this.#position;
     const item = formatMessage(id, status, this.#content);
     this.#events.emit("response.output_item.done", { output_index, item });
     return item;
@@ -50,6 +50,6 @@ export class MessageItem {
   }
 
   #emit(type: string, members: object): void {
-    this.#events.emit(type, { ...this.#place, content_index: this.#content.length, ...members });
+    this.#events.emit(type, { ...this.#position, content_index: this.#content.length, ...members });
   }
 }

@@ -26,8 +26,7 @@ export const nativeResponses: NativeDialect = {
   createReader: (_request, slug, meter) => new NamedEventReader(new ResponseEvents(slug), meter),
 };
 
-const noBackground =
-  "The gateway cannot be asked for a response later: leave it out, or ask for a stream with `stream`.";
+const noBackground = "The gateway does not support background responses. Remove it, or set `stream`.";
 
 export class ResponseEvents implements EventForm {
   readonly eventNames = new Set([
@@ -100,9 +99,10 @@ function toUpstreamError(error: unknown): GatewayError {
   });
 }
 
-const unexplained = "The model's provider reported an error in the middle of its answer.";
+const unexplained = "The provider reported an error mid-stream.";
 
 function badForm(): GatewayError {
-  const message = "The answer of the model's provider was not in OpenAI's form.";
+  const message =
+    "The provider's response was not in OpenAI's format. Retry the request, and check the provider if the error persists.";
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }

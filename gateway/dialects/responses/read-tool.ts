@@ -75,7 +75,7 @@ function readCustom(
       : "";
   const input = {
     type: "string",
-    description: `What the tool takes, as it is: plain text, not JSON.${rule}`,
+    description: `The tool's input: plain text, not JSON.${rule}`,
   };
   return {
     shown: { type: "custom", name, ...(description !== undefined && { description }), format },
@@ -112,7 +112,7 @@ function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
   const namespace = expectString(tool["name"], `${param}.name`);
   // Each of its tools repeats the name.
   if (namespace === "" || namespace.length > namespaceLengthMax) {
-    throw invalidValue(`${param}.name`, `must have 1 to ${namespaceLengthMax} characters`);
+    throw invalidValue(`${param}.name`, `must have between 1 and ${namespaceLengthMax} characters`);
   }
   const about = ifGiven(tool["description"], `${param}.description`, expectString) ?? "";
   const members = expectArray(tool["tools"], `${param}.tools`).map((value, index) => {
@@ -120,7 +120,7 @@ function readNamespace(tool: Record<string, unknown>, param: string): ReadTool {
     const member = expectObject(value, at);
     const { type } = member;
     if (type === "function" || type === "custom") return readCallable(member, type, at, namespace);
-    throw unsupported(`${at}.type`, "A namespace holds functions and custom tools.");
+    throw unsupported(`${at}.type`, "A namespace can contain only functions and custom tools.");
   });
   const definitions = members.flatMap((member) => member.definitions);
   const [first] = definitions;
@@ -159,6 +159,7 @@ const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {
   const name = expectString(value, param);
-  if (!/^[\w-]{1,128}$/.test(name)) throw invalidValue(param, "must be 1 to 128 letters, digits, _ and -");
+  if (!/^[\w-]{1,128}$/.test(name))
+    throw invalidValue(param, "must have between 1 and 128 letters, digits, _ and -");
   return name;
 }

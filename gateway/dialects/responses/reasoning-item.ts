@@ -1,18 +1,18 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
-import type { EventLog, ItemPlace } from "./event-log.ts";
+import type { EventLog, ItemPosition } from "./event-log.ts";
 import { formatReasoning } from "./format-items.ts";
 
 /** Reasoning in a stream, as the one part of a summary: every client shows and returns that. */
 export class ReasoningItem {
   readonly #events: EventLog;
-  readonly #place: ItemPlace;
+  readonly #position: ItemPosition;
   #thoughts = "";
 
-  constructor(events: EventLog, place: ItemPlace) {
+  constructor(events: EventLog, position: ItemPosition) {
     this.#events = events;
-    this.#place = place;
-    const item = formatReasoning(place.item_id, "", []);
-    events.emit("response.output_item.added", { output_index: place.output_index, item });
+    this.#position = position;
+    const item = formatReasoning(position.item_id, "", []);
+    events.emit("response.output_item.added", { output_index: position.output_index, item });
   }
 
   think(delta: string): void {
@@ -33,13 +33,13 @@ export class ReasoningItem {
       this.#emit("response.reasoning_summary_text.done", { text });
       this.#emit("response.reasoning_summary_part.done", { part: { type: "summary_text", text } });
     }
-    const { item_id: id, output_index } = this.#place;
+    const { item_id: id, output_index } = this.#position;
     const item = formatReasoning(id, text, details);
     this.#events.emit("response.output_item.done", { output_index, item });
     return item;
   }
 
   #emit(type: string, members: object): void {
-    this.#events.emit(type, { ...this.#place, summary_index: 0, ...members });
+    this.#events.emit(type, { ...this.#position, summary_index: 0, ...members });
   }
 }

@@ -3,13 +3,13 @@ import type { ChatUsage, ChunkChoice, FinishReason, ReasoningDetail } from "../.
 import type { AnswerEnvelope, DialectRequest, ShownError, StreamWriter } from "../dialect.ts";
 import { CallItem } from "./call-item.ts";
 import { echoRequest } from "./echo-request.ts";
-import { EventLog, type ItemPlace, type ItemStatus } from "./event-log.ts";
+import { EventLog, type ItemPosition, type ItemStatus } from "./event-log.ts";
 import type { PartKind } from "./format-items.ts";
 import { formatLogprobs } from "./format-logprobs.ts";
 import { formatResponse, idSuffix, incompleteReasonOf, type ResponseState } from "./format-response.ts";
 import { includes } from "./includes.ts";
 import { MessageItem } from "./message-item.ts";
-import { readSaid, type SaidCall } from "./read-said.ts";
+import { readChoiceContent, type ChoiceCall } from "./read-choice-content.ts";
 import { ReasoningItem } from "./reasoning-item.ts";
 import { ReasoningCollector } from "./sealed-reasoning.ts";
 import { ToolTable } from "./tool-table.ts";
@@ -57,14 +57,14 @@ export class ResponseStreamWriter implements StreamWriter {
   write({ index, delta, logprobs, finish_reason: finishReason }: ChunkChoice): string {
     if (index > 0) return "";
     this.#begin();
-    const { thoughts, details, text, refusal, calls } = readSaid(delta);
+    const { thoughts, details, text, refusal, calls } = readChoiceContent(delta);
     if (details.length > 0) this.#collect(details);
     if (thoughts !== "") this.#think(thoughts);
-    if (text !== "") this.#say("output_text", text, this.#wantsLogprobs ? formatLogprobs(logprobs) : []);
-    if (refusal !== "") this.#say("refusal", refusal, []);
+    if (text !== "") this.#addDelta("output_text", text, this.#wantsLogprobs ? formatLogprobs(logprobs) : []);
+    if (refusal !== "") this.#addDelta("refusal", refusal, []);
     for (const call of calls) this.#call(call);
     this.#finishReason = finishReason ?? this.#finishReason;
-    return this.#events.take();
+    return this.#events.drain();
   }
 
   finish(usage: ChatUsage | null): string {
@@ -80,7 +80,7 @@ export class ResponseStreamWriter implements StreamWriter {
       this.#output[index] = item;
     }
     this.#emitResponse(`response.${status}`, { status, output: this.#output, usage, incompleteReason });
-    return this.#events.take();
+    return this.#events.drain();
   }
 
   /**
@@ -98,7 +98,7 @@ export class ResponseStreamWriter implements StreamWriter {
       usage: null,
       error: { code: known, message },
     });
-    return this.#events.take();
+    return this.#events.drain();
   }
 
   #begin(): void {
@@ -119,22 +119,22 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#count(delta.length);
     if (!(this.#open instanceof ReasoningItem)) {
       this.#endOpen("completed");
-      this.#open = new ReasoningItem(this.#events, this.#placeOpen("rs"));
+      this.#open = new ReasoningItem(this.#events, this.#addOpenItem("rs"));
     }
     this.#open.think(delta);
   }
 
-  #say(kind: PartKind, delta: string, logprobs: readonly object[]): void {
+  #addDelta(kind: PartKind, delta: string, logprobs: readonly object[]): void {
     this.#count(logprobs.length === 0 ? delta.length : JSON.stringify(logprobs).length);
     if (!(this.#open instanceof MessageItem)) {
       this.#endOpen("completed");
-      this.#open = new MessageItem(this.#events, this.#placeOpen("msg"));
+      this.#open = new MessageItem(this.#events, this.#addOpenItem("msg"));
     }
-    this.#open.say(kind, delta, logprobs);
+    this.#open.addDelta(kind, delta, logprobs);
   }
 
   /** Some upstreams give all calls the same index. A new ID starts a new call. */
-  #call({ index, id, name, arguments: args }: SaidCall): void {
+  #call({ index, id, name, arguments: args }: ChoiceCall): void {
     let call = this.#calls.get(index);
     if (call === undefined || (id !== null && id !== call.callId && name !== null)) {
       this.#endOpen("completed");
@@ -149,7 +149,7 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#count(itemCharacters);
     const callId = id ?? `call_${idSuffix(this.#envelope.id)}_${this.#callsInOrder.length}`;
     const tool = this.#table.find(name);
-    const call = new CallItem({ events: this.#events, placeItem: this.#placeItem, tool, name, callId });
+    const call = new CallItem({ events: this.#events, addItem: this.#addItem, tool, name, callId });
     this.#callsInOrder.push(call);
     return call;
   }
@@ -158,26 +158,26 @@ export class ResponseStreamWriter implements StreamWriter {
     const open = this.#open;
     if (open === null) return;
     this.#output[this.#openIndex] =
-      open instanceof ReasoningItem ? open.end(this.#details?.take() ?? []) : open.end(status);
+      open instanceof ReasoningItem ? open.end(this.#details?.drain() ?? []) : open.end(status);
     this.#open = null;
   }
 
   /** Some upstreams send their calls' signatures after the reasoning. */
   #endThoughtsOfCalls(): void {
-    const details = this.#details?.take() ?? [];
+    const details = this.#details?.drain() ?? [];
     if (details.length === 0) return;
-    const place = this.#placeItem("rs");
-    this.#output[place.output_index] = new ReasoningItem(this.#events, place).end(details);
+    const position = this.#addItem("rs");
+    this.#output[position.output_index] = new ReasoningItem(this.#events, position).end(details);
   }
 
-  #placeOpen(idPrefix: string): ItemPlace {
+  #addOpenItem(idPrefix: string): ItemPosition {
     this.#count(itemCharacters);
-    const place = this.#placeItem(idPrefix);
-    this.#openIndex = place.output_index;
-    return place;
+    const position = this.#addItem(idPrefix);
+    this.#openIndex = position.output_index;
+    return position;
   }
 
-  readonly #placeItem = (idPrefix: string): ItemPlace => {
+  readonly #addItem = (idPrefix: string): ItemPosition => {
     const index = this.#itemCount++;
     return { item_id: `${idPrefix}_${idSuffix(this.#envelope.id)}_${index}`, output_index: index };
   };
@@ -191,7 +191,7 @@ export class ResponseStreamWriter implements StreamWriter {
     if (this.#characters <= this.#answerCharactersMax) return;
     throw new GatewayError(
       "upstream_error",
-      `The answer of the model's provider is longer than ${this.#answerCharactersMax} characters.`,
+      `The provider's response is longer than ${this.#answerCharactersMax} characters.`,
       { reason: "answer_too_long" },
     );
   }

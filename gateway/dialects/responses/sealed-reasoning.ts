@@ -38,7 +38,7 @@ export class ReasoningCollector {
   }
 
   /** Returns the details since the last call. */
-  take(): ReasoningDetail[] {
+  drain(): ReasoningDetail[] {
     const details = this.#details;
     this.#details = [];
     return details;

@@ -16,7 +16,7 @@ export function toChatContent(content: unknown, param: string): string | Content
 }
 
 /** Converts the content of an earlier assistant message. */
-export function toSaid(content: unknown, param: string): { text: string; refusal: string } {
+export function toTextAndRefusal(content: unknown, param: string): { text: string; refusal: string } {
   if (typeof content === "string") return { text: content, refusal: "" };
   let text = "";
   let refusal = "";
@@ -54,7 +54,7 @@ function toChatPart(value: unknown, param: string): ContentPart {
 function readText(part: Record<string, unknown>, param: string): string | null {
   const type = expectString(part["type"], `${param}.type`);
   // OpenAI's models write these to one another. Rejecting them would end a conversation that moved to another model.
-  if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable here.]";
+  if (type === "encrypted_content") return "[Encrypted by OpenAI, not readable by this model.]";
   return textTypes.has(type) ? expectString(part["text"], `${param}.text`) : null;
 }
 
@@ -80,10 +80,10 @@ function toFilePart(part: Record<string, unknown>, param: string): ContentPart {
 
 function refuseFileId(part: Record<string, unknown>, param: string): void {
   if (ifGiven(part["file_id"], `${param}.file_id`, expectString) === undefined) return;
-  throw unsupported(`${param}.file_id`, "The gateway keeps no files: send the file itself.");
+  throw unsupported(`${param}.file_id`, "The gateway does not store files. Send the file itself.");
 }
 
 function refuse(part: Record<string, unknown>, param: string): never {
   const type = String(part["type"]).slice(0, 64);
-  throw unsupported(`${param}.type`, `The model's provider takes no parts of the type ${type} here.`);
+  throw unsupported(`${param}.type`, `This provider does not accept parts of type ${type} here.`);
 }

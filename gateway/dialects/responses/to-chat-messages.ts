@@ -31,7 +31,7 @@ export function toChatMessages(body: Record<string, unknown>, table: ToolTable):
     messages.push(message);
   }
   turn.moveTo(messages);
-  if (messages.length === 0) throw invalidValue("input", "must say something");
+  if (messages.length === 0) throw invalidValue("input", "must have content");
   return messages;
 }
 
@@ -46,7 +46,7 @@ function addToTurn(
   const call = toToolCall(item, param, table);
   if (call) turn.call(call);
   else if (item["type"] === "reasoning") turn.think(item, param);
-  else if (isMessage(item) && item["role"] === "assistant") turn.say(item["content"], `${param}.content`);
+  else if (isMessage(item) && item["role"] === "assistant") turn.addText(item["content"], `${param}.content`);
   else return false;
   return true;
 }
@@ -64,7 +64,7 @@ function toMessage(item: Record<string, unknown>, param: string, table: ToolTabl
   if (withoutMeaningElsewhere.has(type)) return null;
   throw unsupported(
     param,
-    refusals.get(type) ?? `Items of the type ${type.slice(0, 64)} are not known here.`,
+    refusals.get(type) ?? `Items of type ${type.slice(0, 64)} are not supported for this provider.`,
   );
 }
 
@@ -104,13 +104,13 @@ const withoutMeaningElsewhere = new Set([
 const refusals = new Map([
   [
     "additional_tools",
-    "Codex sends its tools like this to models whose names it knows as OpenAI's newest, and only OpenAI's own API understands it. Choose another model, or connect this one under another name.",
+    "Codex sends its tools this way to names it knows as OpenAI's newest models, and only OpenAI's API supports it. Choose another model, or rename this one.",
   ],
-  ["item_reference", "The gateway keeps no responses: send the item itself, and `store: false`."],
-  ["compaction", "Only OpenAI can read this summary of the conversation."],
-  ["compaction_summary", "Only OpenAI can read this summary of the conversation."],
-  ["context_compaction", "Only OpenAI can read this summary of the conversation."],
-  ["compaction_trigger", "Only OpenAI's own API sums conversations up."],
-  ["computer_call", "The model's provider has no such tool."],
-  ["computer_call_output", "The model's provider has no such tool."],
+  ["item_reference", "The gateway does not store responses. Send the item itself, and `store: false`."],
+  ["compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
+  ["compaction_summary", "Only OpenAI can read this summary of the conversation. Send the original items."],
+  ["context_compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
+  ["compaction_trigger", "Only OpenAI's API can summarize conversations."],
+  ["computer_call", "This provider has no such tool."],
+  ["computer_call_output", "This provider has no such tool."],
 ]);

@@ -34,13 +34,13 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   };
 }
 
-const keepsNothing = "The gateway keeps no responses: send the whole conversation in `input`.";
+const keepsNothing = "The gateway does not store responses. Send the whole conversation in `input`.";
 
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNothing],
-  ["background", "The gateway keeps no responses that could be asked for later."],
-  ["prompt", "Templates are kept by OpenAI: send the prompt itself in `instructions` and `input`."],
+  ["background", "The gateway does not store responses, so it cannot return one later."],
+  ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 
 /** https://platform.openai.com/docs/guides/structured-outputs */

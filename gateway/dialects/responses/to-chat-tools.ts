@@ -39,7 +39,8 @@ function toToolChoice(value: unknown, table: ToolTable): Chosen {
     return { tools: allowed, choice: toMode(mode, "tool_choice.mode", allowed) };
   }
   const tool = findTool(choice, "tool_choice", table);
-  if (tool === undefined) throw unsupported("tool_choice", "This tool is run by OpenAI itself.");
+  if (tool === undefined)
+    throw unsupported("tool_choice", "OpenAI runs this tool itself, so it works only with OpenAI.");
   return { tools, choice: { type: "function", function: { name: tool.chatName } } };
 }
 
@@ -48,7 +49,7 @@ function toMode(mode: string, param: string, tools: readonly NamedTool[]): strin
     throw invalidValue(param, "must be none, auto, required or an object");
   }
   if (mode === "required" && tools.length === 0) {
-    throw invalidValue(param, "needs tools to choose from that are not run by OpenAI itself");
+    throw invalidValue(param, "needs tools to choose from that OpenAI does not run itself");
   }
   return mode;
 }

@@ -46,5 +46,5 @@ function describeFound(value: unknown, param: string, table: ToolTable): string 
   const names = expectArray(value, param).flatMap((tool, index) =>
     readTool(tool, `${param}[${index}]`).definitions.map((definition) => table.chatNameOf(definition)),
   );
-  return names.length === 0 ? "No tools were found." : `Can be called from now on: ${names.join(", ")}`;
+  return names.length === 0 ? "No tools were found." : `These tools can now be called: ${names.join(", ")}`;
 }

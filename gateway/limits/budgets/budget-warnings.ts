@@ -72,15 +72,15 @@ export class BudgetWarnings {
       await database.write(({ limitEvents }) => limitEvents.settle(event.id));
     } catch (error) {
       const { id, attempts } = event;
-      runtime.log.warn({ id, attempts, error }, "the webhook did not take a warning");
+      runtime.log.warn({ id, attempts, error }, "cannot deliver a warning to the webhook");
     }
   }
 }
 
 const messages: Record<LimitHolder, string> = {
-  key: "a part of an API key's budget is spent",
-  person: "a part of the budget of all API keys of a person is spent",
-  gateway: "a part of the budget of the whole gateway is spent",
+  key: "an API key has spent part of its budget",
+  person: "a user's API keys have spent part of their budget",
+  gateway: "the gateway has spent part of its budget",
 };
 
 /** Identifies a holder. A key is its ID alone, as in releases without other holders. */

@@ -141,7 +141,7 @@ export class Budgets {
 
   #check(holder: LimitHolder, budgets: readonly Budget[], ledger: Ledger | undefined): void {
     if (!ledger) {
-      const message = `What ${holderNames[holder]} has spent is being read. Try again in a moment.`;
+      const message = `Budget data for ${holderNames[holder]} is loading. Retry in a moment.`;
       throw new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
     }
     ledger.isInUse = true;
@@ -178,12 +178,11 @@ function spendingOf(
 }
 
 function budgetSpent(holder: LimitHolder, { period, amount: budget }: Budget, endsAt: number): GatewayError {
-  const amount = `$${toUsd(budget)} ${period === "total" ? "in total" : `per ${period}`}`;
+  const usd = toUsd(budget).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 9 });
+  const amount = `$${usd} ${period === "total" ? "in total" : `per ${period}`}`;
   const renewal =
-    period === "total"
-      ? ""
-      : ` It begins anew on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
-  const message = `The budget of ${holderNames[holder]} is spent: ${amount}.${renewal} Ask whoever gave you the key for more.`;
+    period === "total" ? "" : ` It resets on ${new Date(endsAt).toISOString().slice(0, 10)} at 00:00 UTC.`;
+  const message = `The budget for ${holderNames[holder]} is exceeded: ${amount}.${renewal} Ask the administrator for a higher budget.`;
   return new GatewayError("insufficient_quota", message, { limitedBy: holder, reason: reasons[period] });
 }
 

@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../usage/recording/segment.ts";
 import { addRateLimitHeaders } from "./rate-limit-headers.ts";
-import type { ExactPlace, HolderLimits, HolderUse } from "./holder-limits.ts";
+import type { ExactSlot, HolderLimits, HolderUse } from "./holder-limits.ts";
 import { GatewayError } from "../../errors.ts";
 
 type AdmissionOptions = {
@@ -21,7 +21,7 @@ export class Admission {
   #estimate = 0;
   #isTaken = false;
   #isOver = false;
-  #exact: ExactPlace | null = null;
+  #exact: ExactSlot | null = null;
   /** Each holder's use, from Valkey. Null without Valkey. */
   exactUse: HolderUse[] | null = null;
 
@@ -39,7 +39,7 @@ export class Admission {
    * @param estimate the estimated tokens
    * @param exact the reservation in Valkey, if any
    */
-  take(estimate: number, exact: ExactPlace | null = null): void {
+  reserve(estimate: number, exact: ExactSlot | null = null): void {
     this.#isTaken = true;
     this.#exact = exact;
     this.#estimate = estimate;
@@ -96,7 +96,7 @@ export class Admission {
 }
 
 /** A request that is running or queued. */
-export type Place = {
+export type QueueSlot = {
   readonly keyId: string;
   readonly start: () => void;
   /** Refuses a request that waited too long. */
@@ -119,7 +119,7 @@ type FairQueueOptions = {
 export class FairQueue {
   readonly #options: FairQueueOptions;
   /** By key. The first key is next. */
-  readonly #waiting = new Map<string, Place[]>();
+  readonly #waiting = new Map<string, QueueSlot[]>();
   #running = 0;
 
   constructor(options: FairQueueOptions) {
@@ -134,53 +134,53 @@ export class FairQueue {
   }
 
   /** Starts the request now, or when it is its turn. */
-  enter(place: Place): void {
+  enter(slot: QueueSlot): void {
     const { concurrentRequestsMax, queueWaitMsMax } = this.#options;
-    if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return this.#start(place);
-    place.state = "waiting";
-    place.timer = setTimeout(() => place.refuse(overCapacity()), queueWaitMsMax);
-    const queue = this.#waiting.get(place.keyId);
-    if (queue) queue.push(place);
-    else this.#waiting.set(place.keyId, [place]);
+    if (concurrentRequestsMax === 0 || this.#running < concurrentRequestsMax) return this.#start(slot);
+    slot.state = "waiting";
+    slot.timer = setTimeout(() => slot.refuse(overCapacity()), queueWaitMsMax);
+    const queue = this.#waiting.get(slot.keyId);
+    if (queue) queue.push(slot);
+    else this.#waiting.set(slot.keyId, [slot]);
   }
 
   /** Ends a running request, or removes a queued one. */
-  leave(place: Place): void {
-    const { state } = place;
-    place.state = "left";
-    clearTimeout(place.timer);
-    if (state === "waiting") this.#remove(place);
+  leave(slot: QueueSlot): void {
+    const { state } = slot;
+    slot.state = "left";
+    clearTimeout(slot.timer);
+    if (state === "waiting") this.#remove(slot);
     if (state !== "running") return;
     this.#running--;
     this.#startNext();
   }
 
-  #start(place: Place): void {
-    clearTimeout(place.timer);
+  #start(slot: QueueSlot): void {
+    clearTimeout(slot.timer);
     this.#running++;
-    place.state = "running";
-    place.start();
+    slot.state = "running";
+    slot.start();
   }
 
   #startNext(): void {
     const [next] = this.#waiting;
     if (!next) return;
     const [keyId, queue] = next;
-    const place = queue.shift();
+    const slot = queue.shift();
     // Moves the key to the end.
     this.#waiting.delete(keyId);
     if (queue.length > 0) this.#waiting.set(keyId, queue);
-    if (place) this.#start(place);
+    if (slot) this.#start(slot);
   }
 
-  #remove(place: Place): void {
-    const queue = this.#waiting.get(place.keyId) ?? [];
-    queue.splice(queue.indexOf(place), 1);
-    if (queue.length === 0) this.#waiting.delete(place.keyId);
+  #remove(slot: QueueSlot): void {
+    const queue = this.#waiting.get(slot.keyId) ?? [];
+    queue.splice(queue.indexOf(slot), 1);
+    if (queue.length === 0) this.#waiting.delete(slot.keyId);
   }
 }
 
 function overCapacity(): GatewayError {
-  const message = "The gateway has as many requests under way as it can take. Try again in a moment.";
+  const message = "The gateway is at capacity. Retry in a moment.";
   return new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
 }

@@ -47,7 +47,7 @@ export function checkLimits(limits: HolderLimits, tokens: number, now: number, s
 /** Throws for a request with more tokens than a minute allows: waiting does not help. */
 export function checkSize({ holder, tokensPerMinute }: HolderLimits, tokens: number): void {
   if (tokensPerMinute === 0 || tokens <= tokensPerMinute) return;
-  const message = `The request is too large for ${holderNames[holder]}: it has about ${tokens} input tokens, and the limit is ${tokensPerMinute} tokens per minute. Trying again will not help: send less, or ask for a higher limit.`;
+  const message = `The request is too large for ${holderNames[holder]}: about ${tokens} input tokens, with a limit of ${tokensPerMinute} tokens per minute. Send less, or ask for a higher limit.`;
   const details = { isFinal: true, limitedBy: holder, reason: reasons.tokens };
   throw new GatewayError("token_limit_exceeded", message, details);
 }
@@ -61,16 +61,16 @@ export function refusalOf(
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
   const details = { retryAfterSeconds, limitedBy: holder, reason: reasons[kind] };
   const reached = `Rate limit reached for ${holderNames[holder]}:`;
-  const again = `Try again in ${retryAfterSeconds} s.`;
+  const again = `Retry in ${retryAfterSeconds} s.`;
   if (kind === "concurrent") {
-    const message = `${reached} ${concurrentRequests} requests at the same time. Try again when one of them is over.`;
+    const message = `${reached} ${concurrentRequests} concurrent requests. Retry when one of them has finished.`;
     return new GatewayError("concurrency_limit_exceeded", message, details);
   }
   if (kind === "requests") {
     const message = `${reached} ${requestsPerMinute} requests per minute. ${again}`;
     return new GatewayError("rate_limit_exceeded", message, details);
   }
-  const message = `${reached} ${tokensPerMinute} tokens per minute, of which ${Math.round(usedTokens)} are used and about ${tokens} are asked for. ${again}`;
+  const message = `${reached} ${tokensPerMinute} tokens per minute (used ${Math.round(usedTokens)}, requested about ${tokens}). ${again}`;
   return new GatewayError("token_limit_exceeded", message, details);
 }
 
@@ -86,16 +86,16 @@ export type ExactCounts = {
   /** False while it may not know all running requests. */
   readonly knowsAll: boolean;
   /** Null without an answer. */
-  take(holders: readonly HolderLimits[], tokens: number): Promise<ExactTake | ExactRefusal | null>;
+  reserve(holders: readonly HolderLimits[], tokens: number): Promise<ExactReservation | ExactRefusal | null>;
   /** The reservation of a request that was admitted without being counted there. */
-  untold(holders: readonly HolderLimits[]): ExactPlace;
+  assumeAdmitted(holders: readonly HolderLimits[]): ExactSlot;
 };
 
 /** A holder's use of its per-minute limits, in all processes. */
 export type HolderUse = { requests: number; tokens: number };
 
 /** The reservation of an admitted request. It is ended once. */
-export type ExactPlace = {
+export type ExactSlot = {
   /** @param tokens the difference to the estimate */
   end(tokens: number): void;
   /** Gives back a request that never started. */
@@ -103,7 +103,7 @@ export type ExactPlace = {
 };
 
 /** The reservation, and each holder's use. */
-export type ExactTake = ExactPlace & { used: HolderUse[] };
+export type ExactReservation = ExactSlot & { used: HolderUse[] };
 
 /** Nothing was counted. */
 export type ExactRefusal = { used: HolderUse[]; error: GatewayError };

@@ -1,14 +1,14 @@
 import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
 import type { UsageRecord } from "../../usage/recording/segment.ts";
-import { Admission, FairQueue, type Place } from "./admission.ts";
+import { Admission, FairQueue, type QueueSlot } from "./admission.ts";
 import type { EnforcedLimits } from "../key-limits.ts";
 import { Meter } from "./meter.ts";
 import {
   checkLimits,
   checkSize,
   type ExactCounts,
-  type ExactPlace,
+  type ExactSlot,
   type HolderLimits,
 } from "./holder-limits.ts";
 
@@ -58,7 +58,7 @@ export class Limiter {
     const { now, budgets } = this.#options;
     const { key } = asking;
     const holders = this.#holdersOf(key);
-    const place: Place = {
+    const slot: QueueSlot = {
       keyId: key.id,
       start: () => startSafely(asking, start),
       refuse: (error) => asking.fail(error),
@@ -68,14 +68,14 @@ export class Limiter {
       holders,
       now,
       spend: (record) => budgets.spend(key, record),
-      isWaiting: () => place.state === "waiting",
-      leave: () => this.#queue.leave(place),
+      isWaiting: () => slot.state === "waiting",
+      leave: () => this.#queue.leave(slot),
     });
     asking.admitting(admission);
     const estimate = estimateTokens(bodyBytes);
     budgets.check(key);
     for (const limits of holders) checkSize(limits, estimate);
-    const counting = { asking, admission, holders, estimate, place };
+    const counting = { asking, admission, holders, estimate, slot };
     const { exact } = this.#options;
     if (exact?.isThere && holders.length > 0) {
       this.#queue.check(key.id);
@@ -83,29 +83,29 @@ export class Limiter {
     } else this.#count(counting);
   }
 
-  #count({ admission, holders, estimate, place }: Counting, exactPlace: ExactPlace | null = null): void {
+  #count({ admission, holders, estimate, slot }: Counting, exactSlot: ExactSlot | null = null): void {
     const { now, sharedBy, exact } = this.#options;
     // Valkey decides once it knows all requests.
-    if (!exactPlace || !exact?.knowsAll) {
+    if (!exactSlot || !exact?.knowsAll) {
       for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
     }
-    this.#queue.check(place.keyId);
-    admission.take(estimate, exactPlace ?? (holders.length > 0 ? exact?.untold(holders) : null));
-    this.#queue.enter(place);
+    this.#queue.check(slot.keyId);
+    admission.reserve(estimate, exactSlot ?? (holders.length > 0 ? exact?.assumeAdmitted(holders) : null));
+    this.#queue.enter(slot);
   }
 
-  async #countExactly(exact: Pick<ExactCounts, "take">, counting: Counting): Promise<void> {
+  async #countExactly(exact: Pick<ExactCounts, "reserve">, counting: Counting): Promise<void> {
     const { asking, admission, holders, estimate } = counting;
-    const answer = await exact.take(holders, estimate);
-    const exactPlace = answer && "undo" in answer ? answer : null;
+    const answer = await exact.reserve(holders, estimate);
+    const exactSlot = answer && "undo" in answer ? answer : null;
     // The client left meanwhile.
-    if (admission.isOver) return exactPlace?.undo();
+    if (admission.isOver) return exactSlot?.undo();
     admission.exactUse = answer && answer.used;
     if (answer && "error" in answer) return asking.fail(answer.error);
     try {
-      this.#count(counting, exactPlace);
+      this.#count(counting, exactSlot);
     } catch (error) {
-      exactPlace?.undo();
+      exactSlot?.undo();
       asking.fail(toGatewayError(error));
     }
   }
@@ -132,7 +132,7 @@ export class Limiter {
     this.#holders.clear();
     const second = Math.floor(this.#options.now() / 1000);
     for (const [id, meter] of this.#meters) {
-      if (meter.untoldFrom === null && meter.isIdle(second)) this.#meters.delete(id);
+      if (meter.unsharedFrom === null && meter.isIdle(second)) this.#meters.delete(id);
     }
   }
 
@@ -190,7 +190,7 @@ type Counting = {
   admission: Admission;
   holders: readonly HolderLimits[];
   estimate: number;
-  place: Place;
+  slot: QueueSlot;
 };
 
 /** A queued request has no caller that would catch its error. */

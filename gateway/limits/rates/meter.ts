@@ -7,7 +7,7 @@ export class Meter {
   /** Running requests, in this process. */
   concurrent = 0;
   /** The first second whose use other processes do not know. Null when they know all. */
-  untoldFrom: number | null = null;
+  unsharedFrom: number | null = null;
 
   addRequest(second: number, tokens: number): void {
     this.requests.add(second, 1);
@@ -37,6 +37,6 @@ export class Meter {
   }
 
   #changed(at: number): void {
-    if (this.untoldFrom === null || at < this.untoldFrom) this.untoldFrom = at;
+    if (this.unsharedFrom === null || at < this.unsharedFrom) this.unsharedFrom = at;
   }
 }

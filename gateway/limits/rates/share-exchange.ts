@@ -19,7 +19,7 @@ type ShareExchangeOptions = {
 export class ShareExchange {
   readonly #options: ShareExchangeOptions;
   /** Meters whose full minute was read from the others. */
-  readonly #heard = new WeakSet<Meter>();
+  readonly #received = new WeakSet<Meter>();
   /** Other processes that used anything in the minute before the last count. */
   #others = 0;
   #countedIn = 0;
@@ -50,8 +50,8 @@ export class ShareExchange {
       return;
     }
     const second = Math.floor(now() / 1000);
-    await this.#tell(second);
-    await this.#hear(second);
+    await this.#publish(second);
+    await this.#receive(second);
     this.#heardAt = startedAt;
     if (second < this.#nextPruneAt) return;
     this.#nextPruneAt = second + secondsPerMinute;
@@ -60,15 +60,15 @@ export class ShareExchange {
     );
   }
 
-  async #tell(second: number): Promise<void> {
+  async #publish(second: number): Promise<void> {
     const { meters, processId, database } = this.#options;
-    const told: { meter: Meter; from: number }[] = [];
+    const shared: { meter: Meter; from: number }[] = [];
     const uses: LimitUseRow[] = [];
     for (const [subjectId, meter] of meters) {
-      if (meter.untoldFrom === null) continue;
-      const from = Math.max(meter.untoldFrom, second - secondsPerMinute + 1);
-      told.push({ meter, from });
-      meter.untoldFrom = null;
+      if (meter.unsharedFrom === null) continue;
+      const from = Math.max(meter.unsharedFrom, second - secondsPerMinute + 1);
+      shared.push({ meter, from });
+      meter.unsharedFrom = null;
       for (let at = from; at <= second; at++) {
         const [requests, tokens] = [meter.requests.ownAt(at), Math.round(meter.tokens.ownAt(at))];
         uses.push({ processId, subjectId, second: at, requests, tokens });
@@ -78,14 +78,14 @@ export class ShareExchange {
     try {
       await database.write(({ limitUses }) => limitUses.put(uses));
     } catch (error) {
-      for (const { meter, from } of told) meter.untoldFrom = Math.min(meter.untoldFrom ?? from, from);
+      for (const { meter, from } of shared) meter.unsharedFrom = Math.min(meter.unsharedFrom ?? from, from);
       throw error;
     }
   }
 
-  async #hear(second: number): Promise<void> {
+  async #receive(second: number): Promise<void> {
     const { meters, processId, database } = this.#options;
-    const fresh = [...meters].filter(([, meter]) => !this.#heard.has(meter)).slice(0, freshMax);
+    const fresh = [...meters].filter(([, meter]) => !this.#received.has(meter)).slice(0, freshMax);
     const freshIds = fresh.map(([id]) => id);
     const minuteFrom = second - secondsPerMinute + 1;
     // Once a second is enough.
@@ -104,14 +104,13 @@ export class ShareExchange {
       meter?.requests.setOthers(second, at, requests);
       meter?.tokens.setOthers(second, at, tokens);
     }
-    for (const [, meter] of fresh) this.#heard.add(meter);
+    for (const [, meter] of fresh) this.#received.add(meter);
     this.#readFrom = second - lateSeconds;
     if (again) this.#rereadBefore = again.from;
   }
 
   /**
-   * An old second changes when tokens are given back or a process publishes late. A run reads only a part: with 3,000
-   * keys and two other processes, MariaDB needs 2.3 s for the whole minute and 0.15 s for 8 seconds.
+   * An old second changes when tokens are given back or a process publishes late. A run reads only a part. With 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
    */
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {
     // No other process can have changed anything.

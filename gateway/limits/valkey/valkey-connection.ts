@@ -20,7 +20,7 @@ export class ValkeyConnection {
   readonly #options: ValkeyConnectionOptions;
   readonly #client: Redis;
   /** In the order of sending, which is the order of the answers. */
-  readonly #asked = new Set<Asked>();
+  readonly #pending = new Set<PendingCommand>();
   #isThere: boolean | null = null;
   #watch: NodeJS.Timeout | undefined;
   readonly #start: NodeJS.Timeout;
@@ -44,7 +44,7 @@ export class ValkeyConnection {
     this.#client.on("ready", () => void this.#greet());
     this.#client.on("error", (error: Error) => this.#lose(error.message));
     this.#client.on("close", () => this.#lose("the connection was closed"));
-    this.#start = setTimeout(() => this.#isThere ?? this.#lose(`no answer in ${startMs} ms`), startMs);
+    this.#start = setTimeout(() => this.#isThere ?? this.#lose(`no answer within ${startMs} ms`), startMs);
   }
 
   get isThere(): boolean {
@@ -57,7 +57,7 @@ export class ValkeyConnection {
   }
 
   /** Null without an answer. */
-  ask<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
+  run<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
     if (this.#isThere !== true) return Promise.resolve(null);
     return this.#send(send);
   }
@@ -79,15 +79,15 @@ export class ValkeyConnection {
 
   #send<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
     return new Promise((resolve) => {
-      const asked = { at: performance.now(), noAnswer: () => resolve(null) };
-      this.#asked.add(asked);
+      const pending = { at: performance.now(), noAnswer: () => resolve(null) };
+      this.#pending.add(pending);
       this.#watch ??= setTimeout(() => this.#look(), this.#options.timeoutMs);
       send(this.#client).then(
         (answer) => {
-          if (this.#asked.delete(asked)) resolve(answer);
+          if (this.#pending.delete(pending)) resolve(answer);
         },
         (error: Error) => {
-          if (this.#asked.has(asked)) this.#lose(error.message);
+          if (this.#pending.has(pending)) this.#lose(error.message);
         },
       );
     });
@@ -96,7 +96,7 @@ export class ValkeyConnection {
   async #greet(): Promise<void> {
     const { greet, came, log } = this.#options;
     if ((await this.#send((client) => greet(client))) === null) return;
-    if (this.#isThere === false) log.info("Valkey is back: limits are counted there again");
+    if (this.#isThere === false) log.info("Valkey is available again: limits are counted there");
     this.#isThere = true;
     came();
     this.#firstAttemptOver();
@@ -106,11 +106,11 @@ export class ValkeyConnection {
   #look(): void {
     setImmediate(() => {
       this.#watch = undefined;
-      const [oldest] = this.#asked;
+      const [oldest] = this.#pending;
       if (!oldest) return;
       const leftMs = oldest.at + this.#options.timeoutMs - performance.now();
       if (leftMs > 0) this.#watch = setTimeout(() => this.#look(), leftMs);
-      else this.#lose(`no answer in ${this.#options.timeoutMs} ms`);
+      else this.#lose(`no answer within ${this.#options.timeoutMs} ms`);
     });
   }
 
@@ -118,7 +118,7 @@ export class ValkeyConnection {
     const { log } = this.#options;
     const isConnected = this.#client.status === "ready";
     if (this.#isThere !== false) {
-      log.warn({ reason }, "Valkey is away: each process keeps limits as it would without it");
+      log.warn({ reason }, "Valkey is unavailable: each process enforces limits itself");
     }
     this.#isThere = false;
     this.#settleAll();
@@ -127,13 +127,13 @@ export class ValkeyConnection {
   }
 
   #settleAll(): void {
-    const asked = [...this.#asked];
-    this.#asked.clear();
-    for (const { noAnswer } of asked) noAnswer();
+    const pending = [...this.#pending];
+    this.#pending.clear();
+    for (const { noAnswer } of pending) noAnswer();
   }
 }
 
-type Asked = { at: number; noAnswer: () => void };
+type PendingCommand = { at: number; noAnswer: () => void };
 
 const reconnectWaitMs = 500;
 const connectTimeoutMs = 1_000;

@@ -5,9 +5,9 @@ import type { Redis } from "ioredis";
 import type { Log } from "../../log.ts";
 import type { Meter } from "../rates/meter.ts";
 import {
-  type ExactPlace,
+  type ExactSlot,
   type ExactRefusal,
-  type ExactTake,
+  type ExactReservation,
   type HolderLimits,
   type LimitKind,
   refusalOf,
@@ -46,7 +46,7 @@ export class ValkeyLimits {
       timeoutMs,
       log,
       greet: (client) => this.#begin(client),
-      came: () => this.#tellWhatIsUnderWay(),
+      came: () => this.#publishOpenRequests(),
     });
     this.#beat = setInterval(() => void this.#keepSession(), beatIntervalMs).unref();
   }
@@ -66,23 +66,26 @@ export class ValkeyLimits {
   }
 
   /** Null without an answer. */
-  async take(holders: readonly HolderLimits[], tokens: number): Promise<ExactTake | ExactRefusal | null> {
+  async reserve(
+    holders: readonly HolderLimits[],
+    tokens: number,
+  ): Promise<ExactReservation | ExactRefusal | null> {
     const limits = holders.flatMap((holder) => [
       holder.requestsPerMinute,
       holder.tokensPerMinute,
       holder.concurrentRequests,
     ]);
     const keys = keysOf(holders);
-    const answer = await this.#run(take, keys, [this.#session, sessionKey(""), tokens, ...limits]);
+    const answer = await this.#run(reserve, keys, [this.#session, sessionKey(""), tokens, ...limits]);
     if (answer === null) return null;
-    const [second, place, reason, waitMs, ...sums] = answer as TakeAnswer;
+    const [second, holderNumber, reason, waitMs, ...sums] = answer as ReserveAnswer;
     const used = holders.map((_, index) => ({
       requests: sums[index * 2] ?? 0,
       tokens: sums[index * 2 + 1] ?? 0,
     }));
-    const refusing = holders[place - 1];
+    const refusing = holders[holderNumber - 1];
     if (refusing) {
-      const usedTokens = used[place - 1]?.tokens ?? 0;
+      const usedTokens = used[holderNumber - 1]?.tokens ?? 0;
       return { used, error: refusalOf(refusing, reason, { tokens, usedTokens, waitMs }) };
     }
     const settle = (requests: number, more: number) => this.#settle(keys, second, requests, more);
@@ -93,7 +96,7 @@ export class ValkeyLimits {
    * The reservation of a request that was admitted without Valkey. It is reported if it still runs when Valkey returns,
    * so its end is reported too. Nothing is given back that was not reserved here.
    */
-  untold(holders: readonly HolderLimits[]): ExactPlace {
+  assumeAdmitted(holders: readonly HolderLimits[]): ExactSlot {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
     return { end: (more) => settle(Math.max(0, more)), undo: () => settle(0) };
   }
@@ -110,46 +113,52 @@ export class ValkeyLimits {
 
   #run(script: Script, keys: string[], values: (string | number)[]): Promise<unknown> {
     const now = this.#options.now?.() ?? "";
-    return this.#connection.ask((client) => client.evalsha(script.sha, keys.length, ...keys, now, ...values));
+    return this.#connection.run((client) => client.evalsha(script.sha, keys.length, ...keys, now, ...values));
   }
 
   /** The first report must be complete. */
   async #begin(client: Redis): Promise<true> {
     this.#session = this.#options.createSessionName();
     await Promise.all([
-      client.script("LOAD", take.text),
+      client.script("LOAD", reserve.text),
       client.script("LOAD", settleUse.text),
       client.set(sessionKey(this.#session), "1", "PX", sessionMs),
     ]);
     return true;
   }
 
-  #tellWhatIsUnderWay(): void {
+  #publishOpenRequests(): void {
     this.#knowsAllFrom = performance.now() + secondsPerMinute * 1_000;
     for (const [id, { concurrent }] of this.#options.meters) {
       if (concurrent === 0) continue;
-      const key = underWayKey(id);
-      void this.#connection.ask((client) => client.hset(key, this.#session, concurrent));
-      void this.#connection.ask((client) => client.expire(key, underWaySeconds));
+      const key = openRequestsKey(id);
+      void this.#connection.run((client) => client.hset(key, this.#session, concurrent));
+      void this.#connection.run((client) => client.expire(key, openRequestsTtlSeconds));
     }
   }
 
   /** A server without the session has lost the rest too. */
   async #keepSession(): Promise<void> {
     const isThere = this.isThere;
-    const before = await this.#connection.ask(async (client) => ({
+    const before = await this.#connection.run(async (client) => ({
       value: await client.set(sessionKey(this.#session), "1", "PX", sessionMs, "GET"),
     }));
-    if (isThere && before?.value === null) this.#connection.giveUp("it has forgotten what it counted");
+    if (isThere && before?.value === null) this.#connection.giveUp("the server lost its counts");
   }
 }
 
 type Script = { text: string; sha: string };
 
 /** The counted second, the index, kind and wait of the refusing holder, and each holder's use. */
-type TakeAnswer = [second: number, place: number, reason: LimitKind, waitMs: number, ...used: number[]];
+type ReserveAnswer = [
+  second: number,
+  holderNumber: number,
+  reason: LimitKind,
+  waitMs: number,
+  ...used: number[],
+];
 
-const take = readScript("take.lua");
+const reserve = readScript("reserve.lua");
 const settleUse = readScript("settle.lua");
 
 function readScript(name: string): Script {
@@ -160,12 +169,12 @@ function readScript(name: string): Script {
 
 // Valkey clusters choose the server by the braces, and a script's keys must be on one server.
 const minuteKey = (id: string) => `{model-gateway}:minute:${id}`;
-const underWayKey = (id: string) => `{model-gateway}:under-way:${id}`;
+const openRequestsKey = (id: string) => `{model-gateway}:under-way:${id}`;
 const keysOf = (holders: readonly HolderLimits[]) =>
-  holders.flatMap(({ id }) => [minuteKey(id), underWayKey(id)]);
+  holders.flatMap(({ id }) => [minuteKey(id), openRequestsKey(id)]);
 const sessionKey = (session: string) => `{model-gateway}:session:${session}`;
 
 const sessionMs = 10_000;
 const beatIntervalMs = 2_000;
 /** The same value as in the script. */
-const underWaySeconds = 86_400;
+const openRequestsTtlSeconds = 86_400;

@@ -42,7 +42,7 @@ export const anthropic: Provider = {
         messages: endpointAt(settings, "/messages", headers),
         "messages/count_tokens": endpointAt(settings, "/messages/count_tokens", headers),
       },
-      meantStatus,
+      effectiveStatus,
     };
   },
 };
@@ -62,7 +62,7 @@ const translation: ChatTranslation = {
 };
 
 /** Anthropic reports exhausted credit as an invalid request. */
-function meantStatus(status: number, body: unknown): number {
+function effectiveStatus(status: number, body: unknown): number {
   const error = isObject(body) ? body["error"] : null;
   const message = isObject(error) ? error["message"] : null;
   if (status !== 400 || typeof message !== "string") return status;

@@ -55,8 +55,8 @@ export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel
  * maximum of the smallest Claude.
  */
 function toMaxTokens(body: ChatRequestBody, model: UpstreamModel): number {
-  for (const asked of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {
-    if (typeof asked === "number") return asked;
+  for (const requested of [body["max_completion_tokens"], body["max_tokens"], model.outputTokensMax]) {
+    if (typeof requested === "number") return requested;
   }
   const thinking = ifGiven(body["thinking"], "thinking", expectObject);
   const budget = thinking?.["budget_tokens"];
@@ -75,17 +75,17 @@ function refuseInexpressible(body: ChatRequestBody): void {
 }
 
 const inexpressible: Inexpressible[] = [
-  ["n", is(1), "Claude gives one answer at a time."],
-  ["logprobs", is(false), "Claude does not tell probabilities."],
-  ["top_logprobs", is(0), "Claude does not tell probabilities."],
-  ["logit_bias", isEmpty, "Claude's tokens cannot be weighted."],
-  ["frequency_penalty", is(0), "Claude has no penalties."],
-  ["presence_penalty", is(0), "Claude has no penalties."],
-  ["modalities", isTextOnly, "Claude answers with text only."],
-  ["audio", never, "Claude answers with text only."],
+  ["n", is(1), "Claude returns one choice per request."],
+  ["logprobs", is(false), "Claude does not return log probabilities."],
+  ["top_logprobs", is(0), "Claude does not return log probabilities."],
+  ["logit_bias", isEmpty, "Claude does not support token weights."],
+  ["frequency_penalty", is(0), "Claude does not support penalties."],
+  ["presence_penalty", is(0), "Claude does not support penalties."],
+  ["modalities", isTextOnly, "Claude returns only text."],
+  ["audio", never, "Claude returns only text."],
   ["functions", isEmpty, "Use tools."],
   ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice."],
-  ["web_search_options", never, "The search is OpenAI's own."],
+  ["web_search_options", never, "This web search works only with OpenAI."],
 ];
 
 /**
@@ -110,13 +110,13 @@ function toOutputFormat(value: unknown): { format?: OutputFormat; instruction?: 
       return { format: { type: "json_schema", schema: toStrictSchema(described) } };
     }
     default:
-      throw unsupported("response_format.type", "Claude can write text, json_object and json_schema.");
+      throw unsupported("response_format.type", "Claude supports text, json_object and json_schema.");
   }
 }
 
 const jsonInstruction: TextBlock = {
   type: "text",
-  text: "Answer with one valid JSON object and nothing else: no text around it, no code fence.",
+  text: "Respond with one valid JSON object and nothing else: no surrounding text, no code fence.",
 };
 
 function toStopSequences(stop: unknown): string[] | undefined {
@@ -126,7 +126,7 @@ function toStopSequences(stop: unknown): string[] | undefined {
     : [expectString(stop, "stop")];
   // The API answers 400: "each stop sequence must contain non-whitespace".
   if (sequences.some((sequence) => sequence.trim() === "")) {
-    throw unsupported("stop", "Claude cannot stop at white space alone.");
+    throw unsupported("stop", "Claude does not accept stop sequences of only whitespace.");
   }
   return sequences.length > 0 ? sequences : undefined;
 }
@@ -146,16 +146,16 @@ function toSampling(
   const topP = unlessNeutral(ifGiven(body["top_p"], "top_p", expectNumber));
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
   if (temperature !== undefined && temperature > 1) {
-    throw unsupported("temperature", "Claude takes values from 0 to 1.");
+    throw unsupported("temperature", "Claude accepts values from 0 to 1.");
   }
   if (sampling === "never") {
-    const why = "This model chooses its words by itself; leave it out.";
+    const why = "This model does not accept sampling parameters. Remove it.";
     if (temperature !== undefined) throw unsupported("temperature", why);
     if (topP !== undefined) throw unsupported("top_p", why);
     if (topK !== undefined) throw unsupported("top_k", why);
   }
   if (sampling === "not while thinking" && isThinking(thinking)) {
-    const why = "Claude does not take it while it thinks; leave it out, or leave out reasoning_effort.";
+    const why = "Claude does not accept it while reasoning. Remove it, or remove reasoning_effort.";
     if (temperature !== undefined) throw unsupported("temperature", why);
     if (topP !== undefined && topP < thinkingTopPMin) throw unsupported("top_p", why);
     if (topK !== undefined) throw unsupported("top_k", why);

@@ -29,7 +29,7 @@ export class MessageStreamReader implements ChatStreamReader {
   read({ name, data }: UpstreamEvent): ChunkChoice[] {
     if (name === "ping") return [];
     const event: unknown = JSON.parse(data);
-    if (!isObject(event)) throw new Error("It is no event of the Messages API.");
+    if (!isObject(event)) throw new Error("The event is not from the Messages API.");
     switch (event["type"]) {
       case "message_start":
         this.#usageAtStart = fieldsOf(event["message"])["usage"];
@@ -46,7 +46,7 @@ export class MessageStreamReader implements ChatStreamReader {
         this.#usage = readUsage(this.#usageAtStart, this.#usageAtEnd);
         return this.#readFinish(fieldsOf(event["delta"]));
       case "message_stop":
-        if (this.#state === "unfinished") throw new Error("The message ends without a reason.");
+        if (this.#state === "unfinished") throw new Error("The message has no stop reason.");
         this.#state = "ended";
         return [];
       case "error":

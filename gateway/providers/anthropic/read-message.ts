@@ -6,10 +6,10 @@ import { readUsage } from "./read-usage.ts";
 
 /** Parses a whole answer. Throws for a malformed one. https://platform.claude.com/docs/en/api/messages/create */
 export function readMessage(answer: unknown): ChatAnswer {
-  if (!isObject(answer)) throw new Error("It is no message.");
+  if (!isObject(answer)) throw new Error("The response is not a message.");
   const { content, stop_reason: stopReason, stop_details: stopDetails, usage } = answer;
   if (!Array.isArray(content)) throw new Error("The message has no content.");
-  if (typeof stopReason !== "string") throw new Error("The message has no end.");
+  if (typeof stopReason !== "string") throw new Error("The message has no stop reason.");
   return {
     choices: [
       {
@@ -37,11 +37,11 @@ function readContent(blocks: unknown[], refusal: string | null): AssistantMessag
       details.push(readReasoningDetail(block, index) ?? []);
     }
   }
-  const saysElse = calls.length > 0 || refusal !== null;
+  const hasOtherContent = calls.length > 0 || refusal !== null;
   const reasoningDetails = details.flat();
   return {
     role: "assistant",
-    content: text === "" && saysElse ? null : text,
+    content: text === "" && hasOtherContent ? null : text,
     refusal,
     ...(reasoning !== "" && { reasoning_content: reasoning }),
     ...(reasoningDetails.length > 0 && { reasoning_details: reasoningDetails }),
@@ -55,7 +55,7 @@ function textOf(value: unknown): string {
 
 /** Parses a `tool_use` block. Throws for a call without ID or name. */
 export function readToolCall({ id, name, input }: Record<string, unknown>): ToolCall {
-  if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+  if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
   return {
     id,
     type: "function",

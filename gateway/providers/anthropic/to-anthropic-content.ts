@@ -25,7 +25,7 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
       case "file":
         return [{ ...toFileBlock(part, at), cache_control: toCacheControl(part, at) }];
       default:
-        throw unsupported(at, `Claude cannot read parts of the type ${part.type.slice(0, 64)}.`);
+        throw unsupported(at, `Claude cannot read parts of type ${part.type.slice(0, 64)}.`);
     }
   });
 }
@@ -34,7 +34,7 @@ export function toAnthropicContent(content: ChatMessage["content"], param: strin
 export function toTextBlocks(content: ChatMessage["content"], param: string): TextBlock[] {
   return toParts(content, param).flatMap(({ part, at }) => {
     if (part.type === "text" || part.type === "refusal") return toTextBlock(part, at, part.type);
-    throw unsupported(at, "Here, Claude takes text only.");
+    throw unsupported(at, "Claude accepts only text here.");
   });
 }
 
@@ -60,7 +60,7 @@ function toFileBlock(part: ContentPart, at: string): DocumentBlock | ImageBlock 
   const param = `${at}.file`;
   const file = expectObject(part["file"], param);
   if (ifGiven(file["file_id"], `${param}.file_id`, expectString) !== undefined) {
-    throw unsupported(`${param}.file_id`, "Send the file itself, in file_data.");
+    throw unsupported(`${param}.file_id`, "Send the file itself in file_data.");
   }
   const dataParam = `${param}.file_data`;
   const fileData = expectString(file["file_data"], dataParam);
@@ -80,10 +80,10 @@ function toSource(fileData: string, param: string): DocumentBlock["source"] {
     return { type: "base64", media_type: pdf, data: data.base64 };
   }
   if (!data.mediaType.startsWith("text/") && data.mediaType !== "application/json") {
-    throw unsupported(param, "Claude reads files as PDF, text or images.");
+    throw unsupported(param, "Claude reads PDF, text and image files.");
   }
   const text = data.text();
-  if (text === null) throw invalidValue(param, "must hold text in base64 or percent encoding");
+  if (text === null) throw invalidValue(param, "must contain text in base64 or percent-encoding");
   return { type: "text", media_type: "text/plain", data: text };
 }
 
@@ -100,12 +100,12 @@ function imageSource(url: string, param: string): UrlSource | Base64Source {
   const data = parseDataUrl(url);
   if (data) return toEmbeddedImage(data, param);
   if (/^https:\/\//i.test(url)) return { type: "url", url };
-  throw invalidValue(param, "must be an https or a data URL");
+  throw invalidValue(param, "must be an https or data URL");
 }
 
 function toEmbeddedImage({ mediaType, base64 }: DataUrl, param: string): Base64Source {
-  if (!imageTypes.has(mediaType)) throw unsupported(param, "Claude reads images as JPEG, PNG, GIF or WebP.");
-  if (base64 === null) throw invalidValue(param, "must hold an image in base64");
+  if (!imageTypes.has(mediaType)) throw unsupported(param, "Claude reads JPEG, PNG, GIF and WebP images.");
+  if (base64 === null) throw invalidValue(param, "must contain an image in base64");
   return { type: "base64", media_type: mediaType, data: base64 };
 }
 

@@ -25,7 +25,7 @@ export function toAnthropicTools(
 function toTool(value: unknown, param: string): AnthropicTool {
   const tool = expectObject(value, param);
   const type = expectString(tool["type"], `${param}.type`);
-  if (type !== "function") throw unsupported(`${param}.type`, "Claude calls functions only.");
+  if (type !== "function") throw unsupported(`${param}.type`, "Claude supports only function tools.");
   const fn = expectObject(tool["function"], `${param}.function`);
   const parameters = ifGiven(fn["parameters"], `${param}.function.parameters`, expectObject);
   const isStrict = ifGiven(fn["strict"], `${param}.function.strict`, expectBoolean) === true;
@@ -53,7 +53,7 @@ function toToolChoice(body: ChatRequestBody): ToolChoice | undefined {
     throw invalidValue("tool_choice", "must be none, auto, required or a function");
   }
   if (!isObject(choice)) throw invalidType("tool_choice", "a string or an object", choice);
-  if (choice["type"] !== "function") throw unsupported("tool_choice", "Only a function can be chosen.");
+  if (choice["type"] !== "function") throw unsupported("tool_choice", "Only a function can be selected.");
   const { name } = expectObject(choice["function"], "tool_choice.function");
   return { type: "tool", name: expectString(name, "tool_choice.function.name"), ...parallel };
 }
@@ -76,15 +76,15 @@ function findCalledTools(messages: AnthropicMessage[]): AnthropicTool[] {
  */
 export function toStrictSchema(schema: Record<string, unknown>): Record<string, unknown> {
   const strict: Record<string, unknown> = {};
-  const said: string[] = [];
+  const notes: string[] = [];
   for (const [keyword, value] of Object.entries(schema)) {
-    if (isBeyond(keyword, value)) said.push(`${keyword}: ${JSON.stringify(value)}`);
+    if (isBeyond(keyword, value)) notes.push(`${keyword}: ${JSON.stringify(value)}`);
     else strict[keyword === "oneOf" ? "anyOf" : keyword] = toStrictValue(keyword, value);
   }
   if (describesObject(schema)) strict["additionalProperties"] ??= false;
-  if (said.length > 0) {
+  if (notes.length > 0) {
     const { description } = schema;
-    const rules = `(${said.join(", ")})`;
+    const rules = `(${notes.join(", ")})`;
     strict["description"] = typeof description === "string" ? `${description} ${rules}` : rules;
   }
   return strict;

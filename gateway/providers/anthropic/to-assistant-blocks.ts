@@ -19,22 +19,22 @@ export function toAssistantBlocks(
 ): ContentBlock[] {
   for (const field of ["function_call", "audio"]) {
     if (message[field] !== undefined && message[field] !== null) {
-      throw unsupported(`${param}.${field}`, "Claude has nothing like it.");
+      throw unsupported(`${param}.${field}`, "Claude has no equivalent.");
     }
   }
-  const said = toTextBlocks(message.content, `${param}.content`);
+  const textBlocks = toTextBlocks(message.content, `${param}.content`);
   const refusal = ifGiven(message["refusal"], `${param}.refusal`, expectString);
   const calls = ifGiven(message["tool_calls"], `${param}.tool_calls`, expectArray) ?? [];
   const shown: ContentBlock[] = [
-    ...(said.length > 0 ? said : toTextBlocks(refusal, `${param}.refusal`)),
+    ...(textBlocks.length > 0 ? textBlocks : toTextBlocks(refusal, `${param}.refusal`)),
     ...calls.map((call, index) => toToolUse(call, `${param}.tool_calls[${index}]`, jsonTexts)),
   ];
   if (shown.length === 0) return [];
   const blocks: ContentBlock[] = [];
   const thoughts = toThoughts(message["reasoning_details"]);
   for (const [count, { index, block }] of thoughts.entries()) {
-    const place = Math.min(index, shown.length + count - 1);
-    for (const before of shown.slice(blocks.length - count, place - count)) blocks.push(before);
+    const position = Math.min(index, shown.length + count - 1);
+    for (const before of shown.slice(blocks.length - count, position - count)) blocks.push(before);
     blocks.push(block);
   }
   return [...blocks, ...shown.slice(blocks.length - thoughts.length)];
@@ -42,7 +42,7 @@ export function toAssistantBlocks(
 
 function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUseBlock {
   const call = expectObject(value, param);
-  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude calls functions only.");
+  if (call["type"] === "custom") throw unsupported(`${param}.type`, "Claude supports only function tools.");
   const { name, arguments: args } = expectObject(call["function"], `${param}.function`);
   return {
     type: "tool_use",

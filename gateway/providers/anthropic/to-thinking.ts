@@ -12,14 +12,15 @@ import { isThought } from "./reasoning-details.ts";
  */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
   const { traits, messages } = situation;
-  const asked = readEffort(body["reasoning_effort"]);
+  const requested = readEffort(body["reasoning_effort"]);
   const given = ifGiven(body["thinking"], "thinking", expectObject);
   if (given) {
     const isRefused = given["type"] === "enabled" && continuesWithoutThought(messages);
-    const effort = asked === undefined || asked === "none" ? undefined : traits.efforts?.[asked];
+    const effort = requested === undefined || requested === "none" ? undefined : traits.efforts?.[requested];
     return { thinking: isRefused ? undefined : given, effort };
   }
-  const order = asked === undefined ? {} : asked === "none" ? traits.calm : think(asked, situation);
+  const order =
+    requested === undefined ? {} : requested === "none" ? traits.calm : think(requested, situation);
   return withLooseBinding(order, situation);
 }
 
@@ -59,10 +60,10 @@ function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }
  * budget, the API then rejects thinking. Adaptive models accept it.
  */
 function continuesWithoutThought(messages: AnthropicMessage[]): boolean {
-  const asked = messages.findLastIndex(
+  const requested = messages.findLastIndex(
     ({ role, content }) => role === "user" && !content.some(({ type }) => type === "tool_result"),
   );
-  const first = messages.slice(asked + 1).find(({ role }) => role === "assistant")?.content[0];
+  const first = messages.slice(requested + 1).find(({ role }) => role === "assistant")?.content[0];
   return first !== undefined && !isThought(first);
 }
 

@@ -13,7 +13,7 @@ export const azureOpenAi: Provider = {
   fields: {
     baseUrl: "required",
     baseUrlExample: "https://<resource>.openai.azure.com",
-    baseUrlHint: "The endpoint of your resource, as Azure's portal shows it under Keys and Endpoint.",
+    baseUrlHint: "The endpoint of your resource, shown in the Azure portal under Keys and Endpoint.",
     apiKey: "required",
   },
   telemetryName: "azure.ai.openai",

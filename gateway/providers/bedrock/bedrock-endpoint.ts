@@ -132,7 +132,7 @@ export function parseBedrockCredential(secret: string): BedrockCredential {
   if (parts.length > 3 || !parts.every(isKey)) {
     throw new GatewayError(
       "invalid_value",
-      "The credential must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken.",
+      "The credential has an invalid format. Use a Bedrock API key, accessKeyId:secretAccessKey or accessKeyId:secretAccessKey:sessionToken.",
       { param: "apiKey" },
     );
   }

@@ -41,7 +41,7 @@ export const bedrock: Provider = {
       label: "Amazon Bedrock",
       baseUrl: null,
       keyPageUrl: "https://console.aws.amazon.com/bedrock/home#/api-keys",
-      hint: "The base URL names the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
+      hint: "The base URL contains the region, such as https://bedrock-runtime.us-east-1.amazonaws.com. The key is a Bedrock API key, or accessKeyId:secretAccessKey.",
       keyVariable: "AWS_BEARER_TOKEN_BEDROCK",
       readEnvironment,
     },
@@ -73,7 +73,7 @@ export const bedrock: Provider = {
         const form = findEmbeddingsForm(model.name);
         return form && { form: "translated", endpoint: endpointOf(model, "invoke"), ...form };
       },
-      meantStatus,
+      effectiveStatus,
     };
   },
 };
@@ -119,11 +119,11 @@ type BedrockHost = {
  */
 function readBedrockHost(baseUrl: string): BedrockHost {
   const url = new URL(baseUrl);
-  const asked = url.searchParams.get("region");
-  if (asked !== null && !/^[a-z0-9-]+$/.test(asked)) {
-    throw new GatewayError("invalid_value", "The region in the base URL is none, such as us-east-1.", {
-      param: "baseUrl",
-    });
+  const requested = url.searchParams.get("region");
+  if (requested !== null && !/^[a-z0-9-]+$/.test(requested)) {
+    const message =
+      "The base URL contains no AWS region. Use a host such as bedrock-runtime.us-east-1.amazonaws.com.";
+    throw new GatewayError("invalid_value", message, { param: "baseUrl" });
   }
   url.search = "";
   const runtimeUrl = url.href;
@@ -132,7 +132,7 @@ function readBedrockHost(baseUrl: string): BedrockHost {
   if (region !== undefined && vpcEndpoint === undefined) {
     url.hostname = url.hostname.replace("bedrock-runtime", "bedrock");
   }
-  return { runtimeUrl, controlUrl: url.href, region: asked ?? region ?? "us-east-1" };
+  return { runtimeUrl, controlUrl: url.href, region: requested ?? region ?? "us-east-1" };
 }
 
 /** bedrock-runtime-fips.us-gov-west-1.amazonaws.com, vpce-0a1b.bedrock-runtime.eu-west-1.vpce.amazonaws.com */
@@ -162,7 +162,7 @@ function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
     readAnswer(answer) {
       const embeddings = isObject(answer) ? answer["embeddings"] : null;
       const vectors = isObject(embeddings) ? embeddings["float"] : embeddings;
-      if (!Array.isArray(vectors)) throw new Error("It is no answer of Cohere.");
+      if (!Array.isArray(vectors)) throw new Error("The response is not from Cohere.");
       // Only a header reports the number of tokens.
       return { embeddings: vectors.map(expectVector), inputTokens: null };
     },
@@ -174,7 +174,7 @@ function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
  * timed out (408).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
  */
-function meantStatus(status: number, body: unknown): number {
+function effectiveStatus(status: number, body: unknown): number {
   if (status === 408) return 504;
   if (status !== 424) return status;
   const original = isObject(body) ? body["originalStatusCode"] : null;
@@ -203,12 +203,12 @@ function titanEmbeddings(isV2: boolean): EmbeddingsForm {
     buildRequest(body) {
       const [inputText, ...more] = textsOf(body);
       if (inputText === undefined || more.length > 0) {
-        throw invalidValue("input", "must be one text: Titan embeds one at a time");
+        throw invalidValue("input", "must be a single text: Titan embeds one at a time");
       }
       return { inputText, dimensions: dimensionsOf(body, isV2) };
     },
     readAnswer(answer) {
-      if (!isObject(answer)) throw new Error("It is no answer of Titan.");
+      if (!isObject(answer)) throw new Error("The response is not from Titan.");
       const { embedding, inputTextTokenCount: count } = answer;
       const isCount = typeof count === "number" && Number.isSafeInteger(count) && count >= 0;
       return { embeddings: [expectVector(embedding)], inputTokens: isCount ? count : null };
@@ -227,7 +227,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
     if (typeof text === "number" || Array.isArray(text)) {
-      throw unsupported("input", "Models on Bedrock take texts, no tokens.");
+      throw unsupported("input", "Models on Bedrock accept text, not token IDs.");
     }
     return expectString(text, `input[${index}]`);
   });
@@ -237,12 +237,12 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;
-  throw unsupported("dimensions", "This model's embeddings have one length only.");
+  throw unsupported("dimensions", "This model's embeddings have a fixed length.");
 }
 
 function expectVector(value: unknown): number[] {
   if (!Array.isArray(value) || !value.every((number) => Number.isFinite(number))) {
-    throw new Error("It is no embedding.");
+    throw new Error("The embedding is malformed.");
   }
   return value;
 }

@@ -25,8 +25,8 @@ export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel
   const format = toOutputFormat(body["response_format"], family);
   for (const text of [instruction, format.instruction]) if (text !== undefined) system.push({ text });
 
-  const asked = body["max_completion_tokens"] ?? body["max_tokens"];
-  const maxTokens = ifGiven(asked, "max_tokens", expectNumber);
+  const requested = body["max_completion_tokens"] ?? body["max_tokens"];
+  const maxTokens = ifGiven(requested, "max_tokens", expectNumber);
   const thinking = toThinking(body, { family, model, messages, isToolForced: isForced, maxTokens });
   const { temperature, topP, fields } = toSampling(body, family, thinking.claudeThinks);
   return {
@@ -66,14 +66,14 @@ function refuseInexpressible(body: ChatRequestBody): void {
 }
 
 const inexpressible: Inexpressible[] = [
-  ["n", is(1), "Models on Bedrock give one answer to a request."],
-  ["logprobs", is(false), "Bedrock does not tell probabilities."],
-  ["top_logprobs", is(0), "Bedrock does not tell probabilities."],
-  ["logit_bias", isEmpty, "Bedrock has nothing like it."],
-  ["frequency_penalty", is(0), "Bedrock has nothing like it."],
-  ["presence_penalty", is(0), "Bedrock has nothing like it."],
-  ["modalities", isTextOnly, "Models on Bedrock answer with text."],
-  ["audio", never, "Models on Bedrock answer with text."],
+  ["n", is(1), "Models on Bedrock return one choice per request."],
+  ["logprobs", is(false), "Bedrock does not return log probabilities."],
+  ["top_logprobs", is(0), "Bedrock does not return log probabilities."],
+  ["logit_bias", isEmpty, "Bedrock has no equivalent."],
+  ["frequency_penalty", is(0), "Bedrock has no equivalent."],
+  ["presence_penalty", is(0), "Bedrock has no equivalent."],
+  ["modalities", isTextOnly, "Models on Bedrock return only text."],
+  ["audio", never, "Models on Bedrock return only text."],
   ["web_search_options", never, "Models on Bedrock do not search the web."],
   ["functions", isEmpty, "Use tools instead."],
   ["function_call", (value) => value === "none" || value === "auto", "Use tool_choice instead."],
@@ -92,7 +92,7 @@ function toOutputFormat(responseFormat: unknown, family: ModelFamily): OutputFor
     case "text":
       return {};
     case "json_object":
-      return { instruction: "Answer with a JSON object and nothing else, without a code fence." };
+      return { instruction: "Respond with a JSON object and nothing else, without a code fence." };
     case "json_schema":
       return toSchemaFormat(format["json_schema"], "response_format.json_schema", family);
     default:
@@ -119,7 +119,7 @@ function takesSchema({ name, version }: ModelFamily): boolean {
 }
 
 const schemaInstruction =
-  "Answer with a JSON object that matches this JSON schema and nothing else, without a code fence:";
+  "Respond with a JSON object that matches this JSON schema and nothing else, without a code fence:";
 
 type Sampling = {
   temperature?: number | undefined;
@@ -132,7 +132,7 @@ type Sampling = {
 function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
   const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
   if (temperature !== undefined && temperature > 1) {
-    throw unsupported("temperature", "Models on Bedrock take values from 0 to 1.");
+    throw unsupported("temperature", "Models on Bedrock accept values from 0 to 1.");
   }
   const topP = ifGiven(body["top_p"], "top_p", expectNumber);
   const topK = ifGiven(body["top_k"], "top_k", expectNumber);
@@ -147,25 +147,25 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
   }
 }
 
-type Asked = Record<"temperature" | "topP" | "topK", number | undefined>;
+type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
  * Newer Claudes reject all of these, older ones while they think. Omits a value of 1, the default, because some reject
  * `temperature` and `top_p` together.
  */
-function claudeSampling(asked: Asked, version: number, thinks: boolean): Sampling {
-  const temperature = unlessOne(asked.temperature);
-  const topP = unlessOne(asked.topP);
-  const { topK } = asked;
+function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {
+  const temperature = unlessOne(requested.temperature);
+  const topP = unlessOne(requested.topP);
+  const { topK } = requested;
   if (version >= 407) {
     refuse(
       { temperature, top_p: topP, top_k: topK },
-      "This model chooses its words by itself; leave it out.",
+      "This model does not accept sampling parameters. Remove it.",
     );
   } else if (thinks) {
     // https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility
     const refused = { temperature, top_k: topK, top_p: topP !== undefined && topP < 0.95 ? topP : undefined };
-    refuse(refused, "Claude does not take it while it thinks; leave it out, or leave out reasoning_effort.");
+    refuse(refused, "Claude does not accept it while reasoning. Remove it, or remove reasoning_effort.");
   }
   return { temperature, topP, fields: topK === undefined ? {} : { top_k: topK } };
 }

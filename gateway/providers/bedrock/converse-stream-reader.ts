@@ -60,7 +60,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     const call = isObject(start) ? start["toolUse"] : null;
     if (!isObject(call) || call["type"] === "server_tool_use") return [];
     const { toolUseId: id, name } = call;
-    if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+    if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
     const index = this.#callCount++;
     this.#openCalls.set(block, { index, hasArguments: false });
     return says({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
@@ -127,7 +127,7 @@ type Fields = Record<string, unknown>;
 
 function parse(data: string): Fields {
   const event: unknown = JSON.parse(data);
-  if (!isObject(event)) throw new Error("It is no event of ConverseStream.");
+  if (!isObject(event)) throw new Error("The event is not from ConverseStream.");
   return event;
 }
 

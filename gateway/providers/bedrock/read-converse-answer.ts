@@ -14,7 +14,7 @@ import { upstreamReported } from "../upstream-reported.ts";
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax */
 export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAnswer {
   if (!isObject(answer) || !isObject(answer["output"]) || !isObject(answer["output"]["message"])) {
-    throw new Error("It is no answer of Converse.");
+    throw new Error("The response is not from Converse.");
   }
   const { content } = answer["output"]["message"];
   const blocks = Array.isArray(content) ? content.filter(isObject) : [];
@@ -70,7 +70,7 @@ function readThought(thought: unknown, family: ModelFamily): ReasoningDetail[] {
 function readToolCall(call: unknown): ToolCall[] {
   if (!isObject(call) || call["type"] === "server_tool_use") return [];
   const { toolUseId: id, name, input } = call;
-  if (typeof id !== "string" || typeof name !== "string") throw new Error("It is no call of a tool.");
+  if (typeof id !== "string" || typeof name !== "string") throw new Error("The tool call is malformed.");
   // Some models send the JSON as a string.
   const json = typeof input === "string" ? input : JSON.stringify(input ?? {});
   return [{ id, type: "function", function: { name, arguments: json } }];
@@ -107,7 +107,7 @@ function isCount(value: unknown): value is number {
 export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {
   const name = typeof reason === "string" ? reason : "none";
   const known = finishReasons.get(name);
-  if (known === undefined) throw upstreamReported(`The model stopped for the reason ${name}.`);
+  if (known === undefined) throw upstreamReported(`The model stopped with reason ${name}.`);
   // Some models do not report tool calls as the reason.
   return known === "stop" && hasToolCalls ? "tool_calls" : known;
 }

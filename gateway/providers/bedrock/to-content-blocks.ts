@@ -53,7 +53,7 @@ export function unlessBlank(text: string): TextBlock[] {
 function textOf(part: Part, param: string): TextBlock[] {
   const { type } = part;
   if (type === "text" || type === "refusal") return unlessBlank(expectString(part[type], `${param}.${type}`));
-  throw unsupported(param, "Models on Bedrock take no content of this type here.");
+  throw unsupported(param, "Models on Bedrock do not accept content of this type here.");
 }
 
 function eachPart<Block extends object>(
@@ -91,14 +91,17 @@ function toPictureBlock(
   const { mediaType, bytes } = readDataUrl(url, urlParam);
   const block = toVisualBlock(mediaType, bytes);
   if (block) return block;
-  throw unsupported(urlParam, `Bedrock takes ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`);
+  throw unsupported(urlParam, `Bedrock accepts ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`);
 }
 
 /** Any file other than an image or a video is a document. */
 function toFileBlock(part: Record<string, unknown>, param: string, names: DocumentNames): MediaBlock {
   const file = expectObject(part["file"], `${param}.file`);
   if (file["file_data"] === undefined && file["file_id"] !== undefined) {
-    throw unsupported(`${param}.file.file_id`, "Bedrock keeps no files; send the file itself as file_data.");
+    throw unsupported(
+      `${param}.file.file_id`,
+      "Bedrock does not store files. Send the file itself as file_data.",
+    );
   }
   const dataParam = `${param}.file.file_data`;
   const data = expectString(file["file_data"], dataParam);
@@ -109,10 +112,7 @@ function toFileBlock(part: Record<string, unknown>, param: string, names: Docume
   if (block) return block;
   const format = documentFormatOf(mediaType, filename);
   if (format === null) {
-    throw unsupported(
-      dataParam,
-      `Bedrock takes documents of the types ${list([...documentFormats.values()])}.`,
-    );
+    throw unsupported(dataParam, `Bedrock accepts documents of type ${list([...documentFormats.values()])}.`);
   }
   return { document: { format, name: names.choose(filename), source: { bytes } } };
 }
@@ -129,9 +129,9 @@ function readDataUrl(url: string, param: string): { mediaType: string; bytes: st
   const data = parseDataUrl(url);
   if (data?.base64) return { mediaType: data.mediaType, bytes: data.base64 };
   if (/^data:/i.test(url)) {
-    throw invalidValue(param, "must be a data URL in base64 (data:image/png;base64,…)");
+    throw invalidValue(param, "must be a base64 data URL (data:image/png;base64,…)");
   }
-  throw unsupported(param, "Bedrock fetches nothing from the web; use a data URL (data:image/png;base64,…).");
+  throw unsupported(param, "Bedrock does not fetch URLs. Use a data URL (data:image/png;base64,…).");
 }
 
 function list(names: string[]): string {

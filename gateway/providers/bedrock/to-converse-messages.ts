@@ -79,15 +79,15 @@ function toAssistantBlocks(message: ChatMessage, param: string, conversation: Co
   if (message["function_call"] !== undefined && message["function_call"] !== null) {
     throw unsupported(`${param}.function_call`, "Use tool_calls instead.");
   }
-  const said: ContentBlock[] = [
+  const blocks: ContentBlock[] = [
     ...toTextBlocks(message, param, conversation),
     ...unlessBlank(ifGiven(message["refusal"], `${param}.refusal`, expectString) ?? ""),
     ...toToolUses(message["tool_calls"], `${param}.tool_calls`, conversation),
   ];
   // A turn with only reasoning is rejected.
-  return said.length === 0
+  return blocks.length === 0
     ? []
-    : [...toReasoningBlocks(message["reasoning_details"], conversation.family), ...said];
+    : [...toReasoningBlocks(message["reasoning_details"], conversation.family), ...blocks];
 }
 
 function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conversation): ContentBlock[] {
@@ -95,7 +95,7 @@ function toToolUses(calls: unknown, param: string, { family, jsonTexts }: Conver
     const callParam = `${param}[${index}]`;
     const call = expectObject(value, callParam);
     if (call["type"] !== undefined && call["type"] !== "function") {
-      throw unsupported(`${callParam}.type`, "Models on Bedrock call functions only.");
+      throw unsupported(`${callParam}.type`, "Models on Bedrock support only function tools.");
     }
     const called = expectObject(call["function"], `${callParam}.function`);
     return {

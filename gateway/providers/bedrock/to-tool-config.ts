@@ -37,7 +37,7 @@ export function toToolConfig(
     return { toolConfig: { tools }, claudeToolChoice: oneCallAtMost(choice, forcedName), isForced };
   }
   if (body["parallel_tool_calls"] === false && forcedName === undefined) {
-    throw unsupported("parallel_tool_calls", "This model cannot be kept from calling several tools at once.");
+    throw unsupported("parallel_tool_calls", "This model cannot be limited to one tool call at a time.");
   }
   if (!isForced) return { toolConfig: { tools }, isForced };
   const toolChoice = forcedName === undefined ? { any: {} } : { tool: { name: forcedName } };
@@ -51,7 +51,7 @@ function forbidCalls(tools: ToolConfig["tools"], messages: ConverseMessage[]): T
   return {
     toolConfig: { tools: tools.length > 0 ? tools : past },
     isForced: false,
-    instruction: "Do not call any tool. Answer with what you know by now.",
+    instruction: "Do not call any tool. Answer with what you know.",
   };
 }
 
@@ -100,7 +100,7 @@ function toToolSpecs(
     const param = `tools[${index}]`;
     const tool = expectObject(value, param);
     if (tool["type"] !== "function") {
-      throw unsupported(`${param}.type`, "Models on Bedrock call functions only.");
+      throw unsupported(`${param}.type`, "Models on Bedrock support only function tools.");
     }
     const spec = toToolSpec(expectObject(tool["function"], `${param}.function`), `${param}.function`);
     return names === null || names.has(spec.name)

@@ -30,7 +30,8 @@ export function chatCompletionsApi(endpoint: Endpoint, quirks: ChatQuirks): Chat
 }
 
 function readAnswer(answer: unknown): ChatAnswer {
-  if (!isObject(answer) || !Array.isArray(answer["choices"])) throw new Error("This is no chat completion.");
+  if (!isObject(answer) || !Array.isArray(answer["choices"]))
+    throw new Error("The response is not a chat completion.");
   const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
   return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
 }
@@ -45,7 +46,7 @@ class ChunkReader implements ChatStreamReader {
       return [];
     }
     const chunk: unknown = JSON.parse(data);
-    if (!isObject(chunk)) throw new Error("This is no chunk.");
+    if (!isObject(chunk)) throw new Error("The event is not a chat completion chunk.");
     const { error, usage, choices } = chunk;
     if (error !== undefined && error !== null) {
       throw upstreamReported(isObject(error) ? error["message"] : error);
@@ -67,24 +68,30 @@ function readUsage(usage: unknown): ChatUsage | null {
  * as JSON text. Throws `upstreamReported(…)` where the upstream reports a failure, and anything for a malformed choice.
  */
 function readChatChoice(choice: unknown, name: "message" | "delta"): object {
-  if (!isObject(choice)) throw new Error("This is no choice.");
+  if (!isObject(choice)) throw new Error("The choice is malformed.");
   const { finish_reason: finishReason, error } = choice;
   if (finishReason === "error" || finishReason === "insufficient_system_resource") {
     throw upstreamReported(isObject(error) ? error["message"] : error);
   }
   // Azure sends further information about a choice, such as filter results, without a delta.
-  const said = choice[name] ?? (name === "delta" ? {} : null);
-  if (!isObject(said)) throw new Error(`This choice has no ${name}.`);
+  const message = choice[name] ?? (name === "delta" ? {} : null);
+  if (!isObject(message)) throw new Error(`The choice has no ${name}.`);
   return {
     ...choice,
     // Mistral's finish reason for a full context.
     ...(finishReason === "model_length" && { finish_reason: "length" }),
-    [name]: readSaid(said),
+    [name]: readMessage(message),
   };
 }
 
-function readSaid({ content, refusal, reasoning, reasoning_content: own, ...said }: Record<string, unknown>) {
-  const { tool_calls: calls, ...rest } = said;
+function readMessage({
+  content,
+  refusal,
+  reasoning,
+  reasoning_content: own,
+  ...message
+}: Record<string, unknown>) {
+  const { tool_calls: calls, ...rest } = message;
   // OpenRouter, Groq and newer vLLM name it `reasoning`. Mistral has a content part for it.
   const thoughts = toText(own) || toText(reasoning) || toText(content, "thinking");
   return {
@@ -97,7 +104,7 @@ function readSaid({ content, refusal, reasoning, reasoning_content: own, ...said
 }
 
 /**
- * A text, or its parts: Mistral answers in parts where it thinks.
+ * A text, or its parts: Mistral answers in parts when it reasons.
  * @param type the type of the parts, and the member with their text
  */
 function toText(value: unknown, type: "text" | "thinking" = "text"): string {

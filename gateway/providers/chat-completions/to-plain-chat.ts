@@ -59,10 +59,10 @@ function withImagesApart(messages: readonly ChatMessage[]): ChatMessage[] {
     }
     const texts = content.filter(isText);
     images.push(
-      { type: "text", text: "This is what the tool returned:" },
+      { type: "text", text: "The tool returned this:" },
       ...content.filter((part) => !isText(part)),
     );
-    apart.push({ ...message, content: texts.length > 0 ? texts : "See the picture below." });
+    apart.push({ ...message, content: texts.length > 0 ? texts : "See the image below." });
   }
   return images.length > 0 ? [...apart, { role: "user", content: images }] : apart;
 }

@@ -190,7 +190,7 @@ function streamed(
 function failure(status: number, delayMs: number): ScriptedAnswer {
   const type = status === 429 ? "requests" : status < 500 ? "invalid_request_error" : "server_error";
   const error = {
-    message: `The demo provider was told to fail with ${status}.`,
+    message: `The demo provider failed with ${status}, as the prompt requested.`,
     type,
     param: null,
     code: "demo_failure",

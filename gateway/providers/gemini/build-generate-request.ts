@@ -23,15 +23,16 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
-    throw unsupported("modalities", "The answers of Gemini models come as text only.");
+    throw unsupported("modalities", "Gemini models return only text.");
   }
   if (isObject(bias) && Object.keys(bias).length > 0) {
-    throw unsupported("logit_bias", "Gemini has nothing like it.");
+    throw unsupported("logit_bias", "Gemini has no equivalent.");
   }
   if (Array.isArray(functions) && functions.length > 0) {
     throw unsupported("functions", "Use `tools` instead.");
   }
-  if (isObject(search)) throw unsupported("web_search_options", "Gemini models are called without a search.");
+  if (isObject(search))
+    throw unsupported("web_search_options", "The gateway does not enable Gemini's search.");
 }
 
 /** The callable functions, and whether one must be called. https://ai.google.dev/gemini-api/docs/function-calling */
@@ -39,7 +40,7 @@ function toGeminiTools(body: ChatRequestBody): { tools?: object[]; toolConfig?: 
   const { tools, tool_choice: choice, parallel_tool_calls: parallel } = body;
   if (!Array.isArray(tools) || tools.length === 0) return {};
   if (parallel === false) {
-    throw unsupported("parallel_tool_calls", "Gemini cannot be kept from calling several tools at once.");
+    throw unsupported("parallel_tool_calls", "Gemini cannot be limited to one tool call at a time.");
   }
   const functions = tools.map((tool: unknown, index) => functionOf(tool, `tools[${index}]`));
   const functionCallingConfig = toCallingConfig(choice ?? "auto", functions);
@@ -53,7 +54,8 @@ type ToolFunction = Record<string, unknown> & { name: string };
 
 function functionOf(tool: unknown, param: string): ToolFunction {
   if (!isObject(tool)) throw invalidValue(param, "must be an object");
-  if (tool["type"] !== "function") throw unsupported(`${param}.type`, "Gemini models call functions only.");
+  if (tool["type"] !== "function")
+    throw unsupported(`${param}.type`, "Gemini models support only function tools.");
   const { function: value } = tool;
   const name = nameIn(value);
   if (!isObject(value) || name === null) {

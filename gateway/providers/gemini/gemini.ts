@@ -47,13 +47,13 @@ export const gemini: Provider = {
         createStreamReader: () => new GenerateStreamReader(),
       }),
       embeddings: ({ name }) => geminiEmbeddings(endpoint(`${modelPath(name)}:batchEmbedContents`)),
-      meantStatus,
+      effectiveStatus,
     };
   },
 };
 
 /** Google answers 400 to an unknown key, as to an invalid request. */
-function meantStatus(status: number, body: unknown): number {
+function effectiveStatus(status: number, body: unknown): number {
   return status === 400 && errorReasons(body).includes("API_KEY_INVALID") ? 401 : status;
 }
 
@@ -94,14 +94,14 @@ function textsOf(input: unknown): string[] {
   const inputs: unknown[] = Array.isArray(input) ? input : [input];
   if (inputs.length > 0 && inputs.every((text) => typeof text === "string")) return inputs;
   if (inputs.some((item) => typeof item === "number" || Array.isArray(item))) {
-    throw unsupported("input", "Gemini embeds texts, not the numbers of tokens.");
+    throw unsupported("input", "Gemini embeds text, not token IDs.");
   }
   throw invalidValue("input", "must be a string or an array of strings");
 }
 
 function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
   const embeddings = isObject(answer) ? answer["embeddings"] : null;
-  if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The answer has no embeddings.");
+  if (!isObject(answer) || !Array.isArray(embeddings)) throw new Error("The response has no embeddings.");
   const { usageMetadata: usage } = answer;
   const count = isObject(usage) ? usage["promptTokenCount"] : null;
   return {
@@ -114,7 +114,7 @@ function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
 function valuesOf(embedding: unknown): number[] {
   const values = isObject(embedding) ? embedding["values"] : null;
   if (!Array.isArray(values) || !values.every((value) => Number.isFinite(value))) {
-    throw new Error("An embedding has no values.");
+    throw new Error("The embedding has no values.");
   }
   return values;
 }

@@ -55,7 +55,7 @@ export class GenerateStreamReader implements ChatStreamReader {
 /** One choice, or none for an empty piece. */
 function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiece): ChunkChoice[] {
   const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
-  const calls = toolCalls.map((call, place) => ({ index: callsBefore + place, ...call }));
+  const calls = toolCalls.map((call, position) => ({ index: callsBefore + position, ...call }));
   const delta = {
     ...(thoughts !== "" && { reasoning_content: thoughts }),
     ...(text !== "" && { content: text }),

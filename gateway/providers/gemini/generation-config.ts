@@ -37,7 +37,7 @@ function stopSequences(stop: unknown): string[] | undefined {
     throw invalidValue("stop", "must be a string or an array of strings");
   }
   if (sequences.length > stopSequencesMax) {
-    throw unsupported("stop", `Gemini takes at most ${stopSequencesMax} sequences.`);
+    throw unsupported("stop", `Gemini accepts at most ${stopSequencesMax} sequences.`);
   }
   return sequences.length === 0 ? undefined : sequences;
 }
@@ -60,7 +60,7 @@ function responseFormat(format: unknown): object {
   if (type === "json_object") return { responseMimeType: "application/json" };
   const named = isObject(format) && type === "json_schema" ? format["json_schema"] : null;
   if (!isObject(named)) {
-    throw invalidValue("response_format", "must be of the type text, json_object or json_schema");
+    throw invalidValue("response_format", "must have type text, json_object or json_schema");
   }
   return { responseMimeType: "application/json", responseJsonSchema: named["schema"] ?? undefined };
 }

@@ -13,13 +13,13 @@ export function readGenerateAnswer(answer: unknown): ChatAnswer {
           toChoice(index, new CandidateReader(index).read(candidate, response)),
         )
       : [refusedChoice(refusal)];
-  if (choices.length === 0) throw new Error("The answer has no candidates.");
+  if (choices.length === 0) throw new Error("The response has no candidates.");
   return { choices, usage };
 }
 
 function toChoice(index: number, piece: CandidatePiece): CompletionChoice {
   const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
-  if (finishReason === null) throw new Error("The answer has no end.");
+  if (finishReason === null) throw new Error("The response has no finish reason.");
   return {
     index,
     message: {

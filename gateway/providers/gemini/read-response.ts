@@ -31,10 +31,10 @@ export type GenerateResponse = {
 /** Google's JSON omits zeros, so a missing index is the position. */
 function candidatesOf(candidates: unknown): GenerateResponse["candidates"] {
   if (!Array.isArray(candidates)) return [];
-  return candidates.filter(isObject).map((candidate, place) => {
+  return candidates.filter(isObject).map((candidate, position) => {
     const { index } = candidate;
     const isIndex = typeof index === "number" && Number.isInteger(index) && index >= 0;
-    return { index: isIndex ? index : place, candidate };
+    return { index: isIndex ? index : position, candidate };
   });
 }
 

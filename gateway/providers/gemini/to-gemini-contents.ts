@@ -76,7 +76,7 @@ function toResultParts(
   const id = typeof message["tool_call_id"] === "string" ? message["tool_call_id"] : undefined;
   const name = (id === undefined ? null : calledFunctions.nameOf(id)) ?? message["name"];
   if (typeof name !== "string") {
-    throw invalidValue(`${param}.tool_call_id`, "must be the id of a tool call before it");
+    throw invalidValue(`${param}.tool_call_id`, "must be the ID of an earlier tool call");
   }
   const parts = toUserParts(message.content, `${param}.content`);
   const media = parts.filter(({ text }) => text === undefined);
@@ -84,7 +84,7 @@ function toResultParts(
   if (media.length === 0) return [{ functionResponse: { id, name, response } }];
   if (!traits.takesMediaInResults) return [{ functionResponse: { id, name, response } }, ...media];
   if (media.some(({ fileData }) => fileData)) {
-    throw unsupported(`${param}.content`, "Gemini takes media in results as data URLs only.");
+    throw unsupported(`${param}.content`, "Gemini accepts media in tool results only as data URLs.");
   }
   return [{ functionResponse: { id, name, response, parts: media } }];
 }
@@ -134,7 +134,7 @@ function toModelParts(
   traits: ModelTraits,
   jsonTexts: ValueCount,
 ): GeminiPart[] {
-  if (isObject(message["audio"])) throw unsupported(`${param}.audio`, "Gemini does not keep what was said.");
+  if (isObject(message["audio"])) throw unsupported(`${param}.audio`, "Gemini does not store earlier audio.");
   const signatures = new ThoughtSignatures(message);
   const refusal = typeof message["refusal"] === "string" ? message["refusal"] : "";
   const texts = [...toTextParts(message.content, `${param}.content`), ...toTextParts(refusal, param)];
@@ -171,7 +171,7 @@ function toCallPart(
   jsonTexts: ValueCount,
 ): GeminiPart {
   if (!isObject(call)) throw invalidValue(param, "must be an object");
-  if (!isObject(call["function"])) throw unsupported(param, "Gemini knows calls of functions only.");
+  if (!isObject(call["function"])) throw unsupported(param, "Gemini supports only function calls.");
   const id = typeof call["id"] === "string" ? call["id"] : undefined;
   const functionCall = { id, ...toFunctionCall(call["function"], `${param}.function`, jsonTexts) };
   const signature = signatures.ofCall(call);

@@ -41,7 +41,7 @@ type ToPart = (part: Record<string, unknown>, param: string) => GeminiPart;
 
 function toTextPart(part: Record<string, unknown>, param: string): GeminiPart {
   const name = part["type"] === "refusal" ? "refusal" : "text";
-  if (part["type"] !== name) throw unsupported(`${param}.type`, "Gemini takes only text here.");
+  if (part["type"] !== name) throw unsupported(`${param}.type`, "Gemini accepts only text here.");
   const text = part[name];
   if (typeof text !== "string") throw invalidValue(`${param}.${name}`, "must be a string");
   return { text };
@@ -60,7 +60,7 @@ function toUserPart(part: Record<string, unknown>, param: string): GeminiPart {
     case "file":
       return toFilePart(objectIn(part, "file", param), `${param}.file`);
     default:
-      throw unsupported(`${param}.type`, "Gemini takes text, images, audio, video and files.");
+      throw unsupported(`${param}.type`, "Gemini accepts text, images, audio, video and files.");
   }
 }
 
@@ -82,8 +82,7 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
     if (data === null || base64 === null) throw invalidValue(param, "must be a complete data URL");
     return { inlineData: { mimeType: data.mediaType, data: base64 } };
   }
-  if (!/^https?:\/\//i.test(url))
-    throw unsupported(param, "Gemini takes data URLs and addresses on the web.");
+  if (!/^https?:\/\//i.test(url)) throw unsupported(param, "Gemini accepts data URLs and web URLs.");
   // The type is optional. None is better than a wrong one.
   const mimeType = mediaTypeOf(url);
   return { fileData: { fileUri: url, ...(mimeType !== null && { mimeType }) } };
@@ -92,7 +91,7 @@ function toMediaPart(url: unknown, param: string): GeminiPart {
 function toAudioPart({ data, format }: Record<string, unknown>, param: string): GeminiPart {
   if (typeof data !== "string") throw invalidValue(`${param}.data`, "must be a string");
   if (typeof format !== "string" || !audioFormats.includes(format)) {
-    throw unsupported(`${param}.format`, `Gemini takes ${audioFormats.join(", ")}.`);
+    throw unsupported(`${param}.format`, `Gemini accepts ${audioFormats.join(", ")}.`);
   }
   return { inlineData: { mimeType: `audio/${format}`, data } };
 }

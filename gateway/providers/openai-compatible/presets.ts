@@ -153,6 +153,6 @@ export const presets: readonly OpenAiCompatiblePreset[] = [
 /** A server on the same machine, at its default port. */
 function localPreset(name: string, label: string, port: number): OpenAiCompatiblePreset {
   const baseUrl = `http://localhost:${port}/v1`;
-  const hint = `Runs on the gateway's own machine, which it may call if it is started with UPSTREAM_PRIVATE_HOSTS=localhost:${port}.`;
+  const hint = `Runs on the gateway's own machine. Start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:${port} to allow it.`;
   return { name, label, baseUrl, hint, keyPageUrl: null, keyVariable: null, ...firstNames };
 }

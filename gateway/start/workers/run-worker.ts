@@ -17,11 +17,11 @@ export async function runWorker(start: () => Promise<RunningGateway>): Promise<v
   });
   const gateway = await start();
   const { metrics } = gateway;
-  const tell = (message: FromWorker) => process.send?.(message);
+  const send = (message: FromWorker) => process.send?.(message);
   process.on("message", async ({ kind }: ToWorker) => {
-    if (kind === "metrics" && metrics) tell({ kind, metrics: await metrics.read() });
+    if (kind === "metrics" && metrics) send({ kind, metrics: await metrics.read() });
   });
-  tell({ kind: "started", welcome: await welcome(gateway) });
+  send({ kind: "started", welcome: await welcome(gateway) });
 
   await stopping;
   await gateway.close();

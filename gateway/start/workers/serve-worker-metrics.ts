@@ -12,16 +12,18 @@ type WorkerMetricsOptions = { host: string; port: number; log: Log; workers: Pic
 export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMetricsOptions): Promise<void> {
   const print = async () => printWorkerMetrics(await readWorkerMetrics(workers.serving));
   const { url } = await startMetricsServer({ host, port, log, print });
-  log.info({ url }, "metrics can be read");
+  log.info({ url }, "metrics are available");
 }
 
 /** Asks every worker. A dying or busy one is missing from this scrape. */
 async function readWorkerMetrics(workers: ReadonlyMap<number, Worker>): Promise<Map<number, ReadMetric[]>> {
-  const answers = await Promise.all([...workers].map(async ([place, worker]) => [place, await ask(worker)]));
+  const answers = await Promise.all(
+    [...workers].map(async ([slot, worker]) => [slot, await readMetricsOf(worker)]),
+  );
   return new Map(answers.filter((answer): answer is [number, ReadMetric[]] => answer[1] !== null));
 }
 
-function ask(worker: Worker): Promise<ReadMetric[] | null> {
+function readMetricsOf(worker: Worker): Promise<ReadMetric[] | null> {
   return new Promise((resolve) => {
     const onMessage = (message: FromWorker) => {
       if (message.kind === "metrics") finish(message.metrics);

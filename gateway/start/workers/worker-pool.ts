@@ -10,7 +10,7 @@ type WorkerPoolOptions = { count: number; port: number; runtime: Pick<Runtime, "
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  readonly #places: Place[];
+  readonly #slots: WorkerSlot[];
   #isStopping = false;
   /** Whether all workers have exited cleanly since the stop. */
   #hasStoppedWell = true;
@@ -18,7 +18,7 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#places = Array.from({ length: options.count }, (_, index) => ({
+    this.#slots = Array.from({ length: options.count }, (_, index) => ({
       number: index + 1,
       worker: null,
       isServing: false,
@@ -33,9 +33,9 @@ export class WorkerPool {
    * all serve. Null when it could not start and has printed why.
    */
   async start(): Promise<string | null> {
-    const [first, ...others] = this.#places;
+    const [first, ...others] = this.#slots;
     const welcome = first ? await this.#run(first) : null;
-    if (welcome !== null && !this.#isStopping) await Promise.all(others.map((place) => this.#run(place)));
+    if (welcome !== null && !this.#isStopping) await Promise.all(others.map((slot) => this.#run(slot)));
     return welcome;
   }
 
@@ -45,48 +45,48 @@ export class WorkerPool {
 
   /** The serving workers, by number. */
   get serving(): Map<number, Worker> {
-    const serving = this.#places.filter(({ isServing }) => isServing);
+    const serving = this.#slots.filter(({ isServing }) => isServing);
     return new Map(serving.flatMap(({ number, worker }) => (worker ? [[number, worker]] : [])));
   }
 
   /** Resolves when all workers have finished, with whether they exited cleanly. */
   async stop(): Promise<boolean> {
     this.#isStopping = true;
-    for (const { timer } of this.#places) clearTimeout(timer);
-    const running = this.#places.flatMap(({ worker }) => worker ?? []);
+    for (const { timer } of this.#slots) clearTimeout(timer);
+    const running = this.#slots.flatMap(({ worker }) => worker ?? []);
     if (running.length === 0) return true;
     const stopped = new Promise<void>((resolve) => (this.#onEmpty = resolve));
-    for (const worker of running) tell(worker, { kind: "stop" });
+    for (const worker of running) send(worker, { kind: "stop" });
     await stopped;
     return this.#hasStoppedWell;
   }
 
   /** Resolves when the worker serves, or with null when it exited before. */
-  #run(place: Place): Promise<string | null> {
+  #run(slot: WorkerSlot): Promise<string | null> {
     const { log, now } = this.#options.runtime;
     const { promise, resolve } = Promise.withResolvers<string | null>();
     let hasStarted = false;
     const ended = (end: WorkerEnd) => {
-      place.worker = null;
-      place.isServing = false;
-      const isFirstStart = !hasStarted && place.number === 1 && place.deaths === 0;
+      slot.worker = null;
+      slot.isServing = false;
+      const isFirstStart = !hasStarted && slot.number === 1 && slot.deaths === 0;
       resolve(null);
       if (this.#isStopping) this.#noteEnd(end);
-      else if (!isFirstStart) this.#replace(place, end);
+      else if (!isFirstStart) this.#replace(slot, end);
     };
-    place.startedAt = now();
+    slot.startedAt = now();
     const worker = cluster.fork({ PORT: String(this.#options.port) });
-    place.worker = worker;
+    slot.worker = worker;
     // The system may be out of processes, or the program may be missing. No exit event follows then.
     worker.on("error", (error) => {
-      log.error({ worker: place.number, error }, "a worker cannot be started, or not be told something");
+      log.error({ worker: slot.number, error }, "cannot start or reach a worker");
       if (worker.process.pid === undefined) ended({ exitCode: null, signal: null });
     });
     worker.on("message", (message: FromWorker) => {
       if (message.kind !== "started") return;
       hasStarted = true;
-      place.isServing = true;
-      log.info({ worker: place.number, pid: worker.process.pid }, "a worker serves");
+      slot.isServing = true;
+      log.info({ worker: slot.number, pid: worker.process.pid }, "a worker started");
       resolve(message.welcome);
     });
     worker.once("exit", (exitCode, signal) => ended({ exitCode, signal }));
@@ -95,17 +95,17 @@ export class WorkerPool {
 
   #noteEnd({ exitCode }: WorkerEnd): void {
     if (exitCode !== 0) this.#hasStoppedWell = false;
-    if (this.#places.every(({ worker }) => worker === null)) this.#onEmpty?.();
+    if (this.#slots.every(({ worker }) => worker === null)) this.#onEmpty?.();
   }
 
   /** At once, unless it dies repeatedly: then the cause may need attention. */
-  #replace(place: Place, end: WorkerEnd): void {
+  #replace(slot: WorkerSlot, end: WorkerEnd): void {
     const { now, log } = this.#options.runtime;
-    if (now() - place.startedAt > livedLongMs) place.deaths = 0;
-    const waitMs = place.deaths === 0 ? 0 : Math.min(pauseMs * 2 ** (place.deaths - 1), pauseMsMax);
-    place.deaths++;
-    log.warn({ worker: place.number, ...end, waitMs }, "a worker has ended; another takes its place");
-    place.timer = setTimeout(() => void this.#run(place), waitMs);
+    if (now() - slot.startedAt > livedLongMs) slot.deaths = 0;
+    const waitMs = slot.deaths === 0 ? 0 : Math.min(pauseMs * 2 ** (slot.deaths - 1), pauseMsMax);
+    slot.deaths++;
+    log.warn({ worker: slot.number, ...end, waitMs }, "a worker exited and is being replaced");
+    slot.timer = setTimeout(() => void this.#run(slot), waitMs);
   }
 }
 
@@ -113,7 +113,7 @@ export class WorkerPool {
 type WorkerEnd = { exitCode: number | null; signal: string | null };
 
 /** A slot for one worker after another. */
-type Place = {
+type WorkerSlot = {
   /** From 1 on. */
   readonly number: number;
   worker: Worker | null;
@@ -126,7 +126,7 @@ type Place = {
 };
 
 /** The exit event reports a worker that ends between the check and the message. */
-function tell(worker: Worker, message: ToWorker): void {
+function send(worker: Worker, message: ToWorker): void {
   worker.send(message, () => {});
 }
 

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { Database } from "../../../db/database.ts";
 import { StartError } from "../../errors.ts";
 import { parseMoment } from "./parse-moment.ts";
-import { recomputeCosts, type RecomputedModel, type RecomputeWish } from "./recompute-costs.ts";
+import { recomputeCosts, type RecomputedModel, type RecomputeRange } from "./recompute-costs.ts";
 
 /**
  * `usage:recompute --from 2026-11-01 --to 2026-12-01 [--model openai/gpt-4o]`: recomputes the costs of a period with
@@ -11,24 +11,24 @@ import { recomputeCosts, type RecomputedModel, type RecomputeWish } from "./reco
 export async function recomputeCommand(
   database: Database,
   parameters: string[],
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
-  const wish = readWish(parameters);
-  let saidAt = performance.now();
-  const results = await recomputeCosts(database, wish, (time) => {
-    if (performance.now() - saidAt < progressIntervalMs) return;
-    saidAt = performance.now();
-    say(
-      `Done up to ${time.toISOString()}. If it is interrupted, it can go on with --from ${time.toISOString()}`,
+  const range = readRange(parameters);
+  let reportedAt = performance.now();
+  const results = await recomputeCosts(database, range, (time) => {
+    if (performance.now() - reportedAt < progressIntervalMs) return;
+    reportedAt = performance.now();
+    print(
+      `Done up to ${time.toISOString()}. After an interruption, continue with --from ${time.toISOString()}`,
     );
   });
-  if (results.length === 0) return say("There are no requests to such models in this time.");
-  for (const result of results) say(describe(result));
+  if (results.length === 0) return print("No requests to these models in this period.");
+  for (const result of results) print(describe(result));
 }
 
 const progressIntervalMs = 5_000;
 
-function readWish(parameters: string[]): RecomputeWish {
+function readRange(parameters: string[]): RecomputeRange {
   try {
     const { values } = parseArgs({
       args: parameters,
@@ -45,7 +45,7 @@ function readWish(parameters: string[]): RecomputeWish {
 }
 
 const usage =
-  "npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]: requests from the first moment on and before the second; days begin in UTC.";
+  "npm run usage:recompute -- --from 2026-11-01 --to 2026-12-01T12:00:00Z [--model openai/gpt-4o]: requests from the first moment and before the second. Days start in UTC.";
 
 function readMoment(name: string, text: string | undefined): Date {
   if (text === undefined) throw new Error(`${name} is missing`);
@@ -58,8 +58,8 @@ const momentPattern = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d
 
 function describe(result: RecomputedModel): string {
   const { model, records, changed, costBefore, costAfter, unknownBefore, unknownAfter } = result;
-  const sums = `${formatDollars(costBefore)} before (${unknownBefore} unknown), ${formatDollars(costAfter)} now (${unknownAfter} unknown)`;
-  return `${model}: ${changed} of ${records} requests cost something else now. ${sums}`;
+  const sums = `${formatDollars(costBefore)} before (${unknownBefore} unpriced), ${formatDollars(costAfter)} now (${unknownAfter} unpriced)`;
+  return `${model}: the cost of ${changed} of ${records} requests changed. ${sums}`;
 }
 
 function formatDollars(nano: bigint): string {

@@ -6,7 +6,7 @@ import { GatewayError } from "../../errors.ts";
 import { firstIdAt } from "../../ids.ts";
 import { costOf, isUnsent } from "../counting/cost.ts";
 
-export type RecomputeWish = {
+export type RecomputeRange = {
   from: Date;
   to: Date;
   /** The slug of one model. All models without it. */
@@ -32,13 +32,13 @@ export type RecomputedModel = {
  */
 export async function recomputeCosts(
   database: Database,
-  { from, to, model }: RecomputeWish,
+  { from, to, model }: RecomputeRange,
   onProgress: (time: Date) => void = () => {},
 ): Promise<RecomputedModel[]> {
   const models = await database.read(readModels);
   const wanted = model === undefined ? undefined : models.find(({ slug }) => slug === model);
   if (model !== undefined && !wanted) {
-    throw new GatewayError("invalid_value", `There is no model ${model}.`, { param: "model" });
+    throw new GatewayError("invalid_value", `The model ${model} does not exist.`, { param: "model" });
   }
   const modelOf = answeringModel(models);
   const results = new Map<string, RecomputedModel>();
@@ -47,11 +47,11 @@ export async function recomputeCosts(
     const page = { fromId, beforeId, limit: recordsPerTransaction };
     const done = await database.write(async ({ usageRecords, usageRollUps }) => {
       const records = await usageRecords.lockOldest(page);
-      const meant = records.filter((record) => {
+      const matching = records.filter((record) => {
         const answering = modelOf(record);
         return answering && (!wanted || answering.id === wanted.id);
       });
-      const pairs = meant.map((before) => ({ before, after: withPricesOf(before, modelOf(before)) }));
+      const pairs = matching.map((before) => ({ before, after: withPricesOf(before, modelOf(before)) }));
       const changed = pairs.filter(({ before, after }) => differ(before, after));
       await usageRecords.replaceCosts(changed.map(({ after }) => after));
       await usageRollUps.replace(
@@ -93,8 +93,8 @@ function answeringModel(models: PricedModel[]) {
     ({ providerName, upstreamModel }) => `${providerName}\n${upstreamModel}`,
   );
   return ({ model, provider, upstreamModel }: UsageRecordRow): PricedModel | undefined => {
-    const asked = bySlug.get(model);
-    if (asked?.providerName === provider && asked.upstreamModel === upstreamModel) return asked;
+    const requested = bySlug.get(model);
+    if (requested?.providerName === provider && requested.upstreamModel === upstreamModel) return requested;
     return byUpstream.get(`${provider}\n${upstreamModel}`)?.[0];
   };
 }

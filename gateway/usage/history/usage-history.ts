@@ -9,7 +9,7 @@ import { narrowPage } from "./narrow-page.ts";
 import { summarizeUsage } from "./usage-summary.ts";
 
 /** A query of usage: `from` ≤ time < `to`. */
-export type UsageWish = {
+export type UsageCriteria = {
   apiKeyId?: string | undefined;
   model?: string | undefined;
   provider?: string | undefined;
@@ -19,7 +19,7 @@ export type UsageWish = {
 };
 
 /** `after` is the ID of a record. The page starts with the one before it. */
-type PageWish = { first: number; after?: string | undefined };
+type PageRange = { first: number; after?: string | undefined };
 
 type UsageHistoryOptions = {
   database: Database;
@@ -40,10 +40,10 @@ export class UsageHistory {
   }
 
   /** Newest first. */
-  list(person: Person, wish: UsageWish, { first, after }: PageWish): Promise<UsagePage> {
+  list(person: Person, criteria: UsageCriteria, { first, after }: PageRange): Promise<UsagePage> {
     return this.#database.read(async (repositories) => {
       const { usageQueryTimeoutMs } = this.#limits;
-      const wanted = { filter: filterOf(person, wish), ...idsOf(wish, after), limit: first + 1 };
+      const wanted = { filter: filterOf(person, criteria), ...idsOf(criteria, after), limit: first + 1 };
       const page = await narrowPage(repositories, wanted, usageQueryTimeoutMs);
       if (page === null) return { records: [], hasMore: false };
       const found = await repositories.usageRecords.list(page, usageQueryTimeoutMs);
@@ -62,8 +62,8 @@ export class UsageHistory {
   }
 
   /** Sums by dimension and interval, in UTC. Throws `invalid_value` for too many rows. */
-  summarize(person: Person, wish: UsageWish, by: SummaryWish): Promise<UsageSum[]> {
-    const query = { filter: filterOf(person, wish), period: wish, ...by };
+  summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSum[]> {
+    const query = { filter: filterOf(person, criteria), period: criteria, ...by };
     return this.#database.read((repositories) => summarizeUsage(repositories, query, this.#limits));
   }
 }
@@ -73,14 +73,14 @@ export type UsagePage = { records: OwnedRecord[]; hasMore: boolean };
 /** With the current name of the key's owner. Null without an owner. */
 export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
-export type SummaryWish = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
+export type SummaryGrouping = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
 
-function filterOf(person: Person, { apiKeyId, model, provider, status }: UsageWish): UsageFilter {
+function filterOf(person: Person, { apiKeyId, model, provider, status }: UsageCriteria): UsageFilter {
   return { owner: ownerScope(person), apiKeyId, model, provider, status };
 }
 
 /** A period is a range of IDs, because IDs start with their time. */
-function idsOf({ from, to }: UsageWish, after: string | undefined) {
+function idsOf({ from, to }: UsageCriteria, after: string | undefined) {
   const end = to && firstIdAt("req", to.getTime());
   return {
     fromId: from && firstIdAt("req", from.getTime()),

@@ -60,7 +60,7 @@ function inOrder(one: UsageSum, other: UsageSum): number {
 function tooManyRows(rowsMax: number): GatewayError {
   return new GatewayError(
     "invalid_value",
-    `The summary would have more than ${rowsMax} rows. Ask for a shorter time, a longer interval or fewer dimensions.`,
+    `The summary would have more than ${rowsMax} rows. Use a shorter period, a longer interval or fewer dimensions.`,
   );
 }
 

@@ -46,7 +46,7 @@ export class Leftovers {
       failed.add(path);
       // Logged once, not at each of the frequent attempts.
       if (!this.#failedBefore.has(path)) {
-        log.error({ path, error }, "cannot read usage records that another process has left");
+        log.error({ path, error }, "cannot read usage records of another process");
       }
     };
     const isOver = await this.#shipAll(SpoolFolder.takeLeftovers(root, lockFile, report), report).catch(
@@ -79,7 +79,7 @@ export class Leftovers {
     const started = await folder.readStarted();
     if (!(await shipper.ship(started))) return false;
     await rm(folder.startedPath, { force: true });
-    log.info({ folder: folder.path }, "usage records of a process that has died were taken over");
+    log.info({ folder: folder.path }, "recovered usage records of a dead process");
     return true;
   }
 }

@@ -34,7 +34,7 @@ export class Retention {
       return;
     }
     const dropped = await database.keepUsagePartitions({ months: monthsFrom(now), dropBeforeId: beforeId });
-    if (dropped.length > 0) runtime.log.info({ months: dropped }, "old usage records were let go");
+    if (dropped.length > 0) runtime.log.info({ months: dropped }, "deleted old usage records");
   }
 
   async close(): Promise<void> {
@@ -54,10 +54,7 @@ export class Retention {
     try {
       await this.run();
     } catch (error) {
-      this.#options.runtime.log.warn(
-        { error },
-        "cannot let go of old usage records; trying again in an hour",
-      );
+      this.#options.runtime.log.warn({ error }, "cannot delete old usage records: will retry in an hour");
     }
   }
 
@@ -70,7 +67,7 @@ export class Retention {
         usageRecords.deleteBefore(beforeId, recordsPerTurn),
       );
     }
-    if (total > 0) runtime.log.info({ records: total }, "old usage records were let go");
+    if (total > 0) runtime.log.info({ records: total }, "deleted old usage records");
   }
 }
 

@@ -44,7 +44,7 @@ export class OpenSegment implements Segment {
         end += filled;
         filled = 0;
         length = encodeRecord(this.#buffer, record);
-        if (length === 0) throw new Error("A usage record is larger than any can be.");
+        if (length === 0) throw new Error("A usage record exceeds the maximum size.");
       }
       filled += length;
     }

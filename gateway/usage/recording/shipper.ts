@@ -43,7 +43,7 @@ export class Shipper {
       this.#isFailing = false;
       return true;
     } catch (error) {
-      if (!this.#isFailing) log.error({ error }, "cannot write usage records; they are kept and tried again");
+      if (!this.#isFailing) log.error({ error }, "cannot write usage records: will retry");
       this.#isFailing = true;
       return false;
     }
@@ -51,7 +51,7 @@ export class Shipper {
 
   async #read(path: string): Promise<UsageRecord[]> {
     const { records, tornBytes } = decodeRecords(await readFile(path));
-    if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a usage record was torn by a crash");
+    if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a crash truncated a usage record");
     return records;
   }
 }

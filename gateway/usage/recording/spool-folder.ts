@@ -30,7 +30,7 @@ export class SpoolFolder {
   static create(root: string, lockFile: LockFile, createName: () => string): SpoolFolder {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     for (;;) {
-      const folder = SpoolFolder.#take(root, createName(), lockFile);
+      const folder = SpoolFolder.#claim(root, createName(), lockFile);
       // Another process may have briefly opened the lock.
       if (folder) return folder;
     }
@@ -47,7 +47,7 @@ export class SpoolFolder {
       const name = file.slice(0, -lockSuffix.length);
       let folder: SpoolFolder | null = null;
       try {
-        folder = SpoolFolder.#take(root, name, lockFile);
+        folder = SpoolFolder.#claim(root, name, lockFile);
       } catch (error) {
         report(join(root, name), error);
       }
@@ -55,7 +55,7 @@ export class SpoolFolder {
     }
   }
 
-  static #take(root: string, name: string, lockFile: LockFile): SpoolFolder | null {
+  static #claim(root: string, name: string, lockFile: LockFile): SpoolFolder | null {
     const lockPath = join(root, `${name}${lockSuffix}`);
     const lock = lockFile(lockPath);
     if (lock === null) return null;

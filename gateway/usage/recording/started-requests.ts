@@ -137,7 +137,7 @@ export class PendingRecord {
     try {
       this.#proceed();
     } catch (error) {
-      this.#log.error({ requestId: this.record.id, error }, "an answer could not be ended");
+      this.#log.error({ requestId: this.record.id, error }, "cannot finish an answer");
     }
   }
 }

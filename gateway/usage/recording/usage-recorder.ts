@@ -156,9 +156,9 @@ export class UsageRecorder {
     this.#started.close();
     const { log } = this.#options;
     if (!this.#isFailing) while (this.#spool.oldest) await this.#spool.removeOldest();
-    else log.warn("usage records stay in the spool until a gateway can write them");
+    else log.warn("usage records remain in the spool until a gateway can write them");
     if (this.#direct.isEmpty) await rm(this.#folder.startedPath, { force: true });
-    else log.error("usage records are lost: neither disk nor database can be written");
+    else log.error("usage records are lost: neither disk nor database is writable");
     await this.#folder.leave();
   }
 
@@ -197,7 +197,7 @@ export class UsageRecorder {
       await this.#direct.flush();
       this.#isFailing = !(await this.#shipSpool());
     } catch (error) {
-      log.error({ error }, "cannot read usage records; they are kept and tried again");
+      log.error({ error }, "cannot read usage records: will retry");
     }
     this.#pauseMs = this.#isFailing ? Math.min(this.#pauseMs * 2, pauseMsMax) : limits.usageFlushIntervalMs;
   }

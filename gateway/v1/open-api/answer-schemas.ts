@@ -5,12 +5,12 @@ const textOrNull = { type: ["string", "null"] };
 const count = { type: "integer", minimum: 0 };
 const slug = {
   type: "string",
-  description: "The slug that was asked for, whatever the provider calls its model.",
+  description: "The requested slug, whatever the provider calls its model.",
 };
 
 const usage = object({
-  prompt_tokens: { ...count, description: "Those read from a cache included." },
-  completion_tokens: { ...count, description: "Those of thoughts included." },
+  prompt_tokens: { ...count, description: "Includes cached tokens." },
+  completion_tokens: { ...count, description: "Includes reasoning tokens." },
   total_tokens: count,
 });
 
@@ -19,7 +19,7 @@ const finishReason = { enum: ["stop", "length", "tool_calls", "content_filter", 
 const openAiModel = object({
   id: slug,
   object: { const: "model" },
-  created: { type: "integer", description: "In seconds since 1970." },
+  created: { type: "integer", description: "Unix time in seconds." },
   owned_by: { type: "string", description: "The provider." },
 });
 
@@ -36,7 +36,7 @@ export const answerSchemas: Record<string, JsonSchema> = {
     {
       id: text,
       object: { const: "chat.completion" },
-      created: { type: "integer", description: "In seconds since 1970." },
+      created: { type: "integer", description: "Unix time in seconds." },
       model: slug,
       choices: list(
         object(
@@ -49,7 +49,7 @@ export const answerSchemas: Record<string, JsonSchema> = {
                 refusal: textOrNull,
                 reasoning_content: {
                   ...textOrNull,
-                  description: "What the model thought, where the provider tells.",
+                  description: "The model's reasoning, where the provider sends it.",
                 },
                 tool_calls: { type: "array", items: { type: "object" } },
               },
@@ -74,7 +74,7 @@ export const answerSchemas: Record<string, JsonSchema> = {
         object(
           {
             index: count,
-            delta: { type: "object", description: "What is new of the message." },
+            delta: { type: "object", description: "The new part of the message." },
             finish_reason: finishReason,
           },
           ["index", "delta"],
@@ -105,7 +105,7 @@ export const answerSchemas: Record<string, JsonSchema> = {
     {
       id: text,
       object: { const: "response" },
-      created_at: { type: "number", description: "In seconds since 1970." },
+      created_at: { type: "number", description: "Unix time in seconds." },
       status: { enum: ["completed", "failed", "in_progress", "cancelled", "queued", "incomplete"] },
       model: slug,
       output: list({ type: "object", required: ["type"], properties: { type: text } }),

@@ -20,10 +20,10 @@ export function createOpenApiDocument(): object {
     servers: [{ url: "/" }],
     security: [{ bearer: [] }, { apiKey: [] }],
     tags: [
-      { name: "OpenAI", description: "What OpenAI's SDK, and most tools, speak." },
-      { name: "Anthropic", description: "What Claude Code and Anthropic's SDK speak." },
-      { name: "Models", description: "What the key may use." },
-      { name: "Health", description: "For load balancers; without a key." },
+      { name: "OpenAI", description: "The format of OpenAI's SDKs and most tools." },
+      { name: "Anthropic", description: "The format of Claude Code and Anthropic's SDKs." },
+      { name: "Models", description: "The models of the API key." },
+      { name: "Health", description: "For load balancers. Needs no key." },
     ],
     paths: operations,
     components: {
@@ -33,7 +33,7 @@ export function createOpenApiDocument(): object {
           type: "apiKey",
           in: "header",
           name: "x-api-key",
-          description: "The same, as Anthropic's clients send it.",
+          description: "An API key, as Anthropic's clients send it.",
         },
       },
       headers: responseHeaders,
@@ -43,8 +43,8 @@ export function createOpenApiDocument(): object {
 }
 
 const about = [
-  "One address and one API key in front of many providers, in OpenAI's form and in Anthropic's.",
-  "A model is addressed by its slug, `<provider>/<model_name>`, in requests and in answers.",
-  "The schemas of requests are what the gateway checks. Fields that they do not have are not refused: they pass on to a provider that speaks the same form, and are translated for one that does not.",
-  "Every answer carries `x-request-id`; where a key was known, it is the id of the usage record.",
+  "One URL and one API key for many providers, in OpenAI's and Anthropic's formats.",
+  "Requests and responses name a model by its slug, `<provider>/<model_name>`.",
+  "The request schemas describe what the gateway validates. Other fields are accepted: providers with the same format receive them, and translations handle them for the others.",
+  "Every response has an `x-request-id`. For a known key, it is the ID of the usage record.",
 ].join("\n\n");

@@ -15,10 +15,10 @@ export function errorResponses(codes: readonly ShownErrorCode[], dialect: Dialec
   return Object.fromEntries(
     [...byStatus]
       .toSorted(([a], [b]) => a - b)
-      .map(([status, said]) => [
+      .map(([status, descriptions]) => [
         status,
         {
-          description: said.join("\n\n"),
+          description: descriptions.join("\n\n"),
           headers: {
             "x-request-id": { $ref: "#/components/headers/x-request-id" },
             ...([429, 503].includes(status) && {
@@ -62,33 +62,32 @@ export const modelErrors = [
 /** A missing code fails to compile. */
 const meanings = {
   missing_api_key: "The request has no API key.",
-  invalid_api_key:
-    "The key is unknown, malformed, deactivated or expired, or may not be used from this address.",
-  service_unavailable: "The gateway cannot serve just now. Try again in a moment.",
-  internal_error: "A mistake of the gateway; its log has the details, under the request's id.",
+  invalid_api_key: "The key is unknown, malformed, deactivated or expired, or not allowed from this address.",
+  service_unavailable: "The gateway is temporarily unavailable. Retry in a moment.",
+  internal_error: "Internal error. See the gateway log for this request ID.",
   invalid_body: "The body is not JSON, not an object, or nested too deeply.",
-  missing_required_parameter: "A parameter is missing; `param` says which.",
-  invalid_type: "A parameter is of the wrong type; `param` says which.",
-  invalid_value: "A parameter has a value that it cannot have; `param` says which.",
+  missing_required_parameter: "A required parameter is missing: see `param`.",
+  invalid_type: "A parameter has the wrong type: see `param`.",
+  invalid_value: "A parameter has an invalid value: see `param`.",
   request_timeout: "The request took too long to arrive.",
   request_too_large: "The body is larger than `REQUEST_BODY_BYTES_MAX`.",
   unsupported_encoding: "The body is compressed.",
-  unsupported_parameter: "The model's provider has no way to do this; `param` says what.",
-  model_not_found: "There is no such model, or the key is not connected to it.",
-  insufficient_quota: "A budget is spent: the key's own, its owner's or the gateway's.",
-  rate_limit_exceeded: "Too many requests a minute, or at the same time.",
-  token_limit_exceeded: "Too many tokens a minute.",
-  upstream_auth_failed: "The provider refused the gateway's credential.",
-  upstream_error: "The provider failed, or could not be reached.",
-  upstream_timeout: "The provider took too long.",
+  unsupported_parameter: "The provider does not support a parameter: see `param`.",
+  model_not_found: "The model does not exist, or the key is not connected to it.",
+  insufficient_quota: "A budget of the key, its owner or the gateway is exceeded.",
+  rate_limit_exceeded: "Too many requests per minute, or too many concurrent requests.",
+  token_limit_exceeded: "Too many tokens per minute.",
+  upstream_auth_failed: "The provider rejected the gateway's credential.",
+  upstream_error: "The provider failed or was unreachable.",
+  upstream_timeout: "The provider timed out.",
 } as const;
 
 type ShownErrorCode = keyof typeof meanings & ErrorCode;
 
 export const responseHeaders = {
   "x-request-id": {
-    description: "The request's id, which is that of its usage record.",
+    description: "The request ID, which is also the ID of the usage record.",
     schema: { type: "string", pattern: "^req_" },
   },
-  "retry-after": { description: "Seconds after which it may go better.", schema: { type: "integer" } },
+  "retry-after": { description: "Seconds to wait before retrying.", schema: { type: "integer" } },
 };

@@ -13,11 +13,11 @@ export const operations: Record<string, Record<string, object>> = {
       dialect: chat,
       id: "createChatCompletion",
       summary: "Chat completions",
-      description: "Answers a conversation.",
+      description: "Create a chat completion.",
       request: "ChatCompletionRequest",
       answer: "ChatCompletion",
       stream:
-        "Each event's data is a `ChatCompletionChunk`; the last is `[DONE]`. A stream that breaks ends with an event that has an `error`, and without `[DONE]`.",
+        "Each event holds a `ChatCompletionChunk`, and the last is `[DONE]`. A broken stream ends with an `error` event, without `[DONE]`.",
       example: { model: "demo/echo", messages },
     }),
   },
@@ -27,11 +27,11 @@ export const operations: Record<string, Record<string, object>> = {
       id: "createResponse",
       summary: "Responses",
       description:
-        "Answers in the form that Codex speaks. Nothing is kept: what only OpenAI's own servers could do is refused elsewhere.",
+        "Create a response, in the format of Codex. Responses are not stored, and features of OpenAI's own servers work only with OpenAI.",
       request: "ResponsesRequest",
       answer: "Response",
       stream:
-        "Events as OpenAI names them, from `response.created` to `response.completed`, `response.incomplete` or `response.failed`.",
+        "OpenAI's events, from `response.created` to `response.completed`, `response.incomplete` or `response.failed`.",
       example: { model: "demo/echo", input: "Hello, gateway!" },
     }),
   },
@@ -40,7 +40,7 @@ export const operations: Record<string, Record<string, object>> = {
       dialect: chat,
       id: "createEmbeddings",
       summary: "Embeddings",
-      description: "Turns texts into vectors.",
+      description: "Create embeddings.",
       request: "EmbeddingsRequest",
       answer: "Embeddings",
       example: { model: "openai/text-embedding-3-small", input: "Hello, gateway!" },
@@ -52,10 +52,10 @@ export const operations: Record<string, Record<string, object>> = {
       id: "createMessage",
       summary: "Messages",
       description:
-        "Answers a conversation. `anthropic-version` and `anthropic-beta` reach a provider that speaks this form itself.",
+        "Create a message. Providers with this format receive `anthropic-version` and `anthropic-beta`.",
       request: "MessagesRequest",
       answer: "Message",
-      stream: "Events as Anthropic names them, from `message_start` to `message_stop`, or `error`.",
+      stream: "Anthropic's events, from `message_start` to `message_stop` or `error`.",
       example: { model: "demo/echo", max_tokens: 100, messages },
     }),
   },
@@ -65,7 +65,7 @@ export const operations: Record<string, Record<string, object>> = {
       id: "countTokens",
       summary: "Count tokens",
       description:
-        "How many tokens a request for a message has: as its provider counts them, or else about. Outside of limits and the usage history.",
+        "Count the tokens of a message request: by its provider, or else as an estimate. Not part of limits and usage.",
       request: "CountTokensRequest",
       answer: "TokenCount",
       example: { model: "demo/echo", messages },
@@ -76,14 +76,13 @@ export const operations: Record<string, Record<string, object>> = {
     get: modelLookup({
       id: "listModels",
       summary: "List models",
-      description:
-        "The models that the key is connected to; all at once, or in pages for a request with `anthropic-version`.",
+      description: "List the key's models: all at once, or in pages for requests with `anthropic-version`.",
       answer: "ModelList",
       parameters: [
         anthropicVersion(),
-        query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 20 }, "How many a page has."),
-        query("after_id", { type: "string" }, "The page after this model."),
-        query("before_id", { type: "string" }, "The page before this model."),
+        query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 20 }, "The page size."),
+        query("after_id", { type: "string" }, "Return the page after this model."),
+        query("before_id", { type: "string" }, "Return the page before this model."),
       ],
       errors: ["invalid_type", "invalid_value"],
     }),
@@ -92,7 +91,7 @@ export const operations: Record<string, Record<string, object>> = {
     get: modelLookup({
       id: "getModel",
       summary: "Get a model",
-      description: "One model. The slash of its slug may be encoded or not.",
+      description: "Get one model. The slash of its slug may be encoded.",
       answer: "Model",
       parameters: [
         {
@@ -100,7 +99,7 @@ export const operations: Record<string, Record<string, object>> = {
           in: "path",
           required: true,
           schema: { type: "string" },
-          description: "Such as `demo/echo`.",
+          description: "For example `demo/echo`.",
           example: "demo/echo",
         },
         anthropicVersion(),
@@ -108,9 +107,9 @@ export const operations: Record<string, Record<string, object>> = {
       errors: ["model_not_found"],
     }),
   },
-  "/healthz": { get: health("isAlive", "Is it up?", "The process runs.", false) },
+  "/healthz": { get: health("isAlive", "Liveness", "The process is running.", false) },
   "/readyz": {
-    get: health("isReady", "Is it ready?", "The process can serve. It does not ask the database.", true),
+    get: health("isReady", "Readiness", "The process can serve requests. Does not query the database.", true),
   },
 };
 
@@ -178,7 +177,7 @@ function health(id: string, summary: string, description: string, canFail: boole
     security: [],
     responses: {
       200: { description: "Yes.", content },
-      ...(canFail && { 503: { description: "No, for the reason given.", content } }),
+      ...(canFail && { 503: { description: "Not ready, with the reason.", content } }),
     },
   };
 }
@@ -196,7 +195,7 @@ function schemaOf(name: string): object {
 }
 
 function query(name: string, schema: object, description: string): object {
-  return { name, in: "query", schema, description: `${description} For Anthropic's form only.` };
+  return { name, in: "query", schema, description: `${description} Anthropic's format only.` };
 }
 
 function anthropicVersion(): object {

@@ -5,25 +5,25 @@ import type { JsonSchema } from "../../dialects/parameter-checks.ts";
 import type { RequestSchema } from "../../dialects/request-schema.ts";
 import { responsesRequestSchema } from "../../dialects/responses/read-responses-request.ts";
 
-const model = "The slug of a model that the key is connected to, such as `demo/echo`.";
-const stream = "Whether the answer comes as server-sent events, as it is made.";
-const tools = "What the model may call.";
+const model = "The slug of a connected model, such as `demo/echo`.";
+const stream = "Whether to stream the response as server-sent events.";
+const tools = "The tools that the model may call.";
 
 const messageOptions = {
   model,
   messages:
-    "The conversation so far; each has a `role` and `content`: a text, or blocks such as text, images and tool results.",
+    "The conversation so far. Each message has a `role` and `content`: a string, or blocks such as text, images and tool results.",
   stream,
-  temperature: "How freely the next word is chosen.",
-  top_p: "How likely words must be, taken together, to be thought of.",
-  top_k: "How many of the likeliest words are thought of.",
-  stop_sequences: "Texts that end the answer.",
-  system: "What the model is told before the conversation.",
+  temperature: "Sampling temperature. Higher values are more random.",
+  top_p: "Nucleus sampling: cumulative probability cutoff.",
+  top_k: "Samples only from the most likely tokens.",
+  stop_sequences: "Sequences that end the response.",
+  system: "Instructions that precede the conversation.",
   tools,
-  tool_choice: "Whether it may, must or must not call one.",
-  thinking: "Whether, and how much, it may think.",
-  output_config: "Such as `effort`, and the `format` that the answer must have.",
-  metadata: "Such as `user_id`.",
+  tool_choice: "Whether the model may, must or must not call a tool.",
+  thinking: "Configures reasoning and its token budget.",
+  output_config: "For example `effort`, and the `format` of the response.",
+  metadata: "For example `user_id`.",
 };
 
 /** A parameter without a line here fails to compile. */
@@ -34,16 +34,16 @@ export const requestSchemas = {
     {
       model,
       messages:
-        "The conversation so far; `content` is a text, or parts such as text, images, audio and files.",
+        "The conversation so far. `content` is a string, or parts such as text, images, audio and files.",
       stream,
       stream_options: "With `include_usage`, a stream ends with a chunk that has the token counts.",
-      temperature: "How freely the next word is chosen.",
-      top_p: "How likely words must be, taken together, to be thought of.",
-      frequency_penalty: "How much words are shunned for each time that they were used.",
-      presence_penalty: "How much words are shunned that were used at all.",
+      temperature: "Sampling temperature. Higher values are more random.",
+      top_p: "Nucleus sampling: cumulative probability cutoff.",
+      frequency_penalty: "Penalizes tokens by how often they have appeared.",
+      presence_penalty: "Penalizes tokens that have appeared at all.",
       max_tokens: "The older name of `max_completion_tokens`.",
-      max_completion_tokens: "The most that may be made, thoughts included.",
-      n: "How many answers are wanted.",
+      max_completion_tokens: "Maximum output tokens, including reasoning.",
+      n: "The number of choices.",
       tools,
     },
   ),
@@ -52,9 +52,9 @@ export const requestSchemas = {
     "https://platform.openai.com/docs/api-reference/embeddings/create",
     {
       model,
-      input: "One text or several, each also as a list of token numbers.",
-      encoding_format: "`base64` is what OpenAI's SDKs ask for by themselves.",
-      dimensions: "How long each vector is to be.",
+      input: "One or more inputs: strings, or lists of token IDs.",
+      encoding_format: "OpenAI's SDKs request `base64` by default.",
+      dimensions: "The length of each vector.",
     },
   ),
   MessagesRequest: describe(
@@ -62,7 +62,7 @@ export const requestSchemas = {
     "https://platform.claude.com/docs/en/api/messages/create",
     {
       ...messageOptions,
-      max_tokens: "The most that may be made.",
+      max_tokens: "Maximum output tokens.",
     },
   ),
   CountTokensRequest: describe(
@@ -70,7 +70,7 @@ export const requestSchemas = {
     "https://platform.claude.com/docs/en/api/messages/count_tokens",
     {
       ...messageOptions,
-      max_tokens: "Taken, and of no consequence.",
+      max_tokens: "Accepted and ignored.",
     },
   ),
   ResponsesRequest: describe(
@@ -79,32 +79,32 @@ export const requestSchemas = {
     {
       model,
       input:
-        "A text, or items such as messages, calls and their results. It may be missing where `prompt`, `conversation` or `previous_response_id` stands.",
+        "A string, or items such as messages, calls and their results. Optional with `prompt`, `conversation` or `previous_response_id`.",
       stream,
-      stream_options: "How the stream is to be.",
-      store: "Only OpenAI itself keeps responses; for everyone else this has no effect.",
-      background: "Only OpenAI itself answers later.",
-      instructions: "What the model is told before the input.",
-      previous_response_id: "A response that OpenAI itself has kept.",
-      conversation: "A conversation that OpenAI itself has kept.",
-      prompt: "A prompt that OpenAI itself has kept.",
+      stream_options: "Stream options.",
+      store: "Only OpenAI stores responses. Ignored for other providers.",
+      background: "Supported by OpenAI only.",
+      instructions: "Instructions that precede the input.",
+      previous_response_id: "A response that OpenAI has stored.",
+      conversation: "A conversation that OpenAI has stored.",
+      prompt: "A prompt that OpenAI has stored.",
       tools,
-      tool_choice: "Whether it may, must or must not call one.",
-      parallel_tool_calls: "Whether it may make several calls at once.",
-      max_tool_calls: "How many calls of built-in tools it may make.",
-      reasoning: "How much it may think (`effort`), and whether it tells (`summary`).",
-      text: "The `format` that the answer must have, and its `verbosity`.",
-      temperature: "How freely the next word is chosen.",
-      top_p: "How likely words must be, taken together, to be thought of.",
-      top_logprobs: "How many of the likeliest words are told at each place.",
-      max_output_tokens: "The most that may be made, thoughts included.",
-      truncation: "What becomes of an input that is too long.",
-      include: "What else the answer is to have, such as `reasoning.encrypted_content`.",
-      metadata: "Texts by name, which the answer repeats.",
+      tool_choice: "Whether the model may, must or must not call a tool.",
+      parallel_tool_calls: "Whether the model may call several tools at once.",
+      max_tool_calls: "Maximum calls of built-in tools.",
+      reasoning: "The reasoning `effort`, and whether to include a `summary`.",
+      text: "The `format` of the response and its `verbosity`.",
+      temperature: "Sampling temperature. Higher values are more random.",
+      top_p: "Nucleus sampling: cumulative probability cutoff.",
+      top_logprobs: "The number of most likely tokens to return at each position.",
+      max_output_tokens: "Maximum output tokens, including reasoning.",
+      truncation: "How to handle input beyond the context window.",
+      include: "Additional output, such as `reasoning.encrypted_content`.",
+      metadata: "Key-value pairs that the response repeats.",
       user: "The older name of `safety_identifier`.",
-      safety_identifier: "Who of your users asks, in words that do not tell who it is.",
-      prompt_cache_key: "What requests that begin alike have in common.",
-      service_tier: "How fast, and at which price.",
+      safety_identifier: "An opaque, stable identifier for your end user.",
+      prompt_cache_key: "A key for requests with a common prefix.",
+      service_tier: "The processing tier, which affects speed and price.",
     },
   ),
 };

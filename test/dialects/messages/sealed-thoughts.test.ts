@@ -25,7 +25,7 @@ const foreignDetails = [
 ];
 const foreignCall = { id: "call_1", type: "function" as const, function: { name: "f", arguments: "{}" } };
 
-test("Gemini's signatures come back to it", (t) => {
+test("Gemini's signatures are returned to Gemini", (t) => {
   const chat = {
     choices: [
       {
@@ -57,12 +57,12 @@ test("Gemini's signatures come back to it", (t) => {
       ),
     ),
   );
-  for (const said of [whole.content, streamed.content]) {
+  for (const choice of [whole.content, streamed.content]) {
     const request = buildVia("gemini", "gemini-3-pro-preview", {
       tools,
       messages: [
         { role: "user", content: "Hi" },
-        { role: "assistant", content: said },
+        { role: "assistant", content: choice },
         { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "1" }] },
       ],
     });
@@ -70,7 +70,7 @@ test("Gemini's signatures come back to it", (t) => {
   }
 });
 
-test("thoughts of any format come back as they were, in a stream too", (t) => {
+test("thoughts of any format are returned unchanged, in a stream, too", (t) => {
   const details = [
     {
       type: "reasoning.text" as const,
@@ -100,10 +100,10 @@ test("thoughts of any format come back as they were, in a stream too", (t) => {
     }),
     says({ content: "Hi" }, "stop"),
   ];
-  const { content: said } = putTogether(readEvents(writeStream(pieces, null)));
+  const { content: choice } = putTogether(readEvents(writeStream(pieces, null)));
   const [, turn] = toChatMessages(
     { role: "user", content: "Hi" },
-    { role: "assistant", content: said },
+    { role: "assistant", content: choice },
   ) as Record<string, unknown>[];
   t.deepEqual(turn, {
     role: "assistant",
@@ -113,7 +113,7 @@ test("thoughts of any format come back as they were, in a stream too", (t) => {
   });
 });
 
-test("Anthropic gets no thought that it has not signed", (t) => {
+test("Anthropic receives only thoughts that it signed", (t) => {
   const sealed = [
     { type: "thinking", thinking: "Mine.", signature: `${sealPrefix}e30` },
     { type: "redacted_thinking", data: `${sealPrefix}e30` },

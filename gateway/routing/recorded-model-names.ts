@@ -1,7 +1,7 @@
 import type { Catalogue } from "./catalogue.ts";
 import { isBareName, parseSlug } from "./slug.ts";
 
-type AskedModelsOptions = {
+type RecordedModelNamesOptions = {
   catalogue: Pick<Catalogue, "find">;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -10,15 +10,14 @@ type AskedModelsOptions = {
 };
 
 /**
- * Decides the model name that a usage record keeps. Clients invent names and sums are kept forever, so only a bounded
- * number of unknown names is recorded, and none that may be text or a secret.
+ * Decides the model name that a usage record keeps. Clients invent names, and sums are kept forever. Only a bounded number of unknown names is recorded, and never text or a secret.
  */
-export class AskedModels {
-  readonly #options: AskedModelsOptions;
+export class RecordedModelNames {
+  readonly #options: RecordedModelNamesOptions;
   readonly #unknown = new Set<string>();
   #hour = 0;
 
-  constructor(options: AskedModelsOptions) {
+  constructor(options: RecordedModelNamesOptions) {
     this.#options = options;
   }
 

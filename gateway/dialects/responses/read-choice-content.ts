@@ -3,19 +3,19 @@ import { isObject } from "../../wire/json.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 
 /** The content of a message or a delta. Missing texts are empty. */
-export type Said = {
+export type ChoiceContent = {
   thoughts: string;
   details: ReasoningDetail[];
   text: string;
   refusal: string;
-  calls: SaidCall[];
+  calls: ChoiceCall[];
 };
 
-export type SaidCall = { index: number; id: string | null; name: string | null; arguments: string };
+export type ChoiceCall = { index: number; id: string | null; name: string | null; arguments: string };
 
 /** Upstreams that speak chat completions are not validated before. Anything but text counts as missing. */
-export function readSaid(said: object): Said {
-  const { reasoning_content, reasoning_details, content, refusal, tool_calls } = said as Record<
+export function readChoiceContent(choice: object): ChoiceContent {
+  const { reasoning_content, reasoning_details, content, refusal, tool_calls } = choice as Record<
     string,
     unknown
   >;
@@ -29,13 +29,13 @@ export function readSaid(said: object): Said {
   };
 }
 
-function readCall(call: unknown, place: number): SaidCall[] {
+function readCall(call: unknown, position: number): ChoiceCall[] {
   if (!isObject(call) || !isObject(call["function"])) return [];
   const { index, id } = call;
   const fn = call["function"];
   return [
     {
-      index: typeof index === "number" ? index : place,
+      index: typeof index === "number" ? index : position,
       id: toText(id) || null,
       name: toText(fn["name"]) || null,
       arguments: toText(fn["arguments"]),
