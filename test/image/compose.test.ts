@@ -15,7 +15,7 @@ test("compose.yaml uses the gateway's own variables with valid values", (t) => {
   t.deepEqual(names, ["DATABASE_URL", "PUBLIC_URL", "UPSTREAM_PRIVATE_HOSTS"]);
   const config = readConfig(Object.fromEntries(variables) as Record<string, string>);
   t.is(config.databaseUrl, "mysql://gateway:password@mysql:3306/gateway");
-  for (const name of names) t.true(read("README.md").includes(`| \`${name}\``), name);
+  for (const name of names) t.true(read("gateway/config/README.md").includes(`| \`${name}\` `), name);
 });
 
 test("the container has minimal rights and a stop timeout above the drain time", (t) => {
