@@ -2,7 +2,7 @@ import type { Outputs } from "#lib/session/api.ts";
 
 type Action = Outputs["audit"]["actions"][number];
 
-/** What was done, in words. Every action has some, or this does not compile. */
+/** The label of each action. The type requires one for every action. */
 const words: Record<Action, string> = {
   "key.create": "Key created",
   "key.rename": "Key renamed",

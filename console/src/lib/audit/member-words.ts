@@ -1,4 +1,4 @@
-/** What the console's forms call the members of an entry; any other keeps its name, so that none is hidden. */
+/** Labels of an entry's members, as in the forms. Other members keep their name, so that nothing is hidden. */
 export const memberWords: Readonly<Partial<Record<string, string>>> = {
   requestsPerMinute: "Requests per minute",
   tokensPerMinute: "Tokens per minute",
@@ -45,7 +45,7 @@ export const memberWords: Readonly<Partial<Record<string, string>>> = {
   sessions: "Sessions ended",
 };
 
-/** Words for the values of a member that the gateway writes down as the code calls them. */
+/** Labels of values that the gateway stores as code names. */
 export const valueWords: Readonly<Partial<Record<string, Readonly<Partial<Record<string, string>>>>>> = {
   by: { invitation: "invitation link", passwordReset: "password reset link" },
   hasCredential: { true: "added", false: "none" },

@@ -1,11 +1,11 @@
 import { formatCompact, formatExactDollars } from "./numbers.ts";
 
-/** US dollars per million tokens. An unknown price is not nothing, and says so. */
+/** US dollars per million tokens. An unknown price is not 0. */
 export function formatPrice(dollars: number | null): string {
   return dollars === null ? "unknown" : formatExactDollars(dollars);
 }
 
-/** "128K context · $2.50 in · $10.00 out", for a list; of what is not known, one word says so. */
+/** "128K context · $2.50 in · $10.00 out", for lists. Omits unknown facts. */
 export function describeFacts({ contextWindow, prices: { input, output } }: Facts): string {
   const size = contextWindow === null ? null : `${formatTokens(contextWindow)} context`;
   const isPriced = input !== null || output !== null;

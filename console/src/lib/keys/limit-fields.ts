@@ -10,7 +10,7 @@ export type LimitName =
   | "month"
   | "total";
 
-/** What stands in the form; empty is no limit. */
+/** The form's texts. Empty means no limit. */
 export type LimitTexts = Record<LimitName, string> & { addressRanges: string };
 
 export const limitLabels: Record<LimitName, { label: string; unit: string }> = {
@@ -40,7 +40,7 @@ export function toTexts({ budgetsUsd, addressRanges, ...limits }: Limits): Limit
   };
 }
 
-/** As the gateway takes it: null takes a limit away. */
+/** The gateway's format: null removes a limit. */
 export function fromTexts(texts: LimitTexts) {
   const { addressRanges, day, week, month, total, ...limits } = texts;
   return {
@@ -57,7 +57,7 @@ export function fromTexts(texts: LimitTexts) {
   };
 }
 
-/** One a line, or with commas between them. */
+/** One per line, or separated by commas. */
 export function toRanges(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

@@ -1,4 +1,4 @@
-/** How a number stands to that of the day before: "12% more than the day before"; empty where that says nothing. */
+/** Compares with the previous 24 hours: "+12% vs previous 24 h". Empty where that is meaningless. */
 export function compare(now: number | null, before: number | null): string {
   if (now === null || before === null || before === 0) return "";
   const percent = Math.round((now / before - 1) * 100);

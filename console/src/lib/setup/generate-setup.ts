@@ -7,8 +7,8 @@ import type { SetupPlan } from "./setup-plan.ts";
 import { type ToolId, toolSetups } from "./tool-setups.ts";
 
 /**
- * The command that sets a coding tool up for the gateway, and what a person wants to know before running it. It throws
- * `SetupInputError` for input that must not get into a command.
+ * The command that sets up a coding tool, and what to know before running it. Throws `SetupInputError` for input that
+ * must not get into a command.
  */
 export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
   const { tool, operatingSystem, baseUrl, key, models } = parseSetupInput(input);
@@ -32,9 +32,9 @@ export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
 
 export type GeneratedSetup = EmittedSetup & {
   notes: string[];
-  /** Where a choice of models, or the gateway's address, will not work well. */
+  /** Problems with the selected models or the gateway's URL. */
   warnings: string[];
-  /** How to see that the tool works, one step each. */
+  /** Steps to verify the setup. */
   verify: string[];
 };
 
@@ -45,7 +45,7 @@ const keyNotes: Record<SetupInput["operatingSystem"], string> = {
     "This command contains the key, and PowerShell may keep it in its history. Leave the key empty to enter it in the terminal instead.",
 };
 
-/** The chosen ones first: some tools offer them in this order. */
+/** Selected models first: some tools list them in this order. */
 function uniqueModels({ light, daily, hard, connected }: SetupInput["models"]): SetupModel[] {
   return [...new Map([daily, hard, light, ...connected].map((model) => [model.slug, model])).values()];
 }

@@ -1,7 +1,7 @@
 import type { SetupModel, SetupModels } from "./setup-input.ts";
 import type { ToolSetup } from "./tool-setup.ts";
 
-/** Where the chosen models will not work well with the tool, one sentence or two each. */
+/** Warnings about selected models that suit the tool badly. */
 export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   const chosen = [
     ...new Map(setup.workloads.map((workload) => [models[workload].slug, models[workload]])).values(),
@@ -16,7 +16,7 @@ export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   ];
 }
 
-/** Below it the tool's own instructions and tools leave no room for files. */
+/** Below this, the tool's own instructions leave no room for files. */
 const contextWindowLeast = 32_000;
 
 function withoutTools({ slug }: SetupModel): string {
@@ -31,7 +31,7 @@ function isTranslatedClaudeCode({ dialects }: SetupModel): boolean {
   return !dialects.includes("messages");
 }
 
-/** Said once: it is long, and mostly true of all that are chosen or of none. */
+/** One warning for all of them, because it is long. */
 function translatedClaudeCode(models: SetupModel[]): string[] {
   if (models.length === 0) return [];
   const slugs = new Intl.ListFormat("en").format(models.map(({ slug }) => slug));
@@ -40,7 +40,7 @@ function translatedClaudeCode(models: SetupModel[]): string[] {
   ];
 }
 
-/** Codex knows these by their names, and asks them in a form that only OpenAI's own Responses API understands. */
+/** Codex sends these models requests that only OpenAI's own Responses API supports. */
 function isNativeOnly({ slug, dialects }: SetupModel): boolean {
   const name = slug.slice(slug.lastIndexOf("/") + 1);
   return /^gpt-(5\.[6-9]|[6-9])/.test(name) && !dialects.includes("responses");

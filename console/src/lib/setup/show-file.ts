@@ -9,8 +9,8 @@ import {
 } from "./setup-plan.ts";
 
 /**
- * What a planned file has of ours, as if nothing else were in it, with words in the place of the key.
- * @param formatPlace writes a path as people of that system do
+ * The setup's part of a planned file, with a placeholder for the key.
+ * @param formatPlace formats a path for the system
  */
 export function showFile(file: PlannedFile, formatPlace: (place: FilePlace) => string): ShownFile {
   const path = formatPlace(file);

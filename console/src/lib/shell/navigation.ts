@@ -21,7 +21,7 @@ const pages = [
   { href: "/docs", label: "API reference", icon: BookOpen, adminOnly: false },
 ];
 
-/** Where this person can go from everywhere. */
+/** The pages in the user's navigation. */
 export function placesFor(user: SignedInUser) {
   return pages.filter(({ adminOnly }) => !adminOnly || user.role === "admin");
 }

@@ -1,18 +1,18 @@
 import type { Outputs } from "#lib/session/api.ts";
 
-/** What an error's code leaves open, in the gateway's own terms. */
+/** Details of an error code, in the gateway's own terms. */
 export type ErrorReason = NonNullable<Outputs["providers"]["health"][number]["lastErrorReason"]>;
 
-/** `http_` and a status have no line of their own. */
+/** `http_` codes are generated. */
 type NamedReason = Exclude<ErrorReason, `http_${number}`>;
 type LimitReason = keyof typeof limits;
 
-/** Which limit or budget it was: goes on "the". Null for every other reason. */
+/** The limit or budget, to follow "the". Null for every other reason. */
 export function limitWords(reason: ErrorReason | null): string | null {
   return reason !== null && isLimit(reason) ? limits[reason] : null;
 }
 
-/** How a provider failed, as a sentence that begins small. Null for every other reason. */
+/** How a provider failed, in lower case. Null for every other reason. */
 export function failureWords(reason: ErrorReason | null): string | null {
   if (reason === null || isLimit(reason)) return null;
   return isStatus(reason)

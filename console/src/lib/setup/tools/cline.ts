@@ -2,7 +2,7 @@ import { keyPlaceholder } from "../setup-plan.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
 /**
- * What `cline auth openai-compatible` writes, without the key on a command line, where others of the machine would see it.
+ * What `cline auth openai-compatible` writes, but without the key on a command line, which other users can see.
  * https://docs.cline.bot/cline-cli/overview
  */
 export const cline: ToolSetup = {
@@ -26,7 +26,7 @@ export const cline: ToolSetup = {
           set("settings", "apiKey", keyPlaceholder),
           set("settings", "model", models.daily.slug),
           set("settings", "baseUrl", `${baseUrl}/v1`),
-          // Without the two it does not take the provider for a whole one.
+          // Without these two, the provider counts as incomplete.
           { do: "default", path: [...provider, "updatedAt"], value: "2026-11-01T00:00:00.000Z" },
           { do: "default", path: [...provider, "tokenSource"], value: "manual" },
         ],

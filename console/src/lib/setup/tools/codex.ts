@@ -24,14 +24,14 @@ export const codex: ToolSetup = {
           set(["model_providers", "gateway", "env_key"], "GATEWAY_API_KEY"),
         ],
       },
-      // A profile is a file of its own, read on top of the other.
+      // A profile is a separate file, read on top of the main one.
       {
         folder: codexHome,
         path: ["hard.config.toml"],
         format: "toml",
         operations: useModel(models.hard),
       },
-      // Codex reads it by itself, on every system.
+      // Codex reads it on every system.
       {
         folder: codexHome,
         path: [".env"],

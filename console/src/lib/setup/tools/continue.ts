@@ -48,11 +48,11 @@ const continueFolder = { variable: "CONTINUE_GLOBAL_DIR", home: [".continue"] };
 
 const ownConfig = {
   posix: "~/.continue/configs/gateway.yaml",
-  // Windows itself knows no ~ in what a program is called with.
+  // Windows does not expand ~ in arguments.
   windows: '"$env:USERPROFILE\\.continue\\configs\\gateway.yaml"',
 };
 
-/** Slugs and addresses are plain in YAML, too, but for what might be read as a comment or a mapping. */
+/** Slugs and URLs are valid in YAML, except for comments and mappings. */
 function entry({ slug }: SetupModel, baseUrl: string, roles: string): string[] {
   return [
     `  - name: ${JSON.stringify(slug)}`,

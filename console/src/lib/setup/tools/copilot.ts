@@ -42,7 +42,7 @@ export const copilot: ToolSetup = {
   ],
 };
 
-/** Variables of a shell are seen by every program that it starts; a file of one's own is not. */
+/** Every program of a shell sees its variables. A file is private. */
 const keyFile: PlannedFile = {
   folder: { variable: null, home: [".config", "model-gateway"] },
   path: ["copilot.key"],
@@ -51,7 +51,7 @@ const keyFile: PlannedFile = {
   otherwise: null,
 };
 
-/** Of a model that it does not know it asks for a temperature, which the newer Claudes do not take. */
+/** Copilot sends a temperature to unknown models, which newer Claudes reject. */
 function modelVariables(slug: string): Record<string, string> {
   const name = slug.slice(slug.indexOf("/") + 1);
   if (!name.startsWith("claude-")) return { COPILOT_MODEL: slug };

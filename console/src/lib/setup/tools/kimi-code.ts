@@ -20,7 +20,7 @@ export const kimiCode: ToolSetup = {
           set(["providers", "gateway", "type"], "openai"),
           set(["providers", "gateway", "base_url"], `${baseUrl}/v1`),
           set(["providers", "gateway", "api_key"], keyPlaceholder),
-          // Of an older setup: what the key is not connected to any more.
+          // Models of an older setup that the key is no longer connected to.
           {
             do: "removeTables",
             path: ["models"],
