@@ -7,11 +7,11 @@ const folder = import.meta.dirname;
 const built = join(folder, "build");
 const stampFile = join(built, ".stamp");
 
-/** Builds the console into `console/build`, unless what stands there was made of the same sources. */
+/** Builds the console into `console/build`, unless that was built from the same sources. */
 async function buildConsole(): Promise<void> {
   const stamp = stampOfSources();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
-  // Loaded only now: a machine that was given a built console needs no builder.
+  // Loaded on demand: a machine with a built console needs no builder.
   const { createBuilder } = await import("vite");
   process.stderr.write("building the console, which takes about 20 seconds …\n");
   process.chdir(join(folder, ".."));
@@ -22,8 +22,7 @@ async function buildConsole(): Promise<void> {
 }
 
 /**
- * SvelteKit tells its steps by `console.log` whatever the log level is, and among them a command that is not here. What is
- * wrong it says by `console.warn` and `console.error`.
+ * SvelteKit prints its steps with `console.log` at every log level. Problems go to `console.warn` and `console.error`.
  */
 async function withoutRemarks(work: () => Promise<void>): Promise<void> {
   const { log } = console;
@@ -44,7 +43,7 @@ function stampOfSources(): string {
   return hash.digest("hex");
 }
 
-/** SvelteKit starts with an inline script; as a file of its own, the content security policy needs no exception. */
+/** SvelteKit starts with an inline script. Moved to a file, it needs no exception in the content security policy. */
 function moveInlineScriptOut(): void {
   const page = join(built, "index.html");
   const html = readFileSync(page, "utf8");

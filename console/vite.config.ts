@@ -3,28 +3,28 @@ import { sveltekit } from "@sveltejs/kit/vite";
 import tailwindcss from "@tailwindcss/vite";
 import { defineConfig } from "vite";
 
-/** Where `npm run dev` has the gateway. */
+/** The gateway's URL for `npm run dev`. */
 const gateway = "http://127.0.0.1:8080";
 
 /**
- * What three pages or more have of icons and small parts is one file, with what it needs. Each would be one of its own, of
- * 300 bytes on average, and a key's page would begin with 71 requests in place of 30.
+ * Icons and small parts that three pages share are one file. Separate files of about 300 bytes would make a key's page
+ * start with 71 requests instead of 30.
  */
 const sharedParts = {
   name: "parts",
   test: /@lucide.*icons|src.lib.(ui|format)/,
   minShareCount: 3,
-  // SvelteKit's own come first.
+  // SvelteKit's own groups come first.
   priority: -1,
 };
 
 const output = {
   codeSplitting: { groups: [sharedParts] },
-  // In one file or not: SvelteKit's runtime reads, as soon as it runs, what the page has set before it asks for it.
+  // SvelteKit's runtime reads the page's data as soon as it runs.
   strictExecutionOrder: true,
 };
 
-/** A static app: the gateway serves what stands in `console/build`, so that rendering never shares a thread with streams. */
+/** A static app, served by the gateway from `console/build`. Rendering never shares a thread with streams. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [

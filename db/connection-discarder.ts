@@ -3,8 +3,7 @@ import type { PoolConnection } from "mysql2";
 import type { Logger, QueryRunner } from "typeorm";
 
 /**
- * Discards connections that cannot recover, so that the pool opens new ones: to a read-only server, which after a
- * failover is the old primary, and those with a timeout, whose machine may be gone. TypeORM reports failed queries only
+ * Discards connections that cannot recover, so that the pool opens new ones. After a failover, the old primary is read-only. After a timeout, the machine may be gone. TypeORM reports failed queries only
  * to its logger.
  */
 export class ConnectionDiscarder implements Logger {

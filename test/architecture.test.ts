@@ -13,7 +13,7 @@ const domain =
 const ours = ["gateway/", "db/", "console/", "infra/", "test/"];
 const networkAndDisk = /^(undici|node:(http|https|http2|net|tls|dgram|dns|fs|child_process))(\/|$)/;
 
-/** Who may import whom, with code that breaks each rule and code that comes close to it and is fine. */
+/** Import rules, each with seeds that break it and similar code that is permitted. */
 const rules: Rule[] = [
   importRule({
     title: "transports never import db",
@@ -27,7 +27,7 @@ const rules: Rule[] = [
     permitted: { "gateway/graphql/schema.ts": 'import { builder } from "./builder.ts";' },
   }),
   importRule({
-    title: "domain folders know no transport, neither ours nor its library",
+    title: "domain folders import no transport, neither ours nor its library",
     breaks: (from, to) =>
       inside(from, domain) &&
       (inside(to, transports) || fromPackage(to, "express", "@trpc", "graphql", "graphql-yoga", "@pothos")),
@@ -38,7 +38,7 @@ const rules: Rule[] = [
     },
   }),
   importRule({
-    title: "domain folders take from db only repositories, entities, database.ts and its errors",
+    title: "domain folders import only repositories, entities, database.ts and its errors from db",
     breaks: (from, to) =>
       inside(from, domain) &&
       inside(to, ["db/"]) &&
@@ -53,8 +53,7 @@ const rules: Rule[] = [
     },
   }),
   importRule({
-    title:
-      "completions import only routing, limits, dialects, providers, upstream, usage and the types of keys",
+    title: "completions import only the folders of the request path and the types of keys",
     breaks: (from, to, { typeOnly }) =>
       inside(from, ["gateway/completions/"]) &&
       inside(to, ours) &&
@@ -72,8 +71,7 @@ const rules: Rule[] = [
     },
   }),
   importRule({
-    title:
-      "a dialect or provider folder imports only the shared wire types and errors, never a neighbour but the shared chat completions",
+    title: "a dialect or provider folder imports only shared types, errors and chat completions",
     breaks: (from, to) =>
       /^gateway\/(dialects|providers)\/[^/]+\//.test(from) &&
       inside(to, ours) &&
@@ -99,12 +97,12 @@ const rules: Rule[] = [
     permitted: { "gateway/providers/bedrock/sign.ts": 'import { createHmac } from "node:crypto";' },
   }),
   importRule({
-    title: "db imports nothing of ours",
+    title: "db imports no other folder",
     breaks: (from, to) => inside(from, ["db/"]) && inside(to, ours) && !inside(to, ["db/"]),
     seeds: { "db/database.ts": 'import { GatewayError } from "../gateway/errors.ts";' },
   }),
   importRule({
-    title: "infra imports nothing of ours but the configuration's form",
+    title: "infra imports only the configuration's form from the gateway",
     breaks: (from, to) =>
       inside(from, ["infra/"]) &&
       inside(to, ours) &&
@@ -114,7 +112,7 @@ const rules: Rule[] = [
     permitted: { "infra/index.ts": 'import type { Config } from "../gateway/config/config.ts";' },
   }),
   importRule({
-    title: "the console takes nothing of ours but the type AppRouter",
+    title: "the console imports only the type AppRouter from the gateway",
     breaks: (from, to, { typeOnly, names }) =>
       inside(from, ["console/"]) &&
       inside(to, ours) &&
@@ -136,7 +134,7 @@ const rules: Rule[] = [
   libraryRule(["typeorm"], ["db/", "gateway/services.ts"]),
   libraryRule(["better-sqlite3", "mysql2"], ["db/", "infra/create-database-users.ts", "test/"]),
   {
-    title: "process.env is read only in gateway/config/config.ts, and by a program that runs by itself",
+    title: "only gateway/config/config.ts and standalone programs read process.env",
     findings: (files) =>
       files
         .filter(
@@ -157,7 +155,7 @@ const rules: Rule[] = [
     },
   },
   {
-    title: "no import cycles",
+    title: "files import each other without cycles",
     findings: (files) =>
       importCycles(files).map((cycle) =>
         cycle.map(({ from, imported }) => `${from}:${imported.line} -> ${imported.to}`).join(" "),
@@ -169,7 +167,7 @@ const rules: Rule[] = [
     },
   },
   {
-    title: "no import cycles between folders",
+    title: "folders import each other without cycles",
     findings: (files) =>
       folderCycles(files.filter(({ path }) => inside(path, ["gateway/", "db/"]))).map((cycle) =>
         cycle.map(({ imported }) => `${imported.file} -> ${imported.to}`).join(" "),
@@ -195,7 +193,7 @@ for (const rule of rules) {
     t.deepEqual(rule.findings(files), []);
   });
 
-  test(`seen to fail: ${rule.title}`, (t) => {
+  test(`negative control: ${rule.title}`, (t) => {
     const findings = rule.findings(parseSources(rule.seeds)).join("\n");
     for (const seed of Object.keys(rule.seeds)) t.true(findings.includes(seed), `not noticed in ${seed}`);
     t.deepEqual(rule.findings(parseSources(rule.permitted ?? {})), []);
@@ -203,6 +201,6 @@ for (const rule of rules) {
   });
 }
 
-test("the tree that the rules look at is there", (t) => {
+test("the source tree contains the folders that the rules name", (t) => {
   t.true(files.some((file) => file.path === "test/architecture.test.ts" && file.imports.length > 0));
 });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import test from "ava";
 import { type Environment, problemsOf } from "./helpers/problems-of.ts";
 
-test("what is wrong with variables together stands in the same list as what is wrong with each", (t) => {
+test("conflicts between variables are reported together with invalid values", (t) => {
   const conflicts: Environment = {
     WORKERS: "2",
     REQUEST_RECEIVE_TIMEOUT_MS: "10",
@@ -28,7 +28,7 @@ test("what is wrong with variables together stands in the same list as what is w
   ]);
 });
 
-test("a variable that is wrong in itself is not said to be wrong with others too", (t) => {
+test("an invalid variable is not reported again as a conflict", (t) => {
   for (const [environment, name] of [
     [{ WORKERS: "2", DATABASE_URL: "postgres://host/name" }, "DATABASE_URL"],
     [{ ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "short" }, "ADMIN_PASSWORD"],
@@ -41,7 +41,7 @@ test("a variable that is wrong in itself is not said to be wrong with others too
   }
 });
 
-test("metrics are read on another port than everything else, unless it is on another host", (t) => {
+test("metrics need their own port, unless they have their own host", (t) => {
   const same: Environment[] = [{ PORT: "9000", METRICS_PORT: "9000" }, { METRICS_PORT: "8080" }];
   for (const ports of same) {
     t.regex(problemsOf(ports).join(), /^METRICS_PORT: must differ from PORT/);

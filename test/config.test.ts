@@ -36,7 +36,7 @@ test("an empty environment gives the defaults", (t) => {
   }
 });
 
-test("an empty variable counts as none", (t) => {
+test("an empty variable counts as unset", (t) => {
   const names = [
     "PORT",
     "PUBLIC_URL",
@@ -52,12 +52,12 @@ test("an empty variable counts as none", (t) => {
   t.deepEqual(problemsOf(blank).toSorted(), problems.toSorted());
 });
 
-test("the database is in DATA_DIR unless it is said where", (t) => {
+test("the database is in DATA_DIR by default", (t) => {
   t.is(readConfig({ DATA_DIR: "/var/lib/gateway" }).databaseUrl, "sqlite:/var/lib/gateway/gateway.db");
   t.is(readConfig({ DATA_DIR: "/a", DATABASE_URL: "sqlite:/b.db" }).databaseUrl, "sqlite:/b.db");
 });
 
-test("usage is brought to the disk itself in production, and where it is said", (t) => {
+test("usage is synced to disk in production, or when configured", (t) => {
   t.true(readConfig({ NODE_ENV: "production" }).syncUsage);
   t.false(readConfig({ NODE_ENV: "production", USAGE_SYNC: "off" }).syncUsage);
   t.true(readConfig({ USAGE_SYNC: "on" }).syncUsage);
@@ -66,8 +66,8 @@ test("usage is brought to the disk itself in production, and where it is said", 
 
 for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
   const isUsd = "isUsd" in more;
-  test(`${variable} sets its limit, and is ${isUsd ? "an amount of dollars" : "a whole number"}`, (t) => {
-    // These limits may not be set below others.
+  test(`${variable} sets its limit, as ${isUsd ? "an amount of dollars" : "a whole number"}`, (t) => {
+    // These limits must not be lower than others.
     const others: Environment = {
       REQUEST_HEADERS_TIMEOUT_MS: "1",
       REQUEST_RECEIVE_TIMEOUT_MS: "1000000",
@@ -86,7 +86,7 @@ for (const [name, { variable, ...more }] of Object.entries(limitVariables)) {
   });
 }
 
-test("a budget for all keys of a person, and for all keys, may have cents; empty or 0 is none", (t) => {
+test("a budget for a person or for all keys may have cents; empty or 0 disables it", (t) => {
   const { limits } = readConfig({
     PERSON_BUDGET_USD_PER_DAY_MAX: "0.5",
     PERSON_BUDGET_USD_PER_MONTH_MAX: "",
@@ -99,7 +99,7 @@ test("a budget for all keys of a person, and for all keys, may have cents; empty
   t.is(limits.gatewayBudgetUsdPerMonthMax, 1_000_000);
 });
 
-test("every problem is listed, in one message, with the variable's name", (t) => {
+test("one message lists every problem with the variable's name", (t) => {
   const wrong: Environment = {
     PORT: "eighty",
     PUBLIC_URL: "gateway.example.com",
@@ -120,7 +120,7 @@ test("every problem is listed, in one message, with the variable's name", (t) =>
   t.is(problems.length, Object.keys(wrong).length);
 });
 
-test("no value is repeated: it could be a secret, in its own variable or in another's by mistake", (t) => {
+test("no value is repeated, since it could be a misplaced secret", (t) => {
   const canary = "canary-3f9a1";
   const names =
     "PORT HOST PUBLIC_URL DATABASE_URL DATA_DIR MASTER_KEY JWT_SECRET ADMIN_EMAIL ADMIN_PASSWORD UPSTREAM_PRIVATE_HOSTS LOG_LEVEL DRAIN_TIMEOUT_MS";
@@ -144,19 +144,19 @@ test("MASTER_KEY is 32 bytes in base64", (t) => {
   t.is(problemsOf({ MASTER_KEY: key.toString("hex") }).length, 1, "hex is no base64 of 32 bytes");
 });
 
-test("a MASTER_KEY with a character that is no base64 is refused, not read past", (t) => {
+test("a MASTER_KEY with a character outside base64 is rejected", (t) => {
   const text = randomBytes(32).toString("base64");
   t.is(problemsOf({ MASTER_KEY: `${text.slice(0, 10)}*${text.slice(10)}` }).length, 1);
 });
 
-test("MASTER_KEY_PREVIOUS is a list of such keys", (t) => {
+test("MASTER_KEY_PREVIOUS is a list of keys", (t) => {
   const [one, two] = [randomBytes(32), randomBytes(32)];
   const text = `${one.toString("base64")} , ${two.toString("base64url")}`;
   t.deepEqual(readConfig({ MASTER_KEY_PREVIOUS: text }).previousMasterKeys, [one, two]);
   t.is(problemsOf({ MASTER_KEY_PREVIOUS: `${one.toString("base64")},short` }).length, 1);
 });
 
-test("KMS_KEY_ID seals in place of MASTER_KEY, within a context of names and values", (t) => {
+test("KMS_KEY_ID replaces MASTER_KEY, with an optional encryption context", (t) => {
   const read = (more: Environment) => readConfig({ KMS_KEY_ID: "alias/gateway", ...more }).kms;
   t.deepEqual(read({}), { keyId: "alias/gateway", encryptionContext: { app: "gateway" } });
   t.deepEqual(read({ KMS_ENCRYPTION_CONTEXT: "app=gateway, stack=a=b" })?.encryptionContext, {
@@ -181,7 +181,7 @@ test("JWT_SECRET is a ring of secrets of at least 32 bytes, newest first", (t) =
   }
 });
 
-test("DATABASE_URL is SQLite's or MySQL's", (t) => {
+test("DATABASE_URL accepts SQLite and MySQL", (t) => {
   const right = [
     "sqlite:gateway.db",
     "sqlite:/var/lib/with space/gateway.db",
@@ -224,7 +224,7 @@ test("UPSTREAM_PRIVATE_HOSTS is a list of host:port, or *", (t) => {
   }
 });
 
-test("PUBLIC_URL is an http(s) address, kept without a slash at its end", (t) => {
+test("PUBLIC_URL is an http(s) address and loses its trailing slash", (t) => {
   t.is(readConfig({ PUBLIC_URL: "https://gateway.example.com/" }).publicUrl, "https://gateway.example.com");
   t.is(readConfig({ PUBLIC_URL: "http://10.0.0.1:8080/llm" }).publicUrl, "http://10.0.0.1:8080/llm");
   for (const wrong of ["gateway.example.com", "ftp://gateway.example.com", "https://"]) {
@@ -232,12 +232,12 @@ test("PUBLIC_URL is an http(s) address, kept without a slash at its end", (t) =>
   }
 });
 
-test("PORT is 0 to 65535", (t) => {
+test("PORT accepts 0 to 65535", (t) => {
   for (const right of [0, 1, 65_535]) t.is(readConfig({ PORT: String(right) }).port, right);
   for (const wrong of ["-1", "65536", "80.5", "http"]) t.is(problemsOf({ PORT: wrong }).length, 1, wrong);
 });
 
-test("ADMIN_EMAIL and ADMIN_PASSWORD go together", (t) => {
+test("ADMIN_EMAIL and ADMIN_PASSWORD require each other", (t) => {
   const both = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse" };
   t.deepEqual(readConfig(both).administrator, { email: "ada@example.com", password: "correct horse" });
   t.regex(problemsOf({ ADMIN_EMAIL: both.ADMIN_EMAIL }).join(), /^ADMIN_PASSWORD: is missing/);

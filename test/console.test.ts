@@ -6,34 +6,31 @@ import { startTestGateway } from "./helpers/test-gateway.ts";
 const built = join(import.meta.dirname, "../console/build");
 const builtTest = existsSync(join(built, "index.html")) ? test : test.skip;
 
-builtTest(
-  "every address that a browser asks a page of gets the console's, which only its own scripts may run on",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    for (const path of [
-      "/",
-      "/keys",
-      "/keys/key_1?tab=usage",
-      "/models",
-      "/models/demo/echo?x=1",
-      "/no/such/page",
-    ]) {
-      const answer = await fetch(`${gateway.url}${path}`, { headers: { accept: "text/html,*/*" } });
-      t.is(answer.status, 200);
-      t.is(answer.headers.get("cache-control"), "no-cache");
-      t.regex(
-        answer.headers.get("content-security-policy") ?? "",
-        /script-src 'self';.*frame-ancestors 'none'/,
-      );
-      t.is(answer.headers.get("referrer-policy"), "no-referrer");
-      const html = await answer.text();
-      t.notRegex(html, /<script(?![^>]*\ssrc=)/, "no inline script");
-      t.notRegex(html, /(?:src|href)="(?!\/)/, "nothing from elsewhere");
-    }
-  },
-);
+builtTest("every page address returns the console with a strict content security policy", async (t) => {
+  const gateway = await startTestGateway(t);
+  for (const path of [
+    "/",
+    "/keys",
+    "/keys/key_1?tab=usage",
+    "/models",
+    "/models/demo/echo?x=1",
+    "/no/such/page",
+  ]) {
+    const answer = await fetch(`${gateway.url}${path}`, { headers: { accept: "text/html,*/*" } });
+    t.is(answer.status, 200);
+    t.is(answer.headers.get("cache-control"), "no-cache");
+    t.regex(
+      answer.headers.get("content-security-policy") ?? "",
+      /script-src 'self';.*frame-ancestors 'none'/,
+    );
+    t.is(answer.headers.get("referrer-policy"), "no-referrer");
+    const html = await answer.text();
+    t.notRegex(html, /<script(?![^>]*\ssrc=)/, "no inline script");
+    t.notRegex(html, /(?:src|href)="(?!\/)/, "nothing from elsewhere");
+  }
+});
 
-builtTest("what is no page is not dressed up as one", async (t) => {
+builtTest("an unknown file is not answered with the console's page", async (t) => {
   const gateway = await startTestGateway(t);
   for (const [path, accept] of [
     ["/no/such/page", "*/*"],
@@ -47,7 +44,7 @@ builtTest("what is no page is not dressed up as one", async (t) => {
   t.is((await fetch(gateway.url, { method: "POST", headers: { accept: "text/html" } })).status, 404);
 });
 
-builtTest("files that carry a hash in their name are kept for ever, and come compressed", async (t) => {
+builtTest("files with a hash in their name are cached as immutable and compressed", async (t) => {
   const gateway = await startTestGateway(t);
   const [file = ""] = globSync("_app/immutable/entry/start.*.js", { cwd: built });
   const answer = await fetch(`${gateway.url}/${file}`, { headers: { "accept-encoding": "br" } });

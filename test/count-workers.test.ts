@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import test from "ava";
 import { readConfig } from "../gateway/config/config.ts";
 
-test("WORKERS is a number or one per core, and more than one needs a database that several can write", (t) => {
+test("WORKERS is a number or one per core, and more than one requires MySQL", (t) => {
   const DATABASE_URL = "mysql://user:password@db.example.com/name";
   t.is(readConfig({ DATABASE_URL, WORKERS: "3" }).workers, 3);
   t.is(readConfig({ DATABASE_URL, WORKERS: "auto" }).workers, availableParallelism());

@@ -4,7 +4,7 @@ import test from "ava";
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), "utf8"));
 
-test("no dependency runs a script when it is installed, and a new one that wants to is noticed", (t) => {
+test("no dependency runs an install script, and a new one is detected", (t) => {
   const { packages } = read("package-lock.json") as { packages: Record<string, { hasInstallScript?: true }> };
   const { allowScripts } = read("package.json") as { allowScripts: Record<string, boolean> };
   const wanting = Object.entries(packages)

@@ -10,7 +10,7 @@ import { chatBody, postChat } from "./helpers/post-chat.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { createConsoleClient } from "./helpers/test-gateway.ts";
 
-/** A first start, in a data folder that does not exist yet. */
+/** Starts a gateway for the first time, in a missing data folder. */
 async function startFirst(t: ExecutionContext, environment: Record<string, string> = {}) {
   const DATA_DIR = path.join(await createTestFolder(t), "data");
   const all = { PORT: "0", DATA_DIR, ...environment };
@@ -23,7 +23,7 @@ function keyIn(gateway: GatewayProcess): string | undefined {
   return /sk-gateway-[0-9A-Za-z]{49}/.exec(gateway.stdout())?.[0];
 }
 
-/** The `curl` lines it printed, to be run as they stand. */
+/** Returns the printed `curl` lines, ready to run. */
 function curlLines(gateway: GatewayProcess): string[] {
   return gateway.stdout().match(/^curl .*$/gm) ?? [];
 }
@@ -32,7 +32,7 @@ async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
 }
 
-test.serial("the first start prints a key, a curl line and a link to set it up, and they work", async (t) => {
+test.serial("the first start prints a working key, curl line and setup link", async (t) => {
   const { gateway, url, keyValue, environment } = await startFirst(t);
   const [request = "", ...more] = curlLines(gateway);
   t.deepEqual(more, []);
@@ -51,7 +51,7 @@ test.serial("the first start prints a key, a curl line and a link to set it up, 
   t.deepEqual(await auth.state.query(), { setUp: true });
   await t.throwsAsync(auth.setUp.mutate(setUp), undefined, "it works once");
 
-  // It does what Ctrl-C does to it, starts again, and remembers.
+  // SIGINT stands for Ctrl-C; the second start keeps keys and setup.
   gateway.child.kill("SIGINT");
   t.is(await gateway.exited, 0, gateway.stderr());
   t.false(gateway.stderr().includes(keyValue), "nothing of it is in the log");
@@ -63,14 +63,14 @@ test.serial("the first start prints a key, a curl line and a link to set it up, 
   t.is((await postChat({ url: secondUrl }, keyValue, chatBody("demo/echo"))).status, 200);
 });
 
-test.serial("what it makes on disk is for its owner alone", async (t) => {
+test.serial("created files are private to their owner", async (t) => {
   const { environment } = await startFirst(t);
   const { DATA_DIR } = environment;
   t.is(await modeOf(DATA_DIR), "700");
   for (const file of ["master.key", "jwt.key"]) t.is(await modeOf(path.join(DATA_DIR, file)), "600", file);
 });
 
-test.serial("what one start compiled is there for the next", async (t) => {
+test.serial("the next start reuses the compile cache", async (t) => {
   const { environment } = await startFirst(t);
   const migrate = () =>
     startGatewayProcess(t, { ...environment, NODE_DEBUG_NATIVE: "COMPILE_CACHE" }, "migrate");
@@ -81,70 +81,61 @@ test.serial("what one start compiled is there for the next", async (t) => {
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test.serial(
-    `${signal} lets an open stream come to its end, refuses new connections, and exits 0`,
-    async (t) => {
-      const { gateway, url, keyValue } = await startFirst(t);
-      const stream = await openStream({ url }, keyValue, "/slow 150 one two three four five");
+  test.serial(`${signal} drains open streams, refuses new connections, and exits 0`, async (t) => {
+    const { gateway, url, keyValue } = await startFirst(t);
+    const stream = await openStream({ url }, keyValue, "/slow 150 one two three four five");
 
-      gateway.child.kill(signal);
-      await eventually(() => gateway.stdout().includes("Finishing open requests"));
-      await eventually(async () => {
-        // A connection that was accepted a moment before the listener closed may still be answered.
-        const refused = await fetch(`${url}/healthz`, { headers: { connection: "close" } }).catch(
-          () => "refused",
-        );
-        return refused === "refused";
-      }, 700);
-
-      t.true(await stream.ended);
-      const text = stream.text();
-      t.true(text.endsWith("data: [DONE]\n\n"), text.slice(-200));
-      for (const word of ["one", "five"]) t.true(text.includes(word));
-      t.is(await gateway.exited, 0, gateway.stderr());
-    },
-  );
-}
-
-test.serial(
-  "a stream that outlasts the drain limit ends with an error, and the exit is still 0",
-  async (t) => {
-    const { gateway, url, keyValue } = await startFirst(t, { DRAIN_TIMEOUT_MS: "300" });
-    const stream = await openStream({ url }, keyValue, `/slow 100 ${"word ".repeat(200)}`);
-
-    gateway.child.kill("SIGTERM");
+    gateway.child.kill(signal);
+    await eventually(() => gateway.stdout().includes("Finishing open requests"));
+    await eventually(async () => {
+      // A connection accepted just before the listener closed may still receive a response.
+      const refused = await fetch(`${url}/healthz`, { headers: { connection: "close" } }).catch(
+        () => "refused",
+      );
+      return refused === "refused";
+    }, 700);
 
     t.true(await stream.ended);
     const text = stream.text();
-    t.false(text.includes("[DONE]"));
-    t.regex(text.trimEnd().split("\n\n").at(-1) ?? "", /"code":"service_unavailable"/);
+    t.true(text.endsWith("data: [DONE]\n\n"), text.slice(-200));
+    for (const word of ["one", "five"]) t.true(text.includes(word));
     t.is(await gateway.exited, 0, gateway.stderr());
-  },
-);
+  });
+}
 
-test.serial(
-  "whoever reads its output may go before it: requests under way are finished all the same",
-  async (t) => {
-    const { gateway, url, keyValue } = await startFirst(t);
-    const { child } = gateway;
-    const stream = await openStream({ url }, keyValue, "/slow 100 one two three four five six");
-    // As `tee` behind a pipe does, which a Ctrl-C ends, too.
-    child.stdout?.destroy();
-    child.stderr?.destroy();
+test.serial("a stream beyond the drain limit ends with an error, and the exit code is 0", async (t) => {
+  const { gateway, url, keyValue } = await startFirst(t, { DRAIN_TIMEOUT_MS: "300" });
+  const stream = await openStream({ url }, keyValue, `/slow 100 ${"word ".repeat(200)}`);
 
-    child.kill("SIGINT");
-    t.true(await stream.ended);
-    t.true(stream.text().endsWith("data: [DONE]\n\n"));
-    t.is(await gateway.exited, 0);
-  },
-);
+  gateway.child.kill("SIGTERM");
 
-test.serial("a second Ctrl-C stops it at once, while one that comes twice is still one", async (t) => {
+  t.true(await stream.ended);
+  const text = stream.text();
+  t.false(text.includes("[DONE]"));
+  t.regex(text.trimEnd().split("\n\n").at(-1) ?? "", /"code":"service_unavailable"/);
+  t.is(await gateway.exited, 0, gateway.stderr());
+});
+
+test.serial("a closed output pipe does not stop requests in flight", async (t) => {
+  const { gateway, url, keyValue } = await startFirst(t);
+  const { child } = gateway;
+  const stream = await openStream({ url }, keyValue, "/slow 100 one two three four five six");
+  // `tee` behind a pipe also ends on Ctrl-C.
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+
+  child.kill("SIGINT");
+  t.true(await stream.ended);
+  t.true(stream.text().endsWith("data: [DONE]\n\n"));
+  t.is(await gateway.exited, 0);
+});
+
+test.serial("a second Ctrl-C stops at once, while a doubled signal counts as one", async (t) => {
   const { gateway, url, keyValue } = await startFirst(t);
   const { child } = gateway;
   await openStream({ url }, keyValue, `/slow 200 ${"word ".repeat(150)}`);
 
-  // A terminal tells npm and the gateway, and npm passes it on.
+  // A terminal signals npm and the gateway, and npm forwards its signal.
   child.kill("SIGINT");
   child.kill("SIGINT");
   await eventually(() => gateway.stdout().includes("again to stop at once"));
@@ -157,23 +148,20 @@ test.serial("a second Ctrl-C stops it at once, while one that comes twice is sti
   t.is(code, 1);
 });
 
-test.serial(
-  "migrate brings the schema up to date, in a folder for its owner alone, and nothing else",
-  async (t) => {
-    const DATA_DIR = path.join(await createTestFolder(t), "data");
-    const migrate = () => startGatewayProcess(t, { DATA_DIR }, "migrate");
-    const first = migrate();
-    t.is(await first.exited, 0, first.stderr());
-    t.regex(first.stdout(), /^Ran InitialSchema\d+(?:, [A-Z][A-Za-z]+\d+)*\.\n$/);
+test.serial("migrate updates the schema in a private folder and starts nothing else", async (t) => {
+  const DATA_DIR = path.join(await createTestFolder(t), "data");
+  const migrate = () => startGatewayProcess(t, { DATA_DIR }, "migrate");
+  const first = migrate();
+  t.is(await first.exited, 0, first.stderr());
+  t.regex(first.stdout(), /^Ran InitialSchema\d+(?:, [A-Z][A-Za-z]+\d+)*\.\n$/);
 
-    const second = migrate();
-    t.is(await second.exited, 0, second.stderr());
-    t.is(second.stdout(), "The database schema is up to date.\n");
-    t.is(await modeOf(DATA_DIR), "700");
-  },
-);
+  const second = migrate();
+  t.is(await second.exited, 0, second.stderr());
+  t.is(second.stdout(), "The database schema is up to date.\n");
+  t.is(await modeOf(DATA_DIR), "700");
+});
 
-test.serial("migrate --check says what is to run, changes nothing, and tells by its exit code", async (t) => {
+test.serial("migrate --check lists pending migrations, changes nothing, and sets exit codes", async (t) => {
   const DATA_DIR = path.join(await createTestFolder(t), "data");
   const run = async (...parameters: string[]) => {
     const running = startGatewayProcess(t, { DATA_DIR }, "migrate", ...parameters);

@@ -54,7 +54,7 @@ test("the linter rejects a test title of more than 80 characters", (t) => {
   t.is(checkProse({ ...textOf("a".repeat(81)), kind: "title" }).length, 1);
 });
 
-test("TypeScript: comments, messages and titles are read", (t) => {
+test("TypeScript: comments, messages and titles are extracted", (t) => {
   const content = [
     "/**",
     " * Reads `a` file.",
@@ -77,7 +77,7 @@ test("TypeScript: comments, messages and titles are read", (t) => {
   t.deepEqual(titles, [{ file: "test/a.test.ts", line: 1, kind: "title", text: "a key expires" }]);
 });
 
-test("Svelte: texts and labels are read, expressions are one word", (t) => {
+test("Svelte: texts and labels are extracted, and expressions count as one word", (t) => {
   const content = [
     '<script lang="ts">',
     "  // Why it is so.",
@@ -99,7 +99,7 @@ test("Svelte: texts and labels are read, expressions are one word", (t) => {
   );
 });
 
-test("Markdown: paragraphs and cells are read, code is one word", (t) => {
+test("Markdown: paragraphs and cells are extracted, and code counts as one word", (t) => {
   const content = "# Title\n\nRun `npm start`.\n\n```sh\nwhoever\n```\n\n| a | b |\n| - | - |\n| c | d |\n";
   t.deepEqual(
     readMarkdown("a.md", content).map(({ line, text }) => [line, text]),

@@ -1,39 +1,79 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "ava";
+import { configVariables } from "../gateway/config/config.ts";
 import { limitVariables } from "../gateway/config/limit-variables.ts";
+import { checkProse } from "./prose/check-prose.ts";
+import { readMarkdown } from "./prose/read-markdown.ts";
 
-const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const rows = readme.split("\n").filter((line) => line.startsWith("| `"));
+const root = path.join(import.meta.dirname, "..");
+const read = (name: string) => readFileSync(path.join(root, name), "utf8");
+
+const rows = Array.from(
+  read("gateway/config/README.md").matchAll(/^\| `([A-Z_]+)` *\|([^|]*)\|([^|]*)\|([^|]*)\|$/gm),
+  ([, variable = "", value = "", unit = "", meaning = ""]) => ({
+    variable,
+    value: value.trim(),
+    unit: unit.trim(),
+    meaning: meaning.trim(),
+  }),
+);
+
+test("the configuration page has each variable once, with a default and a meaning", (t) => {
+  t.deepEqual(rows.map(({ variable }) => variable).toSorted(), configVariables.toSorted());
+  for (const { variable, value, meaning } of rows) t.true(value !== "" && meaning !== "", variable);
+});
 
 for (const { variable, value } of Object.values(limitVariables)) {
-  test(`the configuration table has ${variable} with its default`, (t) => {
-    const row = rows.find((line) => line.includes(`\`${variable}\``)) ?? "";
-    const [, names = "", defaults = ""] = row.split("|");
-    const position = names.split(",").findIndex((name) => name.trim() === `\`${variable}\``);
-    t.is(defaults.split(",")[position]?.trim(), String(value));
+  test(`the configuration page has the default and the unit of ${variable}`, (t) => {
+    const row = rows.find((candidate) => candidate.variable === variable);
+    t.is(row?.value, String(value));
+    t.is(row?.unit, unitOf(variable) ?? row?.unit);
+    t.not(row?.unit, "");
   });
 }
 
-const root = path.join(import.meta.dirname, "..");
-const documents = globSync(
-  ["*.md", "{gateway,console,db,infra,test}/README.md", "gateway/providers/README.md"],
-  {
-    cwd: root,
-  },
-);
-const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
-  scripts: Record<string, string>;
-};
+/** The unit that the variable's name contains. */
+function unitOf(variable: string): string | undefined {
+  const units = { BYTES: "bytes", MS: "ms", DAYS: "days", USD: "USD", PERCENT: "percent" };
+  return Object.entries(units).find(([name]) => variable.split("_").includes(name))?.[1];
+}
+
+test("README.md has at most 1,500 words", (t) => {
+  t.true(read("README.md").split(/\s+/).filter(Boolean).length <= 1_500);
+});
+
+const documents = globSync(["*.md", "{gateway,console,db,infra,test}/**/*.md"], {
+  cwd: root,
+  exclude: ["console/{build,src}/**", "console/.svelte-kit/**", "test/fixtures/**", "**/node_modules/**"],
+});
+const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
 
 for (const name of documents) {
-  test(`${name}: the files and commands that it names are there`, (t) => {
-    const text = readFileSync(path.join(root, name), "utf8");
+  test(`${name} names only existing files, headings and commands`, (t) => {
+    const text = read(name);
     for (const [, file = ""] of text.matchAll(/`((?:gateway|console|db|infra|test)\/[\w./-]+)`/g))
       t.true(existsSync(path.join(root, file)), file);
-    for (const [, file = ""] of text.matchAll(/\]\((?!https?:|#)([^)#]+)\)/g))
-      t.true(existsSync(path.join(root, path.dirname(name), file)), file);
+    for (const [, file = "", heading] of text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
+      const target = file === "" ? name : path.join(path.dirname(name), file);
+      t.true(existsSync(path.join(root, target)), target);
+      if (heading !== undefined) t.true(headingsOf(read(target)).includes(heading), `${target}#${heading}`);
+    }
     for (const [, script = ""] of text.matchAll(/npm run ([\w:-]+)/g)) t.true(script in scripts, script);
     t.pass();
   });
+
+  test(`${name} is plain English`, (t) => {
+    t.deepEqual(readMarkdown(name, read(name)).flatMap(checkProse), []);
+  });
+}
+
+/** Anchors as GitHub forms them. */
+function headingsOf(text: string): string[] {
+  return Array.from(text.matchAll(/^#+ (.+)$/gm), ([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(/\s/g, "-"),
+  );
 }

@@ -7,8 +7,7 @@ import { freePort } from "./helpers/free-port.ts";
 import { startGatewayProcess } from "./helpers/gateway-process.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 
-// What stops the start is said in words, not as a stack.
-/** Starts what must not start; gives what it said. */
+/** Starts a gateway that must fail; returns its output. */
 async function fails(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
   const DATA_DIR = await createTestFolder(t);
   const gateway = startGatewayProcess(t, { DATA_DIR, PORT: "0", ...environment }, ...parameters);
@@ -18,17 +17,14 @@ async function fails(t: ExecutionContext, environment: Record<string, string>, .
   return gateway.stderr();
 }
 
-test.serial(
-  "a wrong configuration stops the start with a list of all problems, and repeats no value",
-  async (t) => {
-    const said = await fails(t, { PORT: "eighty", JWT_SECRET: "hidden-word", LOG_LEVEL: "loud" });
-    t.regex(said, /3 problems:\n {2}\S+: /);
-    for (const name of ["PORT", "JWT_SECRET", "LOG_LEVEL"]) t.true(said.includes(`  ${name}: `));
-    t.false(said.includes("hidden-word"));
-  },
-);
+test.serial("an invalid configuration stops the start, listing all problems without values", async (t) => {
+  const said = await fails(t, { PORT: "eighty", JWT_SECRET: "hidden-word", LOG_LEVEL: "loud" });
+  t.regex(said, /3 problems:\n {2}\S+: /);
+  for (const name of ["PORT", "JWT_SECRET", "LOG_LEVEL"]) t.true(said.includes(`  ${name}: `));
+  t.false(said.includes("hidden-word"));
+});
 
-test.serial("a port that is taken stops the start in words that say which, and what to set", async (t) => {
+test.serial("a port in use stops the start with its number and the remedy", async (t) => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   t.teardown(() => taken.close());
@@ -38,18 +34,18 @@ test.serial("a port that is taken stops the start in words that say which, and w
     `Port ${port} on 127.0.0.1 is already in use. Set ${variable} to another port, or to 0 for any free port.\n`;
   t.true((await fails(t, { PORT: port })).endsWith(said("PORT")));
   t.true((await fails(t, { METRICS_PORT: port })).endsWith(said("METRICS_PORT")));
-  // Looked at before the database is.
+  // The port is checked before the database.
   const DATABASE_URL = `mysql://root@127.0.0.1:${await freePort()}/gateway`;
   t.is(await fails(t, { PORT: port, WORKERS: "2", DATABASE_URL }), said("PORT"));
 });
 
-test.serial("a host that is not this machine's stops the start in words", async (t) => {
+test.serial("a foreign host address stops the start with a clear message", async (t) => {
   const said =
     "The host 192.0.2.1 is not an address of this machine. Set HOST to an address such as 127.0.0.1 or 0.0.0.0.\n";
   t.true((await fails(t, { HOST: "192.0.2.1" })).endsWith(said));
 });
 
-test.serial("a database that is not there stops the start in words, without the password", async (t) => {
+test.serial("an unreachable database stops the start without showing the password", async (t) => {
   const DATABASE_URL = `mysql://root:hidden-word@127.0.0.1:${await freePort()}/gateway`;
   for (const parameters of [[], ["migrate"]]) {
     const said = await fails(t, { DATABASE_URL }, ...parameters);
@@ -58,7 +54,7 @@ test.serial("a database that is not there stops the start in words, without the 
   }
 });
 
-test.serial("a database that refuses the password stops the start in words, without it", async (t) => {
+test.serial("a rejected database password stops the start without showing it", async (t) => {
   const server = process.env["TEST_MYSQL_URL"];
   if (!server) return t.pass("only `npm test` provides one");
   const DATABASE_URL = Object.assign(new URL(server), {
@@ -71,19 +67,19 @@ test.serial("a database that refuses the password stops the start in words, with
   t.false(said.includes("hidden-word"));
 });
 
-test.serial("a database file that is no database stops the start in words", async (t) => {
+test.serial("a file that is no database stops the start with a clear message", async (t) => {
   const said = await fails(t, { DATABASE_URL: `sqlite:${import.meta.filename}` });
   t.regex(said, /database/i);
 });
 
-test.serial("a broken key file stops the start in words that say which", async (t) => {
+test.serial("a broken key file stops the start and is named", async (t) => {
   const folder = await createTestFolder(t);
   await writeFile(path.join(folder, "master.key"), "broken");
   const said = await fails(t, { DATA_DIR: folder });
   t.regex(said, /master\.key does not contain 32 bytes/);
 });
 
-test.serial("an unknown command is said to be one", async (t) => {
+test.serial("an unknown command is reported", async (t) => {
   t.regex(
     await fails(t, {}, "migrat"),
     /Commands: migrate, migrate --check, credentials:rewrap, usage:recompute, people:reset/,

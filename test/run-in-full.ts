@@ -3,8 +3,8 @@ import { startMariadb } from "./helpers/mariadb-server.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
- * `npm run test:chaos` and `npm run test:attack`: the tests of one folder at full scale, one after the other. Each prints
- * one line of figures. The last line is for programs: `N passed, N failed[, N skipped]`.
+ * `npm run test:chaos` and `npm run test:attack` run one folder's tests serially at full scale. Each prints a line of
+ * figures. The last line is machine-readable: `N passed, N failed[, N skipped]`.
  * @param folder below `test`
  */
 async function runInFull(folder: string, parameters: string[]): Promise<void> {

@@ -8,12 +8,11 @@ import { provideShells } from "./setup/shells.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
- * What `npm test` runs: ava with the arguments given, one MariaDB beside it for the tests that need MySQL, a built console
- * and a Chromium for those of the console, and a Valkey that each of its tests starts.
- * The last line is for programs: `N passed, N failed[, N skipped]`.
+ * `npm test` runs ava with the given arguments, a MariaDB, a built console, a Chromium, and Valkeys per test. The last
+ * line is machine-readable: `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
-  // While packages are fetched and unpacked, the console is built.
+  // The console builds while packages download.
   const built = buildConsole();
   const browserFailed = provideChromium(console.log) ? 0 : failedUnderCi();
   provideShells(console.log);
@@ -27,7 +26,7 @@ async function run(parameters: string[]): Promise<void> {
   reportCounts({ ...counts, failed: counts.failed + provisionFailed });
 }
 
-/** A server given by TEST_MYSQL_URL is used as it is; otherwise one is started. */
+/** Uses the server of TEST_MYSQL_URL, otherwise starts one. */
 async function provideMysql(): Promise<MariadbServer & { failed: number }> {
   const none = { url: "", port: 0, stop: async () => {} };
   const given = process.env.TEST_MYSQL_URL;
@@ -44,14 +43,14 @@ async function provideMysql(): Promise<MariadbServer & { failed: number }> {
   }
 }
 
-/** How many failures it is. */
+/** Returns the number of failures. */
 async function buildConsole(): Promise<number> {
   const { pathname } = new URL("../console/build.ts", import.meta.url);
   const [code] = await once(spawn(process.execPath, [pathname], { stdio: "inherit" }), "exit");
   return code === 0 ? 0 : 1;
 }
 
-/** At a desk half a suite is better than none; where it decides what lands, it has to be whole. */
+/** Half a suite is fine locally; CI requires all of it. */
 function failedUnderCi(): number {
   if (process.env.CI !== "true") return 0;
   console.error("Under CI=true that counts as a failure.");

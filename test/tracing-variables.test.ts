@@ -4,12 +4,12 @@ import { problemsOf } from "./helpers/problems-of.ts";
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318" };
 
-test("without a collector there are no traces, whatever else is said of them", (t) => {
+test("without a collector tracing is off, whatever the other variables", (t) => {
   t.is(readConfig({ OTEL_SERVICE_NAME: "gateway", OTEL_TRACES_SAMPLER: "always_on" }).tracing, null);
   t.is(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "" }).tracing, null);
 });
 
-test("a collector is enough", (t) => {
+test("a collector is the only required setting", (t) => {
   t.deepEqual(readConfig(endpoint).tracing, {
     url: "http://localhost:4318/v1/traces",
     protocol: "http/protobuf",
@@ -24,7 +24,7 @@ test("a collector is enough", (t) => {
   });
 });
 
-test("lists are read as OpenTelemetry writes them, and OTEL_SERVICE_NAME comes before the attribute", (t) => {
+test("lists use OpenTelemetry's format, and OTEL_SERVICE_NAME beats the attribute", (t) => {
   const attributes = "service.name=one, team=a%2Cb%20c,,empty=,city=%E6%9D%B1%E4%BA%AC,a/b=c";
   const { tracing } = readConfig({ ...endpoint, OTEL_RESOURCE_ATTRIBUTES: attributes });
   t.deepEqual(tracing?.attributes, {
@@ -55,7 +55,7 @@ const wrong: [variable: string, value: string, message: string][] = [
 ];
 
 for (const [variable, value, message] of wrong) {
-  test(`${variable} is not ${value.replaceAll("%", "")}`, (t) => {
+  test(`${variable} rejects ${value.replaceAll("%", "")}`, (t) => {
     const [problem = "", ...more] = problemsOf({ ...endpoint, [variable]: value });
     t.true(problem.startsWith(`${variable}: `) && problem.includes(message), problem);
     t.deepEqual(more, []);

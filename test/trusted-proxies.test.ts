@@ -5,19 +5,19 @@ import { clientAddressOf } from "../gateway/http/trusted-proxies.ts";
 import { Browser } from "./helpers/browser.ts";
 import { administrator, startTestGateway } from "./helpers/test-gateway.ts";
 
-/** Whom the gateway takes for the client. */
+/** Returns the client's address as the gateway determines it. */
 function addressOf(trusted: string, from: string, forwardedFor?: string): string {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: trusted });
   const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
   return clientAddressOf({ headers, socket: { remoteAddress: from } } as IncomingMessage, trustedProxies);
 }
 
-test("unless it is said who may be believed, nobody is", (t) => {
+test("without configured proxies no forwarded address is trusted", (t) => {
   t.is(addressOf("", "10.0.0.1", "203.0.113.7"), "10.0.0.1");
   t.is(addressOf("0", "10.0.0.1", "203.0.113.7"), "10.0.0.1");
 });
 
-test("a number of proxies: each takes one step back, and what a client wrote before is not believed", (t) => {
+test("a proxy count takes that many steps back and ignores the client's own entries", (t) => {
   t.is(addressOf("1", "10.0.0.1", "203.0.113.7"), "203.0.113.7");
   t.is(addressOf("1", "10.0.0.1", "1.1.1.1, 203.0.113.7"), "203.0.113.7");
   t.is(addressOf("2", "10.0.0.1", "1.1.1.1, 203.0.113.7, 10.0.0.2"), "203.0.113.7");
@@ -25,7 +25,7 @@ test("a number of proxies: each takes one step back, and what a client wrote bef
   t.is(addressOf("1", "10.0.0.1"), "10.0.0.1");
 });
 
-test("addresses of proxies: only theirs are believed, and only as far as the last of them", (t) => {
+test("listed proxies are trusted only up to the last of them", (t) => {
   const trusted = "10.0.0.0/8, fd00::/8,192.0.2.1";
   t.is(addressOf(trusted, "10.1.2.3", "203.0.113.7"), "203.0.113.7");
   t.is(addressOf(trusted, "::ffff:10.1.2.3", "203.0.113.7"), "203.0.113.7");
@@ -35,7 +35,7 @@ test("addresses of proxies: only theirs are believed, and only as far as the las
   t.is(addressOf(trusted, "203.0.113.9", "10.0.0.1"), "203.0.113.9", "nor by saying so");
 });
 
-test("what is no address is not taken for one; a port and brackets are taken off", (t) => {
+test("invalid addresses are skipped, and ports and brackets are removed", (t) => {
   for (const wrong of ["", "unknown", "<script>", "203.0.113.7 or 1=1", "999.1.1.1", ",,,"]) {
     t.is(addressOf("1", "10.0.0.1", wrong), "10.0.0.1", wrong);
   }
@@ -43,7 +43,7 @@ test("what is no address is not taken for one; a port and brackets are taken off
   t.is(addressOf("1", "10.0.0.1", "[2001:db8::7]:4711"), "2001:db8::7");
 });
 
-test("a list that is none stops the start", (t) => {
+test("an invalid list stops the start", (t) => {
   for (const TRUSTED_PROXIES of [
     "-1",
     "100",
@@ -58,7 +58,7 @@ test("a list that is none stops the start", (t) => {
   }
 });
 
-test("the audit log has the client's address, and the limit of sign-ins counts by it", async (t) => {
+test("the audit log and the sign-in limit use the client's address", async (t) => {
   const gateway = await startTestGateway(t, { environment: { TRUSTED_PROXIES: "127.0.0.1" } });
   const signIn = (account: string, forwardedFor: string, from?: string) =>
     new Browser(gateway).call("auth.signIn", {
@@ -74,6 +74,6 @@ test("the audit log has the client's address, and the limit of sign-ins counts b
   const codes = await Promise.all(Array.from({ length: 51 }, async (_, index) => (await guess(index)).code));
   t.is(codes.filter((code) => code === "TOO_MANY_REQUESTS").length, 1);
   t.is((await signIn(administrator.email, "203.0.113.9")).status, 200, "others are not concerned");
-  // Whoever is no proxy and says so is counted as who it is.
+  // A client that is not a proxy is counted by its own address.
   t.is((await signIn(administrator.email, "203.0.113.8", "127.0.5.1")).status, 200);
 });

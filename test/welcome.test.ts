@@ -3,7 +3,7 @@ import { startGatewayProcess } from "./helpers/gateway-process.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 import { createConsoleClient } from "./helpers/test-gateway.ts";
 
-test("keys of providers in the environment are offered by name until there is a provider", async (t) => {
+test("provider keys in the environment are offered by name until a provider exists", async (t) => {
   const MISTRAL_API_KEY = "sk-hidden-word-0123456789";
   const administrator = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
   const DATA_DIR = await createTestFolder(t);

@@ -1,9 +1,9 @@
 declare global {
   namespace App {
     interface PageState {
-      /** The slugs of the models that were added a moment ago, on the provider's page. */
+      /** The slugs of just added models, for the provider's page. */
       addedModels?: string[];
-      /** Whether "back" leads to the page before in the same list. */
+      /** Whether "back" returns to the previous page of the same list. */
       isStep?: boolean;
     }
   }

@@ -31,7 +31,7 @@ export const UsageRecord = table(
     errorCode: nullable(text(64)),
     /** The holder of the limit or budget that refused it. Null for any other outcome. */
     limitedBy: nullable(text(16)),
-    /** Details of the error code. Null where there are none, and for every success. */
+    /** Details of the error code. Null without details, and for every success. */
     errorReason: nullable(text(32)),
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),

@@ -3,8 +3,7 @@ import type { UsageStatus } from "./usage-record.ts";
 
 /**
  * Sums of usage records, written in the transaction that inserts the records. One row per hour and day (UTC), key,
- * owner, model, provider and status, and one for all keys together. They outlive the records. There are none by month:
- * each resolution adds half to the cost of inserting, and months have few days.
+ * owner, model, provider and status, and one for all keys together. They outlive the records. Months have no rows of their own: each resolution adds half to the cost of inserting, and months have few days.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",

@@ -3,8 +3,7 @@ import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
 /**
- * Usage for years: roll-ups, filled from the existing records; indexes for the pages; prices and the key's owner in
- * each record; and MySQL partitions, which drop old records quickly.
+ * Usage for years: roll-ups, indexes for the pages, and prices and the key's owner in each record. MySQL partitions drop old records quickly.
  */
 export class UsageHistory implements MigrationInterface {
   readonly name = "UsageHistory1763942400000";

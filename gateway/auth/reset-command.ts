@@ -7,7 +7,7 @@ import type { UserService } from "./user-service.ts";
 type ResetOptions = { database: Database; users: UserService; consoleUrl: string };
 
 /**
- * `people:reset ada@example.com`: prints a link to choose a new password, for when no administrator can sign in. Anyone
+ * `people:reset ada@example.com`: prints a password reset link, for when no administrator can sign in. Anyone
  * who can run it can already write to the database. Throws a `StartError` for an unknown address.
  * @param consoleUrl where people reach the console
  */

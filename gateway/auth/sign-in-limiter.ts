@@ -99,8 +99,7 @@ function tooManyAttempts(waitMs: number): GatewayError {
 }
 
 /**
- * The network of one client: the /64 for IPv6, within which a client can choose any address, and the address itself for
- * IPv4, also in its IPv6 form.
+ * The network of one client. For IPv6, that is the /64, within which a client can choose any address. For IPv4, it is the address.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%");

@@ -8,8 +8,7 @@ import { statusOf } from "./error-statuses.ts";
 import type { GraphqlServer } from "./server.ts";
 
 /**
- * `/graphql`: the usage history. Refuses callers who are not signed in. GraphQL's libraries are imported on the first
- * allowed query, because they take longer than the rest of the start.
+ * `/graphql`: the usage history. Refuses callers who are not signed in. The first allowed query imports GraphQL's libraries, because they load slower than everything else.
  */
 export function graphql(services: Services, path: string) {
   let starting: Promise<GraphqlServer> | undefined;

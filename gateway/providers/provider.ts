@@ -20,7 +20,7 @@ export type Provider = {
   aiSdkName?: string;
   /** Whether it only imitates models. Any other provider is preferred, and it does not complete the onboarding. */
   isDemo?: true;
-  /** The default base URL. Null where there is none. */
+  /** The default base URL. Null without a default. */
   defaultBaseUrl: string | null;
   /** The known upstreams of this kind. */
   presets: readonly Preset[];

@@ -30,8 +30,7 @@ type Caller = {
 };
 
 /**
- * One logical call over several candidates. Another one is tried only before the first byte, and only if the request
- * was certainly not processed: it never left, or the upstream refused it.
+ * One logical call over several candidates. Another one is tried only before the first byte. The request must not have been processed: it never left, or the upstream refused it.
  */
 export class Attempts implements UpstreamCall, UpstreamEvents {
   readonly #options: AttemptsOptions;
@@ -181,8 +180,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 }
 
 /**
- * Statuses of an upstream that did not process the request: credential refused (401, 403), out of funds (402), rate
- * limited (429), unavailable (503), overloaded (529, Anthropic).
+ * Statuses of an upstream that did not process the request. Credential refused: 401 and 403. Out of funds: 402. Rate limited: 429. Unavailable: 503. Overloaded: 529 (Anthropic).
  */
 const refusals = new Set([401, 402, 403, 429, 503, 529]);
 

@@ -10,8 +10,7 @@ type RecordedModelNamesOptions = {
 };
 
 /**
- * Decides the model name that a usage record keeps. Clients invent names and sums are kept forever, so only a bounded
- * number of unknown names is recorded, and none that may be text or a secret.
+ * Decides the model name that a usage record keeps. Clients invent names, and sums are kept forever. Only a bounded number of unknown names is recorded, and never text or a secret.
  */
 export class RecordedModelNames {
   readonly #options: RecordedModelNamesOptions;

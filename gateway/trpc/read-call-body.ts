@@ -16,8 +16,7 @@ type ReadCallBodyOptions = {
 };
 
 /**
- * Middleware that reads a call's body for tRPC. tRPC's own reader keeps every chunk: one-byte chunks would use a
- * hundred times their size, even for callers who are not signed in.
+ * Middleware that reads a call's body for tRPC. tRPC's own reader keeps every chunk, and one-byte chunks use a hundred times their size. Callers need not be signed in.
  */
 export function readCallBody({ bodyBudget, sessions }: ReadCallBodyOptions) {
   return async (request: CallRequest, response: ServerResponse, next: () => void): Promise<void> => {

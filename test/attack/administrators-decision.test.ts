@@ -6,14 +6,14 @@ import { isFull } from "../helpers/scale.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 
-// Promise S17: a member cannot undo what an administrator decided about the member's key.
+// Promise S17: a member cannot undo an administrator's decision about their key.
 const kept = "demo/echo";
 const taken = "demo/second";
 const decided = { status: "disabled", disabledBy: "admin", models: [kept], withheldModels: [taken] } as const;
 
 type Role = "admin" | "owner" | "other";
 
-/** What can be done to a key, and whether it would undo a decision. */
+/** All changes to a key, and whether each one undoes a decision. */
 const attempts = [
   { name: "activate", isUndoing: true },
   { name: "setModels", input: { models: [kept, taken] }, isUndoing: true },
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
     return { id: key.id, value };
   }
 
-  /** A key that somebody deactivated and took a model away from. */
+  /** Returns a key that was deactivated and lost a model. */
   async function createDecided(by: "admin" | "owner") {
     const { id, value } = await createKey();
     const { keys } = people[by].console;
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test(`${kind}: an owner undoes what they did to their own key`, async (t) => {
+  test(`${kind}: an owner reverts their own changes to their key`, async (t) => {
     for (const { name, input } of attempts) {
       const { id } = await createDecided("owner");
       t.like(await keyNow(id), { status: "disabled", disabledBy: "owner", withheldModels: [] });
@@ -103,7 +103,7 @@ for (const kind of databaseKinds) {
     t.is(await statusOf(value, kept), 200);
   });
 
-  test(`${kind}: the refusal says who decided and what to do`, async (t) => {
+  test(`${kind}: the refusal names who decided and what to do`, async (t) => {
     const { id } = await createDecided("admin");
     const activating = call("owner", "activate", { id });
     await assertForbidden(t, activating, /^An administrator deactivated this key\. Ask an administrator/);
@@ -112,7 +112,7 @@ for (const kind of databaseKinds) {
     t.is((await connecting).error?.data.param, "models");
   });
 
-  test(`${kind}: an administrator undoes both, and the owner decides again`, async (t) => {
+  test(`${kind}: an administrator reverts both changes, and the owner decides again`, async (t) => {
     const { id, value } = await createDecided("admin");
     const { keys } = people.admin.console;
     await keys.activate.mutate({ id });
@@ -137,7 +137,7 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test(`${kind}: a rotated key stays deactivated, and its models withheld`, async (t) => {
+  test(`${kind}: a rotated key stays deactivated and keeps its models withheld`, async (t) => {
     const { id, value } = await createDecided("admin");
     const rotated = await people.owner.console.keys.rotate.mutate({ id });
     for (const each of [value, rotated.value]) t.is(await statusOf(each, kept), 401);
@@ -147,7 +147,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a withheld model stays withheld when it is deleted and added again`, async (t) => {
+  test(`${kind}: a withheld model stays withheld after it is deleted and added again`, async (t) => {
     const { admin } = shared();
     const slug = "demo/again";
     await addModel(slug);
@@ -169,7 +169,7 @@ for (const kind of databaseKinds) {
     await assertForbidden(t, call("owner", "activate", { id }), /An administrator deactivated/);
   });
 
-  test(`${kind}: a changed role counts from then on, for a person's own keys too`, async (t) => {
+  test(`${kind}: a role change also applies to the person's own keys`, async (t) => {
     const { admin } = shared();
     const person = await addPerson(shared(), `changing-${kind}@example.com`, "admin");
     const [own, foreign] = [await createKey({ ownerId: person.id }), await createKey({ ownerId: person.id })];
@@ -191,14 +191,14 @@ for (const kind of databaseKinds) {
     t.is((await keys.activate.mutate({ id: foreign.id })).status, "active");
   });
 
-  test(`${kind}: an owner activates a key whose deactivation is of unknown origin`, async (t) => {
+  test(`${kind}: an owner activates a key that was deactivated by an unknown person`, async (t) => {
     const { id, value } = await createDecided("admin");
     await shared().services.database.write(({ apiKeys }) => apiKeys.update(id, { disabledBy: null }));
     t.is((await call("owner", "activate", { id })).code, undefined);
     t.is(await statusOf(value, kept), 200);
   });
 
-  test(`${kind}: the audit log has what was done, and nothing that was refused`, async (t) => {
+  test(`${kind}: the audit log records changes and omits refused calls`, async (t) => {
     const { id } = await createDecided("admin");
     await call("owner", "activate", { id });
     await call("owner", "setModels", { id, models: [taken] });
@@ -212,7 +212,7 @@ for (const kind of databaseKinds) {
     t.is(items.length, 4, "with its creation");
   });
 
-  test(`${kind}: an administrator's decision wins over a simultaneous one of the owner`, async (t) => {
+  test(`${kind}: an administrator's decision beats a simultaneous one of the owner`, async (t) => {
     for (let round = 0; round < (isFull ? 200 : 10); round++) {
       const { id } = await createKey();
       await people.owner.console.keys.deactivate.mutate({ id });
@@ -231,7 +231,7 @@ for (const kind of databaseKinds) {
   // SQLite runs one transaction at a time.
   const testThere = kind === "sqlite" ? () => {} : test.serial;
   for (const { name, input } of attempts.filter(({ isUndoing }) => isUndoing)) {
-    testThere(`${kind}: ${name} checks the key as it is once the row is locked`, async (t) => {
+    testThere(`${kind}: ${name} checks the key after the row lock`, async (t) => {
       const { id } = await createKey();
       await people.owner.console.keys.deactivate.mutate({ id });
       runBeforeLock(shared(), async () => {

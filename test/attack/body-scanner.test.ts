@@ -22,7 +22,7 @@ test.serial("the body scanner and JSON.parse agree on every text", (t) => {
   t.true(counts.accepted > cases / 3 && counts.refused > cases / 3);
 });
 
-/** Throws where the two differ. */
+/** Throws if the two results differ. */
 function compare(text: string): "accepted" | "refused" {
   const bytes = Buffer.from(text);
   const members: [name: string, value: unknown][] = [];
@@ -35,7 +35,7 @@ function compare(text: string): "accepted" | "refused" {
   const expected = parse(bytes.toString("utf8"));
   if (typeof expected === "object" && expected !== null && !Array.isArray(expected)) {
     parseBody(bytes, bodyLimits, visit);
-    // Of members of one name the last counts.
+    // The last of several members of one name counts.
     const found = Object.fromEntries(members);
     if (!isDeepStrictEqual(found, expected))
       assert.equal(JSON.stringify(found), JSON.stringify(parseInNewContext(text)), text);
@@ -46,7 +46,7 @@ function compare(text: string): "accepted" | "refused" {
   return "refused";
 }
 
-/** Undefined for what is not JSON. */
+/** Returns undefined for invalid JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -56,8 +56,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * V8 takes an escaped name for one that it has seen before and that begins with a backslash: where nothing has been seen, it
- * reads rightly. https://github.com/nodejs/node/issues/63785
+ * V8 confuses an escaped name with an earlier one that starts with a backslash; a new context has no earlier names.
+ * https://github.com/nodejs/node/issues/63785
  */
 function parseInNewContext(text: string): unknown {
   const parsed: unknown = runInNewContext("JSON.parse(text)", { text });
@@ -80,7 +80,7 @@ function valueText(random: SeededRandom, depth: number): string {
   return `[${items.join(`${space(random)},${space(random)}`)}]`;
 }
 
-/** Often around the lengths at which the scanner changes its way. */
+/** Lengths cluster around those at which the scanner switches its method. */
 function stringText(random: SeededRandom): string {
   if (random.chance(0.3)) return random.pick(names);
   const pieces = Array.from({ length: random.upTo(6) }, () => random.pick(characters));
@@ -91,7 +91,7 @@ function space(random: SeededRandom): string {
   return random.chance(0.2) ? random.pick([" ", "\n", "\r\n\t", "  "]) : "";
 }
 
-/** The text with one to three mistakes. */
+/** Returns the text with one to three errors. */
 function mutate(text: string, random: SeededRandom): string {
   let spoilt = text;
   for (let left = 1 + random.upTo(2); left > 0; left--) {

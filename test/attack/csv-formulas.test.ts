@@ -13,12 +13,12 @@ const names = starts.flatMap((start) => [
 ]);
 
 for (const name of names) {
-  test(`no cell begins a formula, whatever separates cells: ${JSON.stringify(name)}`, (t) => {
+  test(`no cell starts a formula, whatever the separator: ${JSON.stringify(name)}`, (t) => {
     const given = { id: "req_1", apiKeyName: name } as Parameters<typeof formatCsv>[0][number];
     const record = new Proxy(given, { get: (from, key) => Reflect.get(from, key) ?? null });
     const [, ...lines] = formatCsv([record]).split("\r\n");
     const row = lines.join("\r\n");
-    // As spreadsheets read it that separate by a comma, and by other characters without regard to quotes.
+    // Reads the row as spreadsheets that separate by comma, or by other characters while ignoring quotes.
     const [, byComma = ""] = /^"req_1",,,"((?:[^"]|"")*)",/s.exec(row) ?? [];
     t.is(byComma.replaceAll('""', '"').replaceAll(/'(?=[\s"]*[=+\-@＝＋－＠])/g, ""), name);
     for (const cell of [byComma, ...row.split(/[;,\t\r\n|]/)])

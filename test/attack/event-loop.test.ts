@@ -31,14 +31,14 @@ const worstShapes = [...structureShapes, ...longTextShapes];
 const otherShapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
 const slugs = cannedUpstreams.flatMap(({ kind, slug }) => (kind === "azure-openai" ? [] : [slug]));
 
-/** In the short form one pair of each sort. */
+/** The short form tests one pair of each kind. */
 const pairs = isFull
   ? [...worstShapes, ...otherShapes.filter((_, place) => place % 3 === 0)].map((shape) => ({ shape, slugs }))
   : [...structureShapes, ...otherShapes]
       .filter((_, place) => place % 17 === 6)
       .map((shape, place) => ({ shape, slugs: slugs.slice(place % 4, (place % 4) + 1) }));
 
-/** A machine that others use too makes a try slow, but not all. */
+/** Other processes slow down some attempts, but not all. */
 const triesMax = 10;
 
 const shared = sharedByFile();
@@ -52,25 +52,25 @@ test.before(async () => {
   const { url, setUpToken } = await gateway.ask("start", upstreamPort);
   const { free: key } = await setUpGateway(url, setUpToken ?? "", upstreamPort);
   target = { url, key };
-  // The first requests wait for code that is loaded then.
+  // The first requests also load code.
   for (const shape of otherShapes.filter(({ name }) => name === "tools")) {
     for (const slug of slugs) await measureBlock(shape, slug, toBytes(shape.body(10)), 0);
   }
 });
 
-test.serial("no body that is accepted blocks others for 200 ms", (t) =>
+test.serial("an accepted body does not block the event loop for 200 ms", (t) =>
   checkBlocks(t, { blockMsMax: 200, count: largestCount }),
 );
 
-test.serial("no body that is too large blocks others for 200 ms", (t) =>
+test.serial("an oversized body does not block the event loop for 200 ms", (t) =>
   checkBlocks(t, { blockMsMax: 200, count: (shape) => countFor(shape, 31 * 1024 * 1024) }),
 );
 
-test.serial("no body of 1,000 bytes blocks others for 20 ms", (t) =>
+test.serial("a body of 1,000 bytes does not block the event loop for 20 ms", (t) =>
   checkBlocks(t, { blockMsMax: 20, count: (shape) => countFor(shape, 1_000) }),
 );
 
-/** How many items a body has that is just within all limits. */
+/** Returns the item count of the largest body within all limits. */
 function largestCount(shape: Shape): number {
   const { requestTextBytesMax, requestJsonValuesMax } = limits;
   const counts = [
@@ -114,7 +114,7 @@ async function checkBlocks(
   );
 }
 
-/** The block while one request is answered, of the best try. */
+/** Returns the longest block during one request, of the best attempt. */
 async function measureBlock(
   { dialects: [dialect = "chat"] }: Shape,
   slug: string,

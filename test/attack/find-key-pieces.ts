@@ -1,4 +1,4 @@
-/** The pieces of 8 characters of a key that a text shows: raw, or when its escapes and encodings are decoded. */
+/** Returns the 8-character pieces of a key that a text contains, raw or after decoding its escapes and encodings. */
 export function findKeyPieces(text: string, key: string): string[] {
   const readings = new Set([text]);
   for (let round = 0; round < 4; round++) {

@@ -1,4 +1,4 @@
-/** How many times as much CPU time four times the size takes, at best; 0 where it is clearly linear. */
+/** Returns the CPU time ratio for four times the size, at best; 0 if it is clearly linear. */
 export async function measureGrowth(runSmall: () => unknown, runLarge: () => unknown): Promise<number> {
   let [smallMs, largeMs] = [Infinity, Infinity];
   for (let tries = 0; tries < triesMax; tries++) {
@@ -10,7 +10,7 @@ export async function measureGrowth(runSmall: () => unknown, runLarge: () => unk
 }
 
 async function msOf(run: () => unknown): Promise<number> {
-  // Of this thread only: what else runs on the machine does not count.
+  // Counts this thread only, so other processes do not matter.
   const before = process.threadCpuUsage();
   await run();
   const { user, system } = process.threadCpuUsage(before);
@@ -18,7 +18,7 @@ async function msOf(run: () => unknown): Promise<number> {
 }
 
 const ratioMax = 8;
-/** Garbage collection makes one try slow, but not all. */
+/** Garbage collection slows down some attempts, but not all. */
 const triesMax = 15;
-/** Below it, the difference is noise. */
+/** Differences below this are noise. */
 const floorMs = 20;

@@ -10,7 +10,7 @@ import { openSocket } from "../helpers/send-raw.ts";
 import { createTestDatabase } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-// Promise S14: hostile bodies leave a process with a heap of 512 MB alive and answering.
+// Promise S14: hostile bodies leave a process with a heap of 512 MB alive and responsive.
 const megabyte = 1024 * 1024;
 const plan = isFull
   ? { strangers: 14, strangersBytes: 6 * megabyte, unfinished: 150, keysBytes: 60 * megabyte }
@@ -18,7 +18,7 @@ const plan = isFull
 
 type Hostile = { stage: Stage; upstream: ScriptedUpstream; otherKey: string };
 
-/** Attacks a gateway with a small heap, and measures what its resident memory grew by at most. */
+/** Attacks a gateway with a small heap and checks the growth of its resident memory. */
 function attack(title: string, growthMbMax: number, run: (hostile: Hostile) => Promise<void>): void {
   test.serial(title, async (t) => {
     const hostile = await startWithSmallHeap(t);
@@ -88,7 +88,7 @@ async function startWithSmallHeap(t: ExecutionContext): Promise<Hostile> {
   return { stage, upstream, otherKey: value };
 }
 
-/** In megabytes. */
+/** Returns megabytes. */
 function memoryOf(stage: Stage, name: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${stage.gateway().child.pid}/status`, "utf8");
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
@@ -98,7 +98,7 @@ async function openMany(stage: Stage, count: number): Promise<Socket[]> {
   return Promise.all(Array.from({ length: count }, () => openSocket(stage.url)));
 }
 
-/** Resolves when the bytes are written, or the gateway has closed the connection. */
+/** Resolves when the bytes are written or the gateway has closed the connection. */
 async function sendOneByteChunks(socket: Socket, path: string, bytes: number, head = ""): Promise<void> {
   socket.resume();
   const start = `${startOf(path)}${head}transfer-encoding: chunked\r\n\r\n`;

@@ -7,7 +7,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const administrator = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
 
-test("DATA_DIR and its files are private even if they exist with other modes", async (t) => {
+test("DATA_DIR and its files become private even if they exist with other modes", async (t) => {
   const DATA_DIR = path.join(await createTestFolder(t), "data");
   mkdirSync(DATA_DIR);
   for (const name of ["gateway.db", "gateway.db-wal", "gateway.db-shm"]) {
@@ -27,7 +27,7 @@ test("DATA_DIR and its files are private even if they exist with other modes", a
   }
 });
 
-test("production makes no first API key and prints none", async (t) => {
+test("production neither creates nor prints a first API key", async (t) => {
   const DATA_DIR = await createTestFolder(t);
   const gateway = startGatewayProcess(t, { PORT: "0", DATA_DIR, NODE_ENV: "production", ...administrator });
   await gateway.listening();

@@ -15,11 +15,11 @@ import { anySize } from "../helpers/body-limits.ts";
 
 export type DialectName = "chat" | "messages" | "count_tokens" | "responses" | "embeddings";
 
-/** What the gateway does with a body on its way to a provider of one kind, without the network. */
+/** The gateway's processing of a body for one kind of provider, without the network. */
 export type RequestPipeline = {
   dialect: DialectName;
   kind: ProviderKindName;
-  /** Returns whether the request can be sent; false where the provider's kind cannot express it. */
+  /** Returns false if the provider's kind cannot express the request. */
   run(bytes: Buffer): Promise<boolean>;
 };
 
@@ -59,7 +59,7 @@ const steps: Record<DialectName, (bytes: Buffer, target: Target) => void | Promi
   },
 };
 
-/** As `completions/conversation.ts` goes on, and the answer, which repeats some of the request. */
+/** Mirrors `completions/conversation.ts`, including a response that repeats part of the request. */
 function converse(dialect: Dialect, bytes: Buffer, { api, model }: Target): void {
   const request = dialect.readRequest(bytes, anySize);
   const chatApi = api.chat(model);
@@ -85,7 +85,7 @@ function connect(kind: ProviderKindName): Target {
   return { api, model: { ...upstreamModel, name: modelNames[kind] ?? upstreamModel.name } };
 }
 
-/** An upstream inside the process answers. */
+/** An in-process upstream responds. */
 function play({ answer: endpointAnswer }: Endpoint, body: Buffer): void {
   const parts = endpointAnswer?.({ method: "POST", body, date: new Date(0) }).parts ?? [];
   for (const { text } of parts) Buffer.from(text);

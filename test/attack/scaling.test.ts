@@ -11,7 +11,7 @@ import { countFor, type Shape, toBytes } from "./shapes/shape.ts";
 
 const shapes = [...chatShapes, ...messagesShapes, ...responsesShapes, ...embeddingsShapes];
 
-/** What a body of the larger size has; the smaller one has a quarter. */
+/** Size of the larger body; the smaller one has a quarter. */
 const largeBytes = isFull ? 2 * 1024 * 1024 : 384 * 1024;
 
 test.serial("every kind of body takes linear time with every kind of provider", async (t) => {
@@ -29,7 +29,7 @@ test.serial("every kind of body takes linear time with every kind of provider", 
           () => run(small),
           () => run(large),
         );
-      // What outgrows a processor's cache looks slow once; what is slow stays slow.
+      // A full processor cache looks slow once; superlinear code stays slow.
       const ratio = (await measure(bodies)) && (await measure(bodiesOf(shape, 4 * count)));
       pairs++;
       if (ratio > 0)
@@ -47,7 +47,7 @@ function bodiesOf(shape: Shape, count: number): Bodies {
   return { small: toBytes(shape.body(Math.floor(count / 4))), large: toBytes(shape.body(count)) };
 }
 
-/** In the short form two kinds of provider get each shape, and at least one of them needs a translation. */
+/** The short form tests two kinds of provider per shape, at least one of them with a translation. */
 function isTried({ kind }: RequestPipeline, place: number): boolean {
   return isFull || (providerKindNames.indexOf(kind) - place) % 3 === 0;
 }

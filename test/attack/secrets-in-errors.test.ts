@@ -9,13 +9,12 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 import { findKeyPieces } from "./find-key-pieces.ts";
 import { keyQuotes } from "./key-quotes.ts";
 
-// An upstream has our credential, and its errors go to clients, to the log and to records: whatever it quotes of the
-// credential must not.
+// An upstream knows our credential, and its errors reach clients, the log and records. None of them may contain it.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 let key: { id: string; value: string };
-/** What the upstream answers next. */
+/** The upstream's next response. */
 let answer: (response: ServerResponse) => void;
 
 const canary = "pvk/CANARY+9xQz7/abKm04Rt+Ew==";
@@ -60,7 +59,7 @@ const endpoints: Record<string, object> = {
   embeddings: { input: "Hello" },
 };
 
-/** Every form of client to every kind of provider. */
+/** Every client form with every kind of provider. */
 const ways = Object.entries(endpoints).flatMap(([path, body]) =>
   providers
     .filter(({ name }) => path !== "embeddings" || name !== "claude")
@@ -85,7 +84,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 const secretOf = (name: string) => (name === "aws" ? awsCredential : canary);
 
 for (const { path, name, body } of ways) {
-  test.serial(`${path} at ${name}: a status 400 shows no piece of the key`, async (t) => {
+  test.serial(`${path} at ${name}: a status 400 hides every part of the key`, async (t) => {
     const secret = secretOf(name);
     for (const [how, quote] of Object.entries(keyQuotes)) {
       const quoted = quote(secret);
@@ -110,7 +109,7 @@ const wireForms: Record<string, (secret: string) => string> = {
 };
 
 for (const [how, escape] of Object.entries(wireForms)) {
-  test.serial(`a status 400 with ${how} of the key escaped in its JSON shows no piece`, async (t) => {
+  test.serial(`a status 400 with ${how} of the key escaped in its JSON hides every part`, async (t) => {
     for (const { path, name, body } of ways) {
       const secret = secretOf(name);
       for (const text of [
@@ -130,7 +129,7 @@ for (const [how, escape] of Object.entries(wireForms)) {
   });
 }
 
-/** Errors in the middle of a stream, in the upstream's form. */
+/** Mid-stream errors in the upstream's form. */
 const events: Record<string, (message: string) => string> = {
   chat: (message) => `${chunkEvent("Hel")}data: ${JSON.stringify({ error: { message, code: message } })}\n\n`,
   openai: (message) =>
@@ -143,7 +142,7 @@ const events: Record<string, (message: string) => string> = {
 for (const { path, name, body } of ways.filter((way) => way.path !== "embeddings")) {
   const event = events[name === "openai" && path !== "responses" ? "chat" : name];
   if (event === undefined) continue;
-  test.serial(`${path} at ${name}: an error event shows no piece of the key`, async (t) => {
+  test.serial(`${path} at ${name}: an error event hides every part of the key`, async (t) => {
     for (const [how, quote] of Object.entries(keyQuotes)) {
       answer = (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -158,7 +157,7 @@ for (const { path, name, body } of ways.filter((way) => way.path !== "embeddings
   });
 }
 
-test.serial("a test of a provider in the console shows no piece of the key", async (t) => {
+test.serial("a provider test in the console hides every part of the key", async (t) => {
   for (const [at, { name }] of providers.entries()) {
     const id = providerIds[at] ?? "";
     for (const [how, quote] of Object.entries(keyQuotes)) {
@@ -175,7 +174,7 @@ test.serial("a test of a provider in the console shows no piece of the key", asy
   }
 });
 
-test.serial("a message without the key stays as it is", async (t) => {
+test.serial("a message without the key stays unchanged", async (t) => {
   for (const message of [
     "The model `gpt-4o` does not exist: see https://example.com/v1?x=%20&amp;y=1 \\ 100 %.",
     "messages.1.content: Input should be a valid list, 'Zm9vYmFy' is none.",
@@ -187,7 +186,7 @@ test.serial("a message without the key stays as it is", async (t) => {
   }
 });
 
-test.serial("an error of 60 KB made of escapes blocks for less than 200 ms", async (t) => {
+test.serial("an error of 60 KB of escapes blocks for less than 200 ms", async (t) => {
   for (const piece of [
     "\\",
     "%25",
@@ -216,8 +215,8 @@ test.serial("an error of 60 KB made of escapes blocks for less than 200 ms", asy
   }
 });
 
-// Before the hooks that stop the gateway, which all run at once.
-test.after("neither the log nor a record holds a piece of a key", async (t) => {
+// Runs before the hooks that stop the gateway, since those all run at once.
+test.after("neither the log nor a record contains part of a key", async (t) => {
   const records = await usageOf(gateway, key.id);
   t.true(records.length > 0);
   const texts = [gateway.log.join("\n"), await dumpDatabase(gateway.environment["DATABASE_URL"] ?? "")];

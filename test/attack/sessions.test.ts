@@ -24,7 +24,7 @@ const contentTypesAllowed = contentTypes.slice(0, 3);
 
 type Sent = { method?: string; site: string | undefined; contentType?: string | undefined; body?: string };
 
-/** One request with exactly these headers: `fetch` adds no content-type to bytes. */
+/** Sends exactly these headers; `fetch` adds no content-type to bytes. */
 async function send(path: string, browser: Browser, { method = "POST", site, contentType, body }: Sent) {
   const response = await fetch(`${shared().url}${path}`, {
     method,
@@ -47,7 +47,7 @@ async function signIn(): Promise<Browser> {
 }
 
 for (const procedure of ["auth.signOut", "auth.refresh", "auth.signOutEverywhere"]) {
-  test.serial(`${procedure} accepts JSON of its own origin only`, async (t) => {
+  test.serial(`${procedure} accepts only same-origin JSON`, async (t) => {
     let browser = await signIn();
     for (const site of sites) {
       for (const contentType of contentTypes) {
@@ -69,7 +69,7 @@ for (const procedure of ["auth.signOut", "auth.refresh", "auth.signOutEverywhere
   });
 }
 
-test.serial("a batch of mutations in a form ends no session", async (t) => {
+test.serial("a form-encoded batch of mutations ends no session", async (t) => {
   const browser = await signIn();
   for (const path of ["/trpc/auth.signOut?batch=1", "/trpc/auth.signOut,auth.signOutEverywhere?batch=1"]) {
     const contentType = "multipart/form-data; boundary=x";
@@ -79,7 +79,7 @@ test.serial("a batch of mutations in a form ends no session", async (t) => {
   t.is((await browser.refresh()).status, 200);
 });
 
-test.serial("queries of /trpc and /graphql are answered to their own origin only", async (t) => {
+test.serial("/trpc and /graphql answer only same-origin queries", async (t) => {
   const browser = await signIn();
   const query = "{ __typename }";
   for (const site of sites) {

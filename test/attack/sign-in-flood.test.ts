@@ -12,18 +12,18 @@ const { email, password } = administrator;
 const clients = isFull ? 50 : 16;
 const requestsPerRound = isFull ? 1_000 : 150;
 const roundsMax = isFull ? 15 : 5;
-// Beside other tests, p99 is mostly theirs.
+// Next to other tests, p99 mostly measures those.
 const quantile = isFull ? 0.99 : 0.5;
 const ratioMax = isFull ? 1.2 : 1.5;
 const growthMiBMax = 128;
 
-test("a flood of sign-ins leaves the latency of chat and the memory as they are", async (t) => {
+test("a flood of sign-ins affects neither chat latency nor memory", async (t) => {
   const gateway = startGatewayProcess(t, {
     PORT: "0",
     DATA_DIR: await createTestFolder(t),
     ADMIN_EMAIL: email,
     ADMIN_PASSWORD: password,
-    // Each sign-in comes from an address of its own.
+    // Gives each sign-in its own address.
     TRUSTED_PROXIES: "1",
     LOG_LEVEL: "error",
   });
@@ -32,7 +32,7 @@ test("a flood of sign-ins leaves the latency of chat and the memory as they are"
   const { keys } = createConsoleClient(url, accessToken);
   const { value } = await keys.create.mutate({ name: "Flooded", models: ["demo/echo"] });
 
-  /** A quantile of the latency of chat requests, one after the other. */
+  /** Returns a quantile of the latency of sequential chat requests. */
   const measureChat = async () => {
     const latencies: number[] = [];
     for (let sent = 0; sent < requestsPerRound; sent++) {
@@ -52,7 +52,7 @@ test("a flood of sign-ins leaves the latency of chat and the memory as they are"
   let attempts = 0;
   const ratios: number[] = [];
   const floodedMiB: number[] = [];
-  // The machine may be busy with something else in a round. A flood that does harm does it in each.
+  // Other load disturbs single rounds; a harmful flood slows every round.
   for (let round = 0; round < roundsMax; round++) {
     const quiet = await measureChat();
     const flood = startFlood(() => trySignIn(url, ++attempts));
@@ -61,7 +61,7 @@ test("a flood of sign-ins leaves the latency of chat and the memory as they are"
     floodedMiB.push(await residentMiB());
     await flood.stop();
     ratios.push(flooded / quiet);
-    // In the first round the gateway's heap takes its size.
+    // The heap reaches its size in the first round.
     if (round > 0 && Math.min(...ratios) <= ratioMax) break;
   }
 
@@ -73,7 +73,7 @@ test("a flood of sign-ins leaves the latency of chat and the memory as they are"
   t.true(grownMiB < growthMiBMax, `memory grew by ${grownMiB.toFixed(0)} MiB`);
 });
 
-/** One wrong password, for an account and from an address of its own. */
+/** Sends one wrong password for a new account from a new address. */
 async function trySignIn(url: string, number: number): Promise<void> {
   const input = { email: `nobody${number}@example.com`, password: "wrong password" };
   const headers = { "x-forwarded-for": `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}` };
@@ -81,7 +81,7 @@ async function trySignIn(url: string, number: number): Promise<void> {
   if (code !== "UNAUTHORIZED") throw new Error(`The gateway answered ${code}.`);
 }
 
-/** Clients that make one attempt after the other. */
+/** Starts clients that retry without a pause. */
 function startFlood(attempt: () => Promise<void>) {
   let isOver = false;
   let answered = 0;

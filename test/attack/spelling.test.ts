@@ -5,8 +5,8 @@ import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstr
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// The upstream decodes as Go's encoding/json does, without regard to case, and any of two spellings may win: what it would
-// run must be what the key was checked for. https://github.com/golang/go/issues/14750
+// An upstream may decode case-insensitively, as Go's encoding/json does, and either spelling may win. The key must be
+// checked for what the upstream runs. https://github.com/golang/go/issues/14750
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -40,7 +40,7 @@ const answers: Record<string, object> = {
 const messages = [{ role: "user", content: "Hello" }];
 const chat = { messages, max_tokens: 10 };
 
-/** Every way through the gateway, by the client's own bytes or translated, with names that are read on it. */
+/** Every path through the gateway, native or translated, with the member names that it reads. */
 const ways: [title: string, path: string, body: Record<string, unknown>, names: string[]][] = [
   [
     "chat",
@@ -72,7 +72,7 @@ const ways: [title: string, path: string, body: Record<string, unknown>, names: 
   ["embeddings", "embeddings", { model: "chat/model", input: "Hello" }, ["model", "input", "dimensions"]],
 ];
 
-/** Texts between the quotes that decoders take for the name, each with the form that an error shows. */
+/** Returns spellings that decoders accept for the name, each with its form in an error. */
 function spellingsOf(name: string): Map<string, string> {
   const [capital, rest] = [name.slice(0, 1).toUpperCase(), name.slice(1)];
   const escapeOf = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -99,7 +99,7 @@ async function send(path: string, body: unknown) {
 for (const [title, path, body, names] of ways) {
   for (const name of names) {
     for (const [written, shown] of spellingsOf(name)) {
-      test(`${title}: ${JSON.stringify(written)} is refused as a spelling of ${name}`, async (t) => {
+      test(`${title}: ${JSON.stringify(written)} is rejected as a spelling of ${name}`, async (t) => {
         const whole = JSON.stringify({ ...body, user: t.title });
         for (const text of [
           whole.replace("{", `{"${written}":"dear",`),
@@ -114,7 +114,7 @@ for (const [title, path, body, names] of ways) {
     }
   }
 
-  test(`${title}: a member that only resembles one that is read passes`, async (t) => {
+  test(`${title}: a member that only resembles a known one passes`, async (t) => {
     const others = {
       "max-tokens": 1,
       maxtokens: 1,
@@ -134,7 +134,7 @@ for (const [title, path, body, names] of ways) {
     if (!title.includes("translated")) t.is(arrived, sent.replace(String(body["model"]), "upstream-model"));
   });
 
-  test(`${title}: a member that chooses another model is refused by name`, async (t) => {
+  test(`${title}: a member that selects another model is rejected by name`, async (t) => {
     for (const name of otherModels) {
       for (const value of [["dear"], "dear", { order: ["dear"] }]) {
         const { status, message } = await send(path, { ...body, [name]: value });
@@ -161,7 +161,7 @@ const otherModels = [
 ];
 
 for (const name of ["Include_Usage", "INCLUDE_USAGE", "include_uſage"]) {
-  test(`chat: ${name} is refused as a spelling of include_usage`, async (t) => {
+  test(`chat: ${name} is rejected as a spelling of include_usage`, async (t) => {
     for (const options of [
       { [name]: false },
       { include_usage: true, [name]: false },
@@ -202,7 +202,7 @@ const nested: [title: string, more: object, param: string][] = [
 ];
 
 for (const [title, more, param] of nested) {
-  test(`${title}: ${param} is refused where it chooses another model`, async (t) => {
+  test(`${title}: ${param} is rejected where it selects another model`, async (t) => {
     const [, path = "", body] = ways.find(([name]) => name === title) ?? [];
     const { status, message } = await send(path, { ...body, ...more });
     t.is(status, 400);
@@ -220,7 +220,7 @@ test("chat: a tool with an argument named model passes", async (t) => {
   }
 });
 
-test.after("the upstream received no other model or limit than the one that was checked", (t) => {
+test.after("the upstream receives only the checked model and limit", (t) => {
   t.true(upstream.requests.length > 50);
   for (const { body } of upstream.requests) {
     const names = Object.keys(JSON.parse(body) as object).map(foldAsGo);
@@ -232,7 +232,7 @@ test.after("the upstream received no other model or limit than the one that was 
   }
 });
 
-/** Both forms of `s` have one capital letter, and both of `k` one small letter. */
+/** `s` and `k` each have one more form under Unicode case folding. */
 function foldAsGo(name: string): string {
   return name.toUpperCase().toLowerCase();
 }

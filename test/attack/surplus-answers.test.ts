@@ -7,7 +7,7 @@ import { figures, isFull } from "../helpers/scale.ts";
 const rounds = isFull ? 60 : 20;
 const answerOf = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-/** Sends a second answer that no request asked for, some time after the first. */
+/** Sends a second response without a request, after some delay. */
 const surplusAfter: Record<string, (connection: RawConnection, answer: string) => void> = {
   "in the same packet": ({ socket }, answer) => socket.write(answer + answerOf("surplus")),
   "a turn later": ({ socket }, answer) => {
@@ -26,12 +26,12 @@ const surplusAfter: Record<string, (connection: RawConnection, answer: string) =
 };
 
 for (const [delay, send] of Object.entries(surplusAfter)) {
-  test(`a surplus answer ${delay} reaches no other request`, async (t) => {
+  test(`a surplus response ${delay} reaches no other request`, async (t) => {
     const upstreams = createUpstreams(t);
     const { url } = await createRawUpstream(t, async (connection, request) => {
       const [, path = ""] = /\/(\S+) HTTP/.exec(request) ?? [];
       if (path.startsWith("attacker")) return send(connection, answerOf(path));
-      // A model takes its time, so the surplus arrives before the answer.
+      // A model is slow enough for the surplus to arrive before the response.
       await wait(20);
       connection.socket.write(answerOf(path));
     });

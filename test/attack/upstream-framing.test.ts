@@ -5,7 +5,7 @@ import { figures, isFull } from "../helpers/scale.ts";
 
 const answerBytesMax = (isFull ? 64 : 8) * 1024 * 1024;
 
-/** What the system's buffers between the two ends may hold besides. */
+/** Upper bound for the system's buffers between the two ends. */
 const bufferedBytesMax = 16 * 1024 * 1024;
 
 const hostileChunks: Record<string, string> = {
@@ -15,8 +15,8 @@ const hostileChunks: Record<string, string> = {
 
 for (const [name, chunk] of Object.entries(hostileChunks)) {
   for (const contentType of ["application/json", "text/event-stream"]) {
-    // One after the other: what Node allocates for one test lies beside what it allocates for another.
-    test.serial(`endless chunks with ${name} end an answer of ${contentType}`, async (t) => {
+    // Parallel tests would mix their allocations.
+    test.serial(`endless chunks with ${name} end a response of ${contentType}`, async (t) => {
       const upstreams = createUpstreams(t, { upstreamAnswerBytesMax: answerBytesMax });
       let sentBytes = 0;
       const { url } = await createRawUpstream(t, ({ socket }) => {
@@ -34,7 +34,7 @@ for (const [name, chunk] of Object.entries(hostileChunks)) {
       const keptBytes = [...memory].reduce((sum, { byteLength }) => sum + byteLength, 0);
       t.log(figures(name, { sentBytes, bodyBytes: body.length, keptBytes }));
       t.true(sentBytes < 2 * answerBytesMax + bufferedBytesMax);
-      // Each piece is kept until the answer is complete, with the memory that it lies in.
+      // Each piece is kept with its backing memory until the response is complete.
       t.true(keptBytes < 4 * body.length + 1024 * 1024);
     });
   }

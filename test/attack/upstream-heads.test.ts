@@ -9,7 +9,7 @@ const limits = {
   upstreamHeadBytesMax: Number.MAX_SAFE_INTEGER,
   upstreamHeadFieldsMax: Number.MAX_SAFE_INTEGER,
 };
-/** As long as a head may be by default, and four times as long. */
+/** The default limit of a head, and four times as much. */
 const sizes = [16_000, 64_000] as const;
 const blockMsMax = 5;
 const growthMax = 8;
@@ -34,7 +34,7 @@ const hostileFields: Record<string, (length: number) => string> = {
 };
 
 for (const [name, field] of Object.entries(hostileFields)) {
-  test(`a head with a ${name} is read in linear time`, (t) => {
+  test(`a response head with a ${name} is parsed in linear time`, (t) => {
     const [short, long] = sizes.map((length) => {
       const text = field(length);
       const hasFraming = /^(content-length|transfer-encoding)/.test(text);
@@ -47,7 +47,7 @@ for (const [name, field] of Object.entries(hostileFields)) {
   });
 }
 
-test("a head that comes byte by byte is read in linear time", (t) => {
+test("a response head that arrives byte by byte is parsed in linear time", (t) => {
   const [short, long] = sizes.map((length) => {
     const bytes = Buffer.from(`HTTP/1.1 200 ${fill("a", length)}`);
     return bestMs(() => {
@@ -59,7 +59,7 @@ test("a head that comes byte by byte is read in linear time", (t) => {
   t.true(long < growthMax * short, `${short} → ${long} ms`);
 });
 
-/** The shortest of several tries, because other processes may disturb one. Whether the head is refused is of no interest. */
+/** Returns the shortest of several attempts, since other processes disturb some. The head may be rejected. */
 function bestMs(run: () => void): number {
   const times = Array.from({ length: 5 }, () => {
     const startedAt = performance.now();

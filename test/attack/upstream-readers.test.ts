@@ -18,7 +18,7 @@ const countMin = 4_000;
 const messagesBody = { model: "acme/model", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] };
 const messagesRequest = messages.readRequest(Buffer.from(JSON.stringify(messagesBody)), anySize);
 
-/** What a hostile upstream sends, as large as `count` says, and the code that reads it. */
+/** Data of a hostile upstream, sized by `count`, with the code that reads it. */
 const hostileAnswers: Record<string, (count: number) => () => unknown> = {
   "an Anthropic error that repeats known words": (count) => {
     const error = { message: "reached your specified ".repeat(count) };
@@ -59,7 +59,7 @@ const hostileAnswers: Record<string, (count: number) => () => unknown> = {
 };
 
 for (const [name, prepare] of Object.entries(hostileAnswers)) {
-  test.serial(`reading ${name} takes linear time`, async (t) => {
+  test.serial(`parsing ${name} takes linear time`, async (t) => {
     t.is(await measureGrowth(prepare(countMin), prepare(4 * countMin)), 0);
   });
 }

@@ -8,7 +8,7 @@ import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { answerParent } from "../bench/measured-process.ts";
 
-/** A gateway in a process of its own, which reports how long a request keeps everybody else waiting. */
+/** Runs a gateway in its own process, which reports how long a request blocks the others. */
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-attack-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -31,7 +31,7 @@ const answers = {
     delay.enable();
   },
 
-  /** The longest time in ms for which nothing else could run. */
+  /** Returns the longest block of the event loop in ms. */
   stopWatch(): number {
     delay.disable();
     return delay.max / 1e6;

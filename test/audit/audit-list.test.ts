@@ -5,7 +5,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** A gateway whose clock the test sets, and that never says the same time twice: entries sort by their time. */
+/** Starts a gateway with a controlled clock that never repeats a time, since entries sort by time. */
 async function start(t: ExecutionContext, kind: DatabaseKind, environment: Record<string, string> = {}) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, environment, runtime: { now: () => clock.now++ } });
@@ -17,7 +17,7 @@ async function actionsOf({ admin }: TestGateway, query: object = {}): Promise<st
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: an entry says who did what, when, to what, and how it was before`, async (t) => {
+  test(`${kind}: an entry contains the actor, action, time, target and previous state`, async (t) => {
     const { clock, gateway, audit, keys } = await start(t, kind);
     const { key } = await keys.create.mutate({ name: "Laptop", models: ["demo/echo"] });
     clock.now += 1_000;
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
     ]);
   });
 
-  test(`${kind}: the log is filtered by who, what, which and when, and comes page by page`, async (t) => {
+  test(`${kind}: the log filters by actor, action, target and time, in pages`, async (t) => {
     const { clock, gateway, audit, keys } = await start(t, kind);
     const member = await addPerson(gateway, "member@example.com");
     const { key } = await member.console.keys.create.mutate({ name: "Own" });
@@ -82,14 +82,14 @@ for (const kind of databaseKinds) {
     t.true((await audit.actions.query()).includes("key.activate"));
   });
 
-  test(`${kind}: an entry outlives what it is about`, async (t) => {
+  test(`${kind}: an entry outlives its target`, async (t) => {
     const { gateway, keys } = await start(t, kind);
     const { key } = await keys.create.mutate({ name: "Short-lived" });
     await keys.delete.mutate({ id: key.id });
     t.deepEqual(await actionsOf(gateway, { entityId: key.id }), ["key.delete", "key.create"]);
   });
 
-  test(`${kind}: guesses at a password are two entries, not one each, and an unknown address none`, async (t) => {
+  test(`${kind}: failed sign-ins are combined, and unknown addresses are not recorded`, async (t) => {
     const { gateway } = await start(t, kind);
     const member = await addPerson(gateway, "member@example.com");
     for (let guess = 0; guess < 12; guess++) {
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
       await new Browser(gateway).signIn(member.email, "wrong password", from);
       await new Browser(gateway).signIn("nobody@example.com", "wrong password", from);
     }
-    // They are not waited for: the time would tell who has an account.
+    // The gateway does not wait for these writes, since the delay would reveal accounts.
     await eventually(async () => (await actionsOf(gateway, { action: "user.signInFailed" })).length === 2);
     const { items } = await gateway.admin.audit.list.query({ action: "user.signInFailed" });
     t.deepEqual(
@@ -113,7 +113,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: entries go when their time is over`, async (t) => {
+  test(`${kind}: entries are deleted after the retention period`, async (t) => {
     const { clock, gateway, keys } = await start(t, kind, { AUDIT_RETENTION_DAYS: "30" });
     const { id } = (await keys.create.mutate({ name: "Old" })).key;
     clock.now += 29 * 86_400_000;

@@ -10,7 +10,7 @@ import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
 
-/** Mutations that leave nothing to say, or that other tests of this file make, and why. */
+/** Mutations that write no entry, or that other tests of this file call, with the reason. */
 const exceptions: Record<string, string> = {
   "auth.refresh": "a page does it every ten minutes, and nothing changes but the token",
   "providers.test": "it asks the upstream and changes nothing",
@@ -42,7 +42,6 @@ const accounts = new WeakMap<Browser, { email: string; password: string }>();
 const emailOf = (browser: Browser) => accounts.get(browser)?.email;
 const passwordOf = (browser: Browser) => accounts.get(browser)?.password;
 
-/** An administrator's browser. */
 async function openBrowser(gateway: TestGateway, name: string): Promise<Browser> {
   const account = await addPerson(gateway, `${name.toLowerCase()}@example.com`, "admin");
   const browser = new Browser(gateway);
@@ -69,44 +68,41 @@ for (const kind of databaseKinds) {
   for (const path of mutations) {
     if (path in exceptions || path === "auth.setUp") continue;
 
-    test.serial(
-      `${kind}: ${path} writes one entry, of who did it and where from, and none when refused`,
-      async (t) => {
-        const gateway = shared();
-        const browser = path.startsWith("auth.") ? await openBrowser(gateway, `by-${path}`) : usual();
-        const { input: tabled } = procedureTable[path] ?? {};
-        const ids: { id?: string } = tabled && "id" in tabled ? await makeEntity(gateway.admin, path) : {};
-        const prepare = preparations[path];
-        const input = prepare ? await prepare(gateway, browser) : tabled && { ...tabled, ...ids };
-        const before = await auditEntries(gateway);
+    test.serial(`${kind}: ${path} writes one entry with actor and origin, none if refused`, async (t) => {
+      const gateway = shared();
+      const browser = path.startsWith("auth.") ? await openBrowser(gateway, `by-${path}`) : usual();
+      const { input: tabled } = procedureTable[path] ?? {};
+      const ids: { id?: string } = tabled && "id" in tabled ? await makeEntity(gateway.admin, path) : {};
+      const prepare = preparations[path];
+      const input = prepare ? await prepare(gateway, browser) : tabled && { ...tabled, ...ids };
+      const before = await auditEntries(gateway);
 
-        // Whatever takes no input cannot be refused for it; nobody may do it without a token.
-        const isBare = tabled === undefined;
-        const refused = isBare
-          ? await callProcedure(gateway, path, {})
-          : await browser.call(path, { input: { nonsense: true } });
-        t.is(refused.status === 200, path === "auth.signOut", refused.text);
-        t.deepEqual(await auditEntries(gateway), before);
+      // A mutation without input cannot be invalid, so the refusal is a missing token.
+      const isBare = tabled === undefined;
+      const refused = isBare
+        ? await callProcedure(gateway, path, {})
+        : await browser.call(path, { input: { nonsense: true } });
+      t.is(refused.status === 200, path === "auth.signOut", refused.text);
+      t.deepEqual(await auditEntries(gateway), before);
 
-        const answer = await browser.call(path, { input, from: "127.0.0.9" });
+      const answer = await browser.call(path, { input, from: "127.0.0.9" });
 
-        t.is(answer.status, 200, answer.text);
-        const entries = (await auditEntries(gateway)).slice(0, -before.length);
-        t.is(entries.length, 1, JSON.stringify(entries));
-        const [entry] = entries;
-        t.is(entry?.address, "127.0.0.9");
-        t.is(entry?.actorName ?? undefined, path === "auth.join" ? "Joined" : emailOf(browser));
-        t.true(
-          auditActions.some((action) => action === entry?.action),
-          entry?.action,
-        );
-        if (ids.id !== undefined) t.is(entry?.entityId, ids.id);
-        t.not(entry?.entityName, "");
-      },
-    );
+      t.is(answer.status, 200, answer.text);
+      const entries = (await auditEntries(gateway)).slice(0, -before.length);
+      t.is(entries.length, 1, JSON.stringify(entries));
+      const [entry] = entries;
+      t.is(entry?.address, "127.0.0.9");
+      t.is(entry?.actorName ?? undefined, path === "auth.join" ? "Joined" : emailOf(browser));
+      t.true(
+        auditActions.some((action) => action === entry?.action),
+        entry?.action,
+      );
+      if (ids.id !== undefined) t.is(entry?.entityId, ids.id);
+      t.not(entry?.entityName, "");
+    });
   }
 
-  test.serial(`${kind}: the exceptions write none`, async (t) => {
+  test.serial(`${kind}: the exceptions write no entry`, async (t) => {
     const gateway = shared();
     const browser = usual();
     const { id } = await makeEntity(gateway.admin, "providers.test");
@@ -116,12 +112,12 @@ for (const kind of databaseKinds) {
     t.deepEqual(await auditEntries(gateway), before);
   });
 
-  test.serial(`${kind}: setting up is the first entry`, async (t) => {
+  test.serial(`${kind}: the setup is the first entry`, async (t) => {
     const first = (await auditEntries(shared())).at(-1);
     t.like(first, { action: "user.setUp", actorName: "Ada", entityName: "Ada", entityId: first?.actorId });
   });
 
-  test.serial(`${kind}: what fails after the change takes its entry with it`, async (t) => {
+  test.serial(`${kind}: a failure after the change rolls back its entry`, async (t) => {
     const { admin, services } = shared();
     const { id } = await makeEntity(admin, "keys.rename");
     const before = await auditEntries(shared());
@@ -141,6 +137,6 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("every exception is a mutation that there is", (t) => {
+test("every exception is an existing mutation", (t) => {
   for (const path of Object.keys({ ...exceptions, ...preparations })) t.true(mutations.includes(path), path);
 });

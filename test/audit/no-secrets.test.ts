@@ -8,7 +8,7 @@ import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: no secret is in the audit log, nor the token of a link anywhere`, async (t) => {
+  test(`${kind}: the audit log contains no secret, and link tokens are stored nowhere`, async (t) => {
     const environmentKey = "sk-environment-canary-0123456789";
     const gateway = await startTestGateway(t, { kind, environment: { GROQ_API_KEY: environmentKey } });
     const { admin, url } = gateway;

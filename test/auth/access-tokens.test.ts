@@ -24,7 +24,7 @@ const header = {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** A token made by hand, so that it can be anything. The right header and claims with the right secret make a right one. */
+/** Forges a token with any content. The correct header, claims and secret make a valid one. */
 function forge(
   changes: { header?: object; claims?: object; secret?: string; hash?: "sha256" | "sha384" | "sha512" } = {},
 ): string {
@@ -33,7 +33,7 @@ function forge(
   return `${content}.${hmac.update(content).digest("base64url")}`;
 }
 
-test("a token says who and in which session, for ten minutes", async (t) => {
+test("a token carries the person and the session for ten minutes", async (t) => {
   const { accessToken, expiresAt } = await tokens.sign({ userId: "usr_1", sessionId: "ses_1" });
   t.is(expiresAt.getTime(), now + 600_000);
   t.deepEqual(await tokens.verify(accessToken), { userId: "usr_1", sessionId: "ses_1" });
@@ -46,7 +46,7 @@ test("a token says who and in which session, for ten minutes", async (t) => {
   t.is(await at(now + 600_000), null);
 });
 
-test("a token made by hand in the same way verifies: the forgeries below fail for what is wrong with them", async (t) => {
+test("a handmade token verifies, so each forgery fails for its own defect", async (t) => {
   t.deepEqual(await tokens.verify(forge()), { userId: "usr_1", sessionId: "ses_1" });
 });
 
@@ -118,7 +118,7 @@ const forgeries: Record<string, string> = {
 };
 
 for (const [what, token] of Object.entries(forgeries)) {
-  test(`refused: ${what}`, async (t) => {
+  test(`a forged token is rejected: ${what}`, async (t) => {
     t.is(await tokens.verify(token), null);
   });
 }
@@ -127,10 +127,10 @@ test("there are at least forty forgeries", (t) => {
   t.true(Object.keys(forgeries).length >= 40);
 });
 
-test("a changed character, wherever it is, is noticed", async (t) => {
+test("a single changed character invalidates a token", async (t) => {
   const token = forge();
   for (let at = 0; at < token.length; at++) {
-    // Of the signature's last character two bits count for nothing.
+    // Two bits of the signature's last character are ignored.
     const changed = String.fromCharCode(token.charCodeAt(at) ^ 0x10);
     const altered = token.slice(0, at) + changed + token.slice(at + 1);
     if ((await tokens.verify(altered)) !== null) t.fail(`not noticed at ${at}`);
@@ -138,7 +138,7 @@ test("a changed character, wherever it is, is noticed", async (t) => {
   t.pass();
 });
 
-test("the newest secret signs, and older ones of the ring still verify", async (t) => {
+test("the newest secret signs, and older ones still verify", async (t) => {
   const old = new AccessTokens([secret], { now: () => now });
   const ring = new AccessTokens([otherSecret, secret], { now: () => now });
   const [before, after] = await Promise.all(

@@ -3,7 +3,7 @@ import { Browser } from "../helpers/browser.ts";
 import { callProcedure } from "../helpers/call-procedure.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** `Path=/trpc; HttpOnly` as a map, with attribute names in lower case. */
+/** Returns the attributes of `Path=/trpc; HttpOnly` as a map with lowercase names. */
 function attributesOf(setCookie: string): Map<string, string> {
   const [, ...attributes] = setCookie.split(";").map((part) => part.trim());
   return new Map(
@@ -15,7 +15,7 @@ function attributesOf(setCookie: string): Map<string, string> {
 }
 
 for (const publicUrl of ["http://gateway.example.com", "https://gateway.example.com"]) {
-  test(`under ${publicUrl} the refresh cookie goes to nobody else`, async (t) => {
+  test(`under ${publicUrl} the refresh cookie is sent only to the console's API`, async (t) => {
     const gateway = await startTestGateway(t, { environment: { PUBLIC_URL: publicUrl } });
     const browser = new Browser(gateway);
     const isSecure = publicUrl.startsWith("https:");
@@ -39,7 +39,7 @@ for (const publicUrl of ["http://gateway.example.com", "https://gateway.example.
   });
 }
 
-test("requests that another site makes a browser send are refused", async (t) => {
+test("cross-site requests are refused", async (t) => {
   const gateway = await startTestGateway(t);
   const from = (site: string, path: string, type: "query" | "mutation", input?: unknown) =>
     callProcedure(gateway, path, { type, input, headers: { "sec-fetch-site": site } });
@@ -61,7 +61,7 @@ test("requests that another site makes a browser send are refused", async (t) =>
   }
 });
 
-test("answers of the console's API are kept by no cache", async (t) => {
+test("responses of the console's API are not cached", async (t) => {
   const gateway = await startTestGateway(t);
   for (const path of ["auth.state", "keys.list", "no.such"]) {
     const { headers } = await callProcedure(gateway, path, { type: "query" });

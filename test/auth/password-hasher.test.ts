@@ -7,7 +7,7 @@ import { GatewayError } from "../../gateway/errors.ts";
 // The weakest argon2id hash, of another password.
 const weakHash = `$argon2id$v=19$m=8,t=1,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
-test("passwords are hashed one at a time, in the order of arrival", async (t) => {
+test("passwords are hashed one at a time, in order of arrival", async (t) => {
   const hasher = new PasswordHasher({ randomBytes });
   const strongHash = await hashPassword("correct horse", { randomBytes });
   const ended: string[] = [];
@@ -20,7 +20,7 @@ test("passwords are hashed one at a time, in the order of arrival", async (t) =>
   t.deepEqual(ended, ["strong true", "weak false", "hash", "weak false"]);
 });
 
-test("a hundred passwords wait, and more are refused until there is room", async (t) => {
+test("a hundred passwords wait, and further ones are refused", async (t) => {
   const hasher = new PasswordHasher({ randomBytes });
   for (let round = 0; round < 2; round++) {
     const attempts = await Promise.allSettled(

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import test from "ava";
 import { hashPassword, verifyPassword } from "../../gateway/auth/passwords.ts";
 
-test("a password is kept as an argon2id PHC string, with a salt of its own", async (t) => {
+test("a password is stored as an argon2id PHC string with its own salt", async (t) => {
   const [one, two] = [
     await hashPassword("correct horse", { randomBytes }),
     await hashPassword("correct horse", { randomBytes }),
@@ -12,18 +12,18 @@ test("a password is kept as an argon2id PHC string, with a salt of its own", asy
   t.not(one.split("$")[4], two.split("$")[4]);
 });
 
-test("the password verifies, and nothing close to it does", async (t) => {
+test("the exact password verifies, and similar ones fail", async (t) => {
   const hash = await hashPassword("correct horse é", { randomBytes });
   t.true(await verifyPassword("correct horse é", hash));
-  // The same letters, composed and decomposed: keyboards differ.
+  // Keyboards differ in composing characters.
   t.true(await verifyPassword("correct horse e\u0301", hash));
   for (const wrong of ["", "correct horse", "Correct horse é", "correct horse é ", hash]) {
     t.false(await verifyPassword(wrong, hash), wrong);
   }
 });
 
-test("a hash made at another strength still verifies", async (t) => {
-  // Made with `argon2 somesalt0123456 -id -m 12 -t 3 -p 1 -l 32` and the like, here by OpenSSL itself.
+test("a hash of another strength still verifies", async (t) => {
+  // OpenSSL repeats `argon2 somesalt0123456 -id -m 12 -t 3 -p 1 -l 32`.
   const { argon2Sync } = await import("node:crypto");
   const nonce = Buffer.from("somesalt01234567");
   const used = { memory: 4096, passes: 3, parallelism: 1, tagLength: 32 };
@@ -34,7 +34,7 @@ test("a hash made at another strength still verifies", async (t) => {
   t.false(await verifyPassword("wrong horse", phc));
 });
 
-test("where there is no hash no password is right, and finding out takes as long", async (t) => {
+test("without a hash no password verifies, and the check takes as long", async (t) => {
   const hash = await hashPassword("correct horse", { randomBytes });
   const time = async (against: string | null) => {
     const startedAt = performance.now();
@@ -48,12 +48,12 @@ test("where there is no hash no password is right, and finding out takes as long
     unknown.push(await time(null));
   }
   const ratio = median(unknown) / median(known);
-  // Without the derivation it would be a thousandth. The machine is shared, so the bounds are wide.
+  // Without the derivation the ratio would be a thousandth. Shared machines need wide bounds.
   t.true(ratio > 0.3 && ratio < 3, `ratio ${ratio}`);
   t.false(await verifyPassword("", null));
 });
 
-test("a hash of another form verifies nothing", async (t) => {
+test("a hash of another format never verifies", async (t) => {
   for (const hash of [
     "",
     "none",

@@ -12,7 +12,7 @@ for (const kind of databaseKinds) {
   const join = (token: string, password = "long enough", name = "Eve") =>
     callProcedure(shared(), "auth.join", { input: { token, name, password } });
 
-  test(`${kind}: somebody who is invited comes by the link, once, and is signed in`, async (t) => {
+  test(`${kind}: an invited person joins by the link once and is signed in`, async (t) => {
     const { users, audit } = shared().admin;
     const invitation = { name: "Eve", email: "Eve@Example.com", role: "admin" as const };
     const { user, link, expiresAt } = await users.invite.mutate(invitation);
@@ -49,14 +49,14 @@ for (const kind of databaseKinds) {
     });
   });
 
-  test(`${kind}: of ten who use one link at once exactly one comes in`, async (t) => {
+  test(`${kind}: a link used ten times at once admits exactly one person`, async (t) => {
     const { link } = await shared().admin.users.invite.mutate({ name: "Ten", email: "ten@example.com" });
     const answers = await Promise.all(Array.from({ length: 10 }, () => join(linkToken(link))));
     t.is(answers.filter(({ status }) => status === 200).length, 1);
     t.is(answers.filter(({ code }) => code === "NOT_FOUND").length, 9);
   });
 
-  test(`${kind}: whoever is invited again gets a new link, and the old one ends`, async (t) => {
+  test(`${kind}: a second invitation replaces the first link`, async (t) => {
     const { users } = shared().admin;
     const first = await users.invite.mutate({ name: "Again", email: "again@example.com" });
     const second = await users.invite.mutate({ name: "Again!", email: "AGAIN@example.com", role: "admin" });
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(third), { data: { code: "CONFLICT", param: "email" } });
   });
 
-  test(`${kind}: a link that is wrong in any way tells nobody's name`, async (t) => {
+  test(`${kind}: an invalid link reveals no name`, async (t) => {
     for (const token of ["", "x", "A".repeat(43), "A".repeat(256), "' OR 1=1"]) {
       for (const [path, more] of [
         ["auth.invitation", {}],
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a new password by a link ends every session that there was`, async (t) => {
+  test(`${kind}: a password reset by link ends every session`, async (t) => {
     const person = await addPerson(shared(), "forgetful@example.com");
     const before = new Browser(shared());
     await before.signIn(person.email, person.password);
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
     t.is((await before.signIn(person.email, "a new password")).status, 200);
   });
 
-  test(`${kind}: whoever is disabled is out at once, and their keys go on`, async (t) => {
+  test(`${kind}: disabling a person signs them out and keeps their keys valid`, async (t) => {
     const { users, keys } = shared().admin;
     const person = await addPerson(shared(), "leaving@example.com");
     const browser = new Browser(shared());
@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
     t.is((await browser.signIn(person.email, person.password)).status, 200);
   });
 
-  test(`${kind}: a session that is there all the same does not help whoever is disabled`, async (t) => {
+  test(`${kind}: a leftover session does not admit a disabled person`, async (t) => {
     const person = await addPerson(shared(), "disabled@example.com");
     const browser = new Browser(shared());
     await browser.signIn(person.email, person.password);
@@ -134,7 +134,7 @@ for (const kind of databaseKinds) {
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
   });
 
-  test(`${kind}: whoever was disabled before they came is invited again when they are enabled`, async (t) => {
+  test(`${kind}: enabling a person who never joined invites them again`, async (t) => {
     const { users } = shared().admin;
     const { user, link } = await users.invite.mutate({ name: "Late", email: "late@example.com" });
     await users.disable.mutate({ id: user.id });
@@ -144,7 +144,7 @@ for (const kind of databaseKinds) {
     t.is((await join(linkToken(again.link))).status, 200);
   });
 
-  test(`${kind}: the last active administrator stays one, even if two demote each other at once`, async (t) => {
+  test(`${kind}: the last active administrator stays, even if two demote each other`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { users, auth } = gateway.admin;
     const { id } = await auth.me.query();
@@ -169,7 +169,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(roles.toSorted(), ["admin", "member"]);
   });
 
-  test(`${kind}: people are found by name and address, and come page by page`, async (t) => {
+  test(`${kind}: people are found by name and address, in pages`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { users } = gateway.admin;
     for (const name of ["Zoë", "zoe 2", "Other"]) {
@@ -195,7 +195,7 @@ for (const kind of databaseKinds) {
     t.like(ada, { name: "Ada", role: "admin", status: "active", keyCount: 0 });
   });
 
-  test(`${kind}: whoever signs out everywhere is out in every browser, this one too`, async (t) => {
+  test(`${kind}: signing out everywhere ends every session, including this one`, async (t) => {
     const person = await addPerson(shared(), "everywhere@example.com");
     const browsers = [new Browser(shared()), new Browser(shared())] as const;
     for (const browser of browsers) await browser.signIn(person.email, person.password);
@@ -205,7 +205,7 @@ for (const kind of databaseKinds) {
     t.is((await browsers[1].refresh()).code, "UNAUTHORIZED");
   });
 
-  test(`${kind}: a person's own name can be changed, by that person`, async (t) => {
+  test(`${kind}: a person can change their own name`, async (t) => {
     const person = await addPerson(shared(), "renaming@example.com");
     const name = '<img src=x onerror=alert(1)> "ׁ 👩‍💻';
     t.is((await person.console.auth.rename.mutate({ name })).name, name);
@@ -214,7 +214,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a link's time is a week", async (t) => {
+test("a link expires after a week", async (t) => {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { runtime: { now: () => clock.now } });
   const { link } = await gateway.admin.users.invite.mutate({ name: "Slow", email: "slow@example.com" });
@@ -225,7 +225,7 @@ test("a link's time is a week", async (t) => {
   t.is((await callProcedure(gateway, "auth.invitation", { type: "query", input })).code, "NOT_FOUND");
 });
 
-test("a link is below PUBLIC_URL, or else where the page was reached", async (t) => {
+test("a link starts with PUBLIC_URL or the address of the request", async (t) => {
   const configured = await startTestGateway(t, { environment: { PUBLIC_URL: "https://ai.example.com/" } });
   const invitation = { name: "Eve", email: "eve@example.com" };
   const invite = async (gateway: typeof configured, headers: Record<string, string>) => {

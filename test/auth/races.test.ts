@@ -6,13 +6,13 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Two people at once. What comes between is put there by a hook, where the database lets anything come between.
+// Two people act at once. A hook inserts the second action where the database permits it.
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
-  // One after the other: what one puts in between must not come between others.
+  // Hooks must not affect other tests.
   const test = serialTest.serial;
   for (const what of ["a new password by a link", "being disabled"]) {
-    test(`${kind}: ${what} ends the session that is begun with the old password at that moment`, async (t) => {
+    test(`${kind}: ${what} ends a session started concurrently with the old password`, async (t) => {
       const { gateway, person, token } = await createLink(shared());
       const [thief, victim] = [new Browser(gateway), new Browser(gateway)];
       const { database } = gateway.services;
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
           sessions.deleteOf = async (id) => {
             const count = await deleteOf(id);
             signingIn = thief.signIn(person.email, person.password);
-            // It waits for this transaction, or is done: SQLite's waits, and MySQL's, since the person's row is locked.
+            // SQLite queues the sign-in behind this transaction, and MySQL behind the person's locked row.
             await Promise.race([signingIn, new Promise((resolve) => setTimeout(resolve, 200))]);
             return count;
           };
@@ -45,9 +45,9 @@ for (const kind of databaseKinds) {
     });
   }
 
-  // SQLite lets nothing come between.
+  // SQLite runs one transaction at a time.
   const testThere = kind === "sqlite" ? () => {} : test;
-  testThere(`${kind}: a link that is used while the old password is changed has the last word`, async (t) => {
+  testThere(`${kind}: a link used during a password change takes precedence`, async (t) => {
     const { gateway, person, token } = await createLink(shared());
     const [thief, victim] = [new Browser(gateway), new Browser(gateway)];
     await thief.signIn(person.email, person.password);
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
     t.is(await victim.messageOf(), "OK");
   });
 
-  test(`${kind}: whoever changes their password makes a link from before worthless`, async (t) => {
+  test(`${kind}: changing the password invalidates an earlier link`, async (t) => {
     const { gateway, person, token } = await createLink(shared());
     const { password: currentPassword } = person;
     await person.console.auth.changePassword.mutate({ currentPassword, newPassword: "a new password" });
@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
     t.is((await callProcedure(gateway, "auth.join", { input })).code, "NOT_FOUND");
   });
 
-  test(`${kind}: of two links for one person that are made at once the later counts`, async (t) => {
+  test(`${kind}: of links created at once for a person, the last one is valid`, async (t) => {
     const { gateway, person } = await createLink(shared());
     const { users } = gateway.admin;
     for (let round = 0; round < 10; round++) {
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: of two who delete a key at once one is told that it is gone`, async (t) => {
+  test(`${kind}: of two simultaneous deletions of a key, one reports it missing`, async (t) => {
     const gateway = shared();
     for (let round = 0; round < 5; round++) {
       const { id } = await createKey(gateway);
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a model that is deleted while a key is made with it is as unknown as one before`, async (t) => {
+  test(`${kind}: a model deleted while a key is created with it is unknown`, async (t) => {
     const gateway = shared();
     const { admin } = gateway;
     const { id: providerId } = await admin.providers.create.mutate({ name: "other", kind: "demo" });
@@ -118,7 +118,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** A person with a link to choose a new password. */
+/** Returns a person with a link for a new password. */
 async function createLink(gateway: TestGateway) {
   const person = await addPerson(gateway, `p${(personCount += 1)}@example.com`);
   const { link } = await gateway.admin.users.resetPassword.mutate({ id: person.id });

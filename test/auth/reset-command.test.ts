@@ -7,7 +7,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { administrator, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// `npm run people:reset`: how the last administrator who has lost the password gets in again.
+// `npm run people:reset` restores access for an administrator without a password.
 async function run(t: ExecutionContext, environment: Record<string, string>, ...parameters: string[]) {
   const command = startGatewayProcess(t, environment, "people:reset", ...parameters);
   return { exitCode: await command.exited, said: command.stdout(), complained: command.stderr() };
@@ -27,7 +27,7 @@ async function join(gateway: TestGateway, link: string) {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: while the gateway runs, the link lets its person choose a new password, once`, async (t) => {
+  test(`${kind}: with the gateway running, the link sets a new password once`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const before = new Browser(gateway);
     await before.signIn(administrator.email, administrator.password);
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
     t.false(JSON.stringify(entries).includes(linkToken(link)));
   });
 
-  test(`${kind}: while the gateway is stopped, and it says where the link is if it was not told`, async (t) => {
+  test(`${kind}: with the gateway stopped, it reports where the link would point`, async (t) => {
     const stopped = await startTestGateway(t, { kind });
     await stopped.close();
     const { exitCode, said } = await run(t, configOf(stopped, { PORT: "8123" }), administrator.email);
@@ -64,7 +64,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("an address that is nobody's is said to be, with those of the administrators", async (t) => {
+test("an unknown address is reported with the administrators' addresses", async (t) => {
   const gateway = await startTestGateway(t);
   const { exitCode, said, complained } = await run(t, configOf(gateway), "adda@example.com");
   t.is(exitCode, 1);
@@ -72,7 +72,7 @@ test("an address that is nobody's is said to be, with those of the administrator
   t.is(complained, "No user has the address adda@example.com. Administrators: ada@example.com.\n");
 });
 
-test("without an address, or with two, it says how it is called", async (t) => {
+test("a missing or a second address prints the usage", async (t) => {
   const DATA_DIR = await createTestFolder(t);
   for (const parameters of [[], ["ada@example.com", "eve@example.com"]]) {
     const { exitCode, complained } = await run(t, { DATA_DIR }, ...parameters);
@@ -81,7 +81,7 @@ test("without an address, or with two, it says how it is called", async (t) => {
   }
 });
 
-test("a database that nothing is in yet is not filled", async (t) => {
+test("an empty database stays empty", async (t) => {
   const { exitCode, complained } = await run(t, { DATA_DIR: await createTestFolder(t) }, "ada@example.com");
   t.is(exitCode, 1);
   t.is(complained, "The database schema is outdated. Run: npm run migrate\n");

@@ -5,7 +5,7 @@ import { findLeaks } from "../helpers/find-leaks.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** A gateway whose clock the test sets, and a browser that has signed in to it. */
+/** Starts a gateway with a controlled clock and a signed-in browser. */
 async function signIn(t: ExecutionContext, kind: DatabaseKind) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, runtime: { now: () => clock.now } });
@@ -19,7 +19,7 @@ async function signIn(t: ExecutionContext, kind: DatabaseKind) {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: signing in gives a session, and the refresh token is in a cookie alone`, async (t) => {
+  test(`${kind}: signing in returns a session with the refresh token only in a cookie`, async (t) => {
     const { gateway } = await signIn(t, kind);
     const browser = new Browser(gateway);
     const answer = await browser.signIn("  ADA@example.com ", administrator.password);
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(findLeaks(stored, secrets), []);
   });
 
-  test(`${kind}: an access token lives ten minutes, and a refresh gives the next one`, async (t) => {
+  test(`${kind}: an access token lives ten minutes, and a refresh issues the next`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     const first = browser.copy();
 
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a refresh token that comes again later ends the session for both holders`, async (t) => {
+  test(`${kind}: a reused refresh token ends the session for both holders`, async (t) => {
     const { clock, browser, open } = await signIn(t, kind);
     const other = await open();
     const thief = browser.copy();
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
     t.is(await other.messageOf(), "OK", "another session of the same person goes on");
   });
 
-  test(`${kind}: two tabs that refresh within ten seconds get the same successor`, async (t) => {
+  test(`${kind}: two tabs that refresh within ten seconds receive the same successor`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     const [late, ...tabs] = Array.from({ length: 5 }, () => browser.copy());
 
@@ -91,7 +91,7 @@ for (const kind of databaseKinds) {
     t.is((await tabs[0]?.refresh())?.status, 200, "and it goes on from there");
   });
 
-  test(`${kind}: a token two generations old ends the session even within ten seconds`, async (t) => {
+  test(`${kind}: a token two generations old ends the session within ten seconds, too`, async (t) => {
     const { browser } = await signIn(t, kind);
     const thief = browser.copy();
     await browser.refresh();
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
     t.is((await browser.call("auth.signOut")).status, 200, "twice is no mistake");
   });
 
-  test(`${kind}: a changed password ends every other session, and the old one counts no more`, async (t) => {
+  test(`${kind}: a password change ends other sessions and invalidates the old one`, async (t) => {
     const { browser, gateway, open } = await signIn(t, kind);
     const other = await open();
     const change = (currentPassword: string, newPassword: string) =>
@@ -134,11 +134,11 @@ for (const kind of databaseKinds) {
     t.is((await again.signIn(administrator.email, "a new password")).status, 200);
   });
 
-  test(`${kind}: a password that is changed while the old one is looked at counts at once`, async (t) => {
+  test(`${kind}: a password change during a sign-in takes effect at once`, async (t) => {
     const { browser, gateway } = await signIn(t, kind);
     const { database } = gateway.services;
     const write = database.write.bind(database);
-    /** Somebody else's change comes between what is found right and what is written. */
+    /** Inserts another person's change between the check and the write. */
     const changeBeforeNextWrite = () => {
       database.write = async (work) => {
         database.write = write;
@@ -166,7 +166,7 @@ for (const kind of databaseKinds) {
     t.is((await new Browser(gateway).signIn(administrator.email, newPassword)).code, "UNAUTHORIZED");
   });
 
-  test(`${kind}: a session ends thirty days after it began`, async (t) => {
+  test(`${kind}: a session ends thirty days after it started`, async (t) => {
     const { clock, browser } = await signIn(t, kind);
     clock.now += 30 * 86_400_000 - 1;
     const last = browser.copy();
@@ -176,7 +176,7 @@ for (const kind of databaseKinds) {
     t.is((await browser.refresh()).code, "UNAUTHORIZED");
   });
 
-  test(`${kind}: a made-up refresh token is refused, and harms no session it does not know`, async (t) => {
+  test(`${kind}: a forged refresh token is refused and affects no other session`, async (t) => {
     const { browser, gateway } = await signIn(t, kind);
     for (const token of ["", "x", ".", "ses_0.secret", "ses_1'--.x", "%00.%00", "a".repeat(5_000)]) {
       const forger = Object.assign(new Browser(gateway), { refreshToken: token });

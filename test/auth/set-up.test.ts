@@ -7,7 +7,7 @@ import { callProcedure } from "../helpers/call-procedure.ts";
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-/** A gateway that nobody has set up yet. */
+/** Starts a gateway before its setup. */
 async function startNew(t: ExecutionContext, environment: Record<string, string>) {
   const log: string[] = [];
   const runtime = systemRuntime(createLog("info", { write: (line) => log.push(line) }));
@@ -29,7 +29,7 @@ async function startNew(t: ExecutionContext, environment: Record<string, string>
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: of ten who set the gateway up at once exactly one becomes its administrator`, async (t) => {
+  test(`${kind}: of ten simultaneous setups exactly one creates the administrator`, async (t) => {
     const environment = {
       DATABASE_URL: await createTestDatabase(t, kind),
       DATA_DIR: await createTestFolder(t),
@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
     t.is((await setUp(token)).code, "FORBIDDEN", "the token works once");
   });
 
-  test(`${kind}: a wrong set-up token is refused`, async (t) => {
+  test(`${kind}: a wrong setup token is refused`, async (t) => {
     const environment = {
       DATABASE_URL: await createTestDatabase(t, kind),
       DATA_DIR: await createTestFolder(t),
@@ -68,7 +68,7 @@ for (const kind of databaseKinds) {
     t.is((await setUp(token)).status, 200);
   });
 
-  test(`${kind}: ADMIN_EMAIL and ADMIN_PASSWORD make the first administrator, and only the first`, async (t) => {
+  test(`${kind}: ADMIN_EMAIL and ADMIN_PASSWORD create only the first administrator`, async (t) => {
     const DATABASE_URL = await createTestDatabase(t, kind);
     const environment = { DATABASE_URL, DATA_DIR: await createTestFolder(t) };
     const start = (email: string) =>
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("every start before the set-up accepts the same token", async (t) => {
+test("every start before the setup accepts the same token", async (t) => {
   const environment = { DATA_DIR: await createTestFolder(t) };
   const first = await startNew(t, environment);
   await first.close();

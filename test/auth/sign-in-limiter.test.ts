@@ -15,7 +15,7 @@ function create() {
   return { clock, limiter, guess };
 }
 
-test("a locked address may try again after 15 minutes, and not before", async (t) => {
+test("a locked address may try again after exactly 15 minutes", async (t) => {
   const { clock, limiter, guess } = create();
   await guess(10);
   clock.now += 15 * minutes - 1;
@@ -34,7 +34,7 @@ test("refused attempts do not prolong a lock", async (t) => {
   await t.notThrowsAsync(limiter.attempt(account, stranger, right));
 });
 
-test("an attempt whose password could not be checked does not count", async (t) => {
+test("an attempt whose password could not be checked is not counted", async (t) => {
   const { limiter, guess } = create();
   for (let index = 0; index < 60; index++) {
     const failing = limiter.attempt(account, stranger, () => Promise.reject(new Error("busy")));
@@ -44,7 +44,7 @@ test("an attempt whose password could not be checked does not count", async (t) 
   await t.throwsAsync(guess(1), { message: /Too many attempts/ });
 });
 
-test("an owner's sign-in forgives the owner's failures, and no stranger's", async (t) => {
+test("an owner's sign-in resets the owner's failures, not a stranger's", async (t) => {
   const { limiter, guess } = create();
   await guess(9, owner);
   await limiter.attempt(account, owner, right);
@@ -56,13 +56,13 @@ test("an owner's sign-in forgives the owner's failures, and no stranger's", asyn
   await t.notThrowsAsync(limiter.attempt(account, owner, right));
 });
 
-test("a counter forgets its oldest key where there are too many", (t) => {
+test("a full counter drops its oldest key", (t) => {
   const counter = new AttemptCounter({ now: () => 0, attemptsMax: 1, windowMs: minutes, keysMax: 1_000 });
   for (let key = 0; key < 1_500; key++) t.is(counter.add(String(key)), 1);
   for (let key = 0; key < 1_500; key++) t.is(counter.waitMs(String(key)) > 0, key >= 500, String(key));
 });
 
-test("a counter forgets a key when its window ends", (t) => {
+test("a counter drops a key when its window ends", (t) => {
   const clock = { now: 0 };
   const counter = new AttemptCounter({
     now: () => clock.now,

@@ -4,12 +4,12 @@ import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { administrator } from "../helpers/test-gateway.ts";
 
-// Every test calls from loopback addresses of its own, which the limits tell apart. One after the other, because each
-// guess costs 20 ms of CPU time.
+// Each test uses its own loopback addresses, since limits apply per address. Tests run serially: a guess costs 20 ms of
+// CPU.
 const shared = shareGateway();
 const behindProxy = shareGateway({ environment: { TRUSTED_PROXIES: "1" } });
 
-test.serial("ten wrong passwords lock their address out of the account, not its owner", async (t) => {
+test.serial("ten wrong passwords lock out their address, not the account's owner", async (t) => {
   const { email, password } = await addPerson(shared(), "bob@example.com");
   const attempt = (text: string, from: string) => new Browser(shared()).signIn(email, text, from);
 
@@ -29,7 +29,7 @@ test.serial("ten wrong passwords lock their address out of the account, not its 
   t.is(other.status, 200, "another account is not concerned");
 });
 
-test.serial("an account's name in another spelling is the same account", async (t) => {
+test.serial("another spelling of an account counts as the same account", async (t) => {
   const { email, password } = await addPerson(shared(), "carl@example.com");
   const spellings = [email, email.toUpperCase(), ` ${email}`, "Carl@Example.com"];
   for (let index = 0; index < 10; index++) {
@@ -39,22 +39,19 @@ test.serial("an account's name in another spelling is the same account", async (
   t.is(answer.code, "TOO_MANY_REQUESTS");
 });
 
-test.serial(
-  "an address takes fifty wrong passwords, whatever the account, and another address none of them",
-  async (t) => {
-    const attempts = await Promise.all(
-      Array.from({ length: 60 }, (_, index) =>
-        new Browser(shared()).signIn(`nobody${index}@example.com`, "wrong password", "127.0.3.1"),
-      ),
-    );
-    t.is(attempts.filter(({ code }) => code === "UNAUTHORIZED").length, 50);
-    t.is(attempts.filter(({ code }) => code === "TOO_MANY_REQUESTS").length, 10);
-    const { email, password } = administrator;
-    t.is((await new Browser(shared()).signIn(email, password, "127.0.3.2")).status, 200);
-  },
-);
+test.serial("an address may send fifty wrong passwords over all accounts", async (t) => {
+  const attempts = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      new Browser(shared()).signIn(`nobody${index}@example.com`, "wrong password", "127.0.3.1"),
+    ),
+  );
+  t.is(attempts.filter(({ code }) => code === "UNAUTHORIZED").length, 50);
+  t.is(attempts.filter(({ code }) => code === "TOO_MANY_REQUESTS").length, 10);
+  const { email, password } = administrator;
+  t.is((await new Browser(shared()).signIn(email, password, "127.0.3.2")).status, 200);
+});
 
-test.serial("a right password makes the wrong ones before it forgotten", async (t) => {
+test.serial("a correct password resets earlier failures", async (t) => {
   const { email, password } = await addPerson(shared(), "dora@example.com");
   for (let round = 0; round < 3; round++) {
     for (let wrong = 0; wrong < 9; wrong++) {
@@ -64,7 +61,7 @@ test.serial("a right password makes the wrong ones before it forgotten", async (
   }
 });
 
-test.serial("a proxy's header does not make another address of it", async (t) => {
+test.serial("a forged proxy header does not change the client's address", async (t) => {
   const attempts = await Promise.all(
     Array.from({ length: 55 }, (_, index) =>
       callProcedure(shared(), "auth.signIn", {
@@ -77,7 +74,7 @@ test.serial("a proxy's header does not make another address of it", async (t) =>
   t.is(attempts.filter(({ code }) => code === "TOO_MANY_REQUESTS").length, 5);
 });
 
-test.serial("wrong current passwords count against the account as well", async (t) => {
+test.serial("wrong current passwords count against the account", async (t) => {
   const { accessToken } = await addPerson(shared(), "fred@example.com");
   const change = () =>
     callProcedure(shared(), "auth.changePassword", {
@@ -89,7 +86,7 @@ test.serial("wrong current passwords count against the account as well", async (
   t.is((await change()).code, "TOO_MANY_REQUESTS");
 });
 
-test.serial("an unknown account and a wrong password get the same answer", async (t) => {
+test.serial("an unknown account and a wrong password receive the same response", async (t) => {
   const answers = [
     await new Browser(shared()).signIn("nobody@example.net", "wrong password", "127.0.7.1"),
     await new Browser(shared()).signIn(administrator.email, "wrong password", "127.0.7.1"),
@@ -100,7 +97,7 @@ test.serial("an unknown account and a wrong password get the same answer", async
   );
 });
 
-/** One attempt from any address, which the proxy on the loopback address reports. */
+/** Signs in from any address, as reported by the proxy on the loopback address. */
 const signInFrom = (address: string, email: string, password: string) =>
   callProcedure(behindProxy(), "auth.signIn", {
     input: { email, password },
@@ -118,7 +115,7 @@ const codesOf = (answers: { code: string | undefined }[]) => {
   return { wrong: count("UNAUTHORIZED"), refused: count("TOO_MANY_REQUESTS") };
 };
 
-test.serial("all addresses of an IPv6 /64 count as one", async (t) => {
+test.serial("all addresses of an IPv6 /64 share one counter", async (t) => {
   const { email, password } = await addPerson(behindProxy(), "gina@example.com");
   const guesses = await guess(
     email,
@@ -136,7 +133,7 @@ test.serial("all addresses of an IPv6 /64 count as one", async (t) => {
   t.deepEqual(codesOf(everywhere), { wrong: 50, refused: 10 });
 });
 
-test.serial("guesses from many addresses keep strangers out, and not a known address", async (t) => {
+test.serial("guesses from many addresses lock out strangers but not known addresses", async (t) => {
   const { email, password } = await addPerson(behindProxy(), "hugo@example.com");
   t.is((await signInFrom("192.0.2.1", email, password)).status, 200);
 

@@ -2,10 +2,10 @@ import { Agent, createServer, request as requestUpstream } from "node:http";
 import { listenOnLoopback } from "./listen.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 
-/** The reference: the least that Node's own HTTP can do between a client and an upstream. No keys, no records. */
+/** The reference: Node's HTTP between a client and an upstream, without keys or records. */
 function createBareProxy(upstreamPort: number) {
   const agent = new Agent({ keepAlive: true });
-  // As long as the gateway's, so that neither has connections to open between two rounds.
+  // Equals the gateway's timeout, so that neither opens connections between rounds.
   return createServer({ keepAliveTimeout: 120_000 }, (incoming, response) => {
     const { method, url, headers } = incoming;
     const options = { agent, host: "127.0.0.1", port: upstreamPort, method, path: url, headers };

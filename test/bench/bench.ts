@@ -15,8 +15,8 @@ import { setUpGateway } from "./set-up-gateway.ts";
 import { startFlags } from "./start-flags.ts";
 
 /**
- * `npm run bench`: what a request costs the gateway, in CPU time, beside a bare `node:http` proxy under the same load.
- * `-- --profile <folder>` also writes a CPU profile of each case. Fails only where something is broken.
+ * `npm run bench` compares the CPU time per request with a bare `node:http` proxy under the same load.
+ * `-- --profile <folder>` also writes a CPU profile of each case. Only broken cases fail.
  */
 async function bench(profileFolder: string | undefined): Promise<void> {
   const upstream = startProcess<ScriptedUpstream>("scripted-upstream.ts");
@@ -34,7 +34,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
       const { name, rounds } = benchmarkCase;
       const result = { ...benchmarkCase, ...(await runner.runBoth(benchmarkCase, rounds)) };
       if (profileFolder === undefined) return result;
-      // After the measurement, because being profiled costs too.
+      // Runs after the measurement, since profiling costs time.
       mkdirSync(profileFolder, { recursive: true });
       await gateway.ask("startProfile");
       for (let round = 0; round < rounds; round++) await runner.run("gateway", benchmarkCase);
@@ -43,9 +43,9 @@ async function bench(profileFolder: string | undefined): Promise<void> {
     };
 
     const results: Result[] = [];
-    // OpenAI's form stays among itself, as in most gateways.
+    // Most gateways serve OpenAI's form alone.
     for (const cases of [openAiCases, [...vendorCases, ...dialectCases]]) {
-      // All of them run before one is measured: what V8 makes of the code depends on all that has gone through it.
+      // Runs all cases before the measurement, since V8 optimizes for all code seen so far.
       for (const benchmarkCase of cases) {
         await runner.check(benchmarkCase);
         await runner.runBoth(benchmarkCase, benchmarkCase.warmUpRounds);
@@ -70,7 +70,7 @@ async function bench(profileFolder: string | undefined): Promise<void> {
   }
 }
 
-/** Every request has left a record, with the counts that the upstream gave. */
+/** Throws unless every request has left a record with the upstream's counts. */
 function checkRecords({ records, succeeded, inputTokens, outputTokens }: RecordCounts, sent: number): void {
   const isRight =
     records === sent && succeeded === sent && inputTokens === sent * 219 && outputTokens === sent * 50;
@@ -82,7 +82,7 @@ function checkRecords({ records, succeeded, inputTokens, outputTokens }: RecordC
 
 const { values } = parseArgs({ options: { profile: { type: "string" } } });
 
-// However this process ends, its children end when they notice.
+// The children exit with this process.
 const benchTimeoutMs = values.profile === undefined ? 360_000 : 480_000;
 setTimeout(() => {
   console.error(`The benchmark took more than ${benchTimeoutMs} ms.`);

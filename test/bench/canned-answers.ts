@@ -1,4 +1,4 @@
-/** What the scripted upstream calls the one model it has. */
+/** The scripted upstream's name for its only model. */
 export const upstreamModel = "upstream-model";
 
 const identity = (object: string, model: string) => ({
@@ -17,7 +17,7 @@ const usage = {
   completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
 };
 
-/** A whole answer of 1,024 bytes. */
+/** Returns a complete response of 1,024 bytes. */
 export function cannedAnswer(model: string): string {
   return answerOf(model, answerText);
 }
@@ -39,8 +39,8 @@ function answerOf(model: string, content: string): string {
 }
 
 /**
- * The events of a stream: 50 with text, one with the finish reason, one with the usage, then `[DONE]`. This is what OpenAI
- * sends when the usage is asked for, and then every chunk has `"usage":null`.
+ * Returns a stream: 50 events with text, one with the finish reason, one with the usage, then `[DONE]`. When the usage
+ * is requested, OpenAI sends `"usage":null` in every other chunk.
  */
 export function cannedEvents(model: string): { chunks: string[]; usage: string; done: string } {
   const event = (choices: object[], counts: object | null) =>
@@ -59,10 +59,10 @@ export function cannedEvents(model: string): { chunks: string[]; usage: string; 
 const sentence =
   "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. ";
 
-/** What a whole answer says, of the length that makes 1,024 bytes of the upstream's own. */
+/** Text that makes a complete upstream response 1,024 bytes long. */
 export const answerText = sentence.repeat(20).slice(0, 1024 - answerOf(upstreamModel, "").length);
 
-/** What a stream says, in its 50 pieces. */
+/** Text of a stream in its 50 pieces. */
 export const streamedText =
   sentence
     .repeat(5)

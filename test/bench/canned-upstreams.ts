@@ -7,16 +7,16 @@ import type { Answer, ProviderKind, VendorForm } from "../helpers/native-upstrea
 import { answerText, cannedAnswer, cannedEvents, streamedText, upstreamModel } from "./canned-answers.ts";
 import { chatPath } from "./chat-request.ts";
 
-/** One provider as the scripted upstream plays it: always the same bytes, in the form of its kind. */
+/** One scripted provider, which always sends the same bytes in the form of its kind. */
 export type CannedUpstream = {
   kind: ProviderKind;
-  /** What the gateway's clients call its model. */
+  /** The model's name for the gateway's clients. */
   slug: string;
   model: string;
   apiKey: string;
   baseUrl(origin: string): string;
   path: string;
-  /** The same one where the body says whether a stream is wanted. */
+  /** Equals `path` where the body selects streaming. */
   streamPath: string;
   streamContentType: string;
   answer: Buffer;
@@ -40,7 +40,7 @@ export const openAiUpstream: CannedUpstream = {
 
 const bedrockPath = `/model/${encodeURIComponent(bedrockForm.model)}/converse`;
 
-/** How the request of the benchmark looks to a model. */
+/** The benchmark's request as a model sees it. */
 const asked: ClaudeAsked = {
   stream: true,
   system: "",
@@ -55,7 +55,7 @@ const asked: ClaudeAsked = {
   omitsThoughts: false,
 };
 
-/** One of each other kind. They say the same as OpenAI's. */
+/** One upstream of each other kind, with the same content as OpenAI's. */
 export const vendorUpstreams: CannedUpstream[] = [
   inFormOf(anthropicForm(claudeHaiku), "/v1/messages"),
   inFormOf(

@@ -2,22 +2,22 @@ import { chatPath, messagesPath } from "./chat-request.ts";
 import { cannedAnswer, cannedEvents } from "./canned-answers.ts";
 import { type CannedUpstream, openAiUpstream, vendorUpstreams } from "./canned-upstreams.ts";
 
-/** One kind of request, and what is right as the answer of either proxy. */
+/** One kind of request, with the expected response of either proxy. */
 export type BenchmarkCase = {
   name: string;
   slug: string;
   stream: boolean;
-  /** Where the gateway answers it. The request is one that chat completions and messages both understand. */
+  /** The gateway's endpoint. The request is valid for both chat completions and messages. */
   clientPath: typeof chatPath | typeof messagesPath;
-  /** Where the upstream answers it. */
+  /** The upstream's endpoint. */
   upstreamPath: string;
   requestsPerRound: number;
   warmUpRounds: number;
-  /** Many short ones, so that what else the machine does befalls both proxies alike. */
+  /** Many short rounds spread other load evenly over both proxies. */
   rounds: number;
-  /** The ratio of CPU time to the bare proxy's that we aim for; null where there is no aim. */
+  /** Target ratio of CPU time to the bare proxy's; null without a target. */
   aim: number | null;
-  /** Null where every answer of the gateway's is another one, because it makes the id and the time. */
+  /** Null where every gateway response differs, because it generates the id and the time. */
   body: { bare: Buffer; gateway: Buffer | null };
 };
 
@@ -43,7 +43,7 @@ export const openAiCases: BenchmarkCase[] = [
     aim: 0.8,
     body: {
       bare: Buffer.concat(openAiUpstream.events),
-      // The client did not ask for the usage: the gateway did, and keeps it to itself.
+      // The gateway requested the usage and withholds it from the client.
       gateway: Buffer.from([...chunks, done].join("")),
     },
   },
@@ -54,7 +54,7 @@ export const vendorCases: BenchmarkCase[] = vendorUpstreams.flatMap((upstream) =
   streamOf(upstream),
 ]);
 
-/** Clients of another dialect: relayed as it is, and translated twice. */
+/** Clients of another dialect: one native, two translated. */
 export const dialectCases: BenchmarkCase[] = vendorUpstreams
   .filter(({ kind }) => kind === "anthropic" || kind === "gemini")
   .map((upstream) => ({

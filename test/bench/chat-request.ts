@@ -1,4 +1,4 @@
-/** A chat completion request as clients write it: the model first, then the messages. */
+/** Returns a chat completion request in the usual order: the model, then the messages. */
 export function chatRequest({
   host,
   path,
@@ -25,7 +25,7 @@ export function chatRequest({
     });
   const padding = promptBytes - Buffer.byteLength(withContent(""));
   const body = withContent(question.repeat(Math.ceil(padding / question.length)).slice(0, padding));
-  // The header lines of OpenAI's client for Node, which come in this number and length.
+  // Headers of OpenAI's Node client, in number and length.
   const head = [
     `POST ${path} HTTP/1.1`,
     `host: ${host}`,
@@ -52,10 +52,10 @@ type ChatRequestOptions = {
   promptBytes?: number;
 };
 
-/** Where OpenAI answers such a request, and so does the gateway. */
+/** Path of chat completions at OpenAI and at the gateway. */
 export const chatPath = "/v1/chat/completions";
 
-/** The same for Anthropic's messages. */
+/** Path of Anthropic's messages. */
 export const messagesPath = "/v1/messages";
 
 const question = "And afterwards, where do people from there go to eat when it rains, which it will? ";

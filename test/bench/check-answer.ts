@@ -3,7 +3,7 @@ import { answerText, streamedText } from "./canned-answers.ts";
 import type { BenchmarkCase } from "./cases.ts";
 import { messagesPath } from "./chat-request.ts";
 
-/** Says what an answer through the gateway must be, independently of any bytes. Throws where it is not so. */
+/** Checks a gateway response by content, independently of bytes. Throws on a difference. */
 export function checkAnswer(benchmarkCase: BenchmarkCase, answer: string): void {
   if (benchmarkCase.clientPath === messagesPath) checkMessageStream(benchmarkCase, answer);
   else if (benchmarkCase.stream) checkStream(benchmarkCase, answer);
@@ -29,7 +29,7 @@ function checkStream({ name, slug }: BenchmarkCase, answer: string): void {
   equal(choices.at(-1)?.finish_reason, "stop", `${name}: the finish reason`);
   for (const { model, usage } of chunks) {
     equal(model, slug, `${name}: the model`);
-    // It was asked for by the gateway, not by the client.
+    // The gateway requested it, not the client.
     equal(usage ?? null, null, `${name}: the usage`);
   }
 }

@@ -5,9 +5,9 @@ import type { MeasuredProcess } from "./measured-process.ts";
 import type { RoundRunner } from "./round-runner.ts";
 
 /**
- * What the gateway's own HTTP client saves, and what limits of all kinds on the key and usage records cost, in the spool and in
- * the database; a line each.
- * @param bareUs what the bare proxy takes for a request
+ * Reports the savings of the gateway's own HTTP client, and the cost of limits and of usage records in spool and
+ * database.
+ * @param bareUs CPU time of the bare proxy per request
  */
 export async function compareFeatures(
   runner: RoundRunner,
@@ -38,5 +38,5 @@ export async function compareFeatures(
   ].join("\n");
 }
 
-/** A twentieth of a second, about. */
+/** About a twentieth of a second. */
 const requestsPerTurn = 512;

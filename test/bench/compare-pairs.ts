@@ -1,12 +1,11 @@
-/** What something costs, in CPU microseconds a request: without it, with it, and how much more in the middle pair. */
+/** CPU microseconds per request: without it, with it, and the median difference. */
 export type PairedCost = { without: number; with: number; more: number; error: number };
 
 /**
- * The same requests with and without something. In turns so short that whatever else the machine does befalls both, and each
- * is first as often as the other. The median of the pairs' differences counts, with its standard error: of a normal
- * distribution's, 1.2533 times that of the mean, which here is estimated from the quartiles so that a turn that was
- * disturbed does not count.
- * @param run one turn; tells what a request cost
+ * Compares the same requests with and without a feature, in short alternating turns so that noise affects both. Returns
+ * the median difference with its standard error: for a normal distribution, 1.2533 times that of the mean. Quartiles
+ * estimate the latter, so disturbed turns do not count.
+ * @param run runs one turn and returns the cost per request
  */
 export async function comparePairs(run: (variant: Variant) => Promise<number>): Promise<PairedCost> {
   const costs: Record<Variant, number[]> = { without: [], with: [] };
@@ -27,8 +26,8 @@ export async function comparePairs(run: (variant: Variant) => Promise<number>): 
 }
 
 /**
- * Our aims are microseconds of the machine on which the bare proxy took `aimedBareUs` a request. On any other one what counts
- * is the share of what the bare proxy takes there, in the same run.
+ * Targets are microseconds on a machine where the bare proxy took `aimedBareUs`. Other machines scale by their own
+ * proxy.
  */
 export function formatPairedCost(name: string, cost: PairedCost, aimUs: number, bareUs: number): string {
   const { more, error } = cost;
@@ -42,7 +41,7 @@ export function formatPairedCost(name: string, cost: PairedCost, aimUs: number, 
   ].join(" ");
 }
 
-/** Of November 2026, when the aims were set. */
+/** Measured in November 2026, when the targets were set. */
 const aimedBareUs = 68.7;
 
 export type Variant = "without" | "with";

@@ -19,8 +19,8 @@ type ComparisonOptions = {
 };
 
 /**
- * Requests a second through two workers, against one, both on MariaDB, as one line. On a machine where the load generator
- * and the upstream need the same cores it is less than what two workers are worth.
+ * Reports requests per second of two workers against one, both on MariaDB. Shared cores with the load generator and the
+ * upstream reduce the gain.
  */
 export async function compareWorkers(options: ComparisonOptions): Promise<string> {
   const programs = provideMariadb(() => {});
@@ -33,7 +33,7 @@ export async function compareWorkers(options: ComparisonOptions): Promise<string
     const gateways = [];
     for (const workers of [1, 2]) gateways.push(await startWorkers(t, mariadb.url, workers, options));
     const best = gateways.map(() => 0);
-    // In turn, so that whatever else the machine does befalls both; the first rounds warm up.
+    // Alternating rounds spread noise over both; the first rounds warm up.
     for (let round = 0; round < rounds; round++) {
       for (const [index, run] of gateways.entries()) best[index] = Math.max(best[index] ?? 0, await run());
     }
@@ -44,7 +44,7 @@ export async function compareWorkers(options: ComparisonOptions): Promise<string
   }
 }
 
-/** Starts a gateway; gives a function that sends it a round of requests and says how many it answered a second. */
+/** Starts a gateway; returns a function that runs a round and returns requests per second. */
 async function startWorkers(
   t: { teardown(closer: () => unknown): void },
   server: string,
@@ -68,7 +68,7 @@ async function startWorkers(
   const token = /set-up\?token=(\S+)/.exec(gateway.stdout())?.[1] ?? "";
   const { free: key } = await setUpGateway(url, token, upstreamPort);
   const { slug, stream, clientPath, requestsPerRound: count } = benchmarkCase;
-  // Every worker has heard of the model when none of many connections says that there is none.
+  // Every worker knows the model once no connection reports it missing.
   await eventually(async () => {
     const headers = { authorization: `Bearer ${key}`, connection: "close" };
     const asked = Array.from({ length: 16 }, () => fetch(`${url}/v1/models/${slug}`, { headers }));

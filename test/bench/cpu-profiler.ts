@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 
-/** Profiles its own process for a while: `--cpu-prof` would mix the start and every case into one file. */
+/** Profiles its own process for a while; `--cpu-prof` would mix the start and every case. */
 export class CpuProfiler {
   readonly #session = new Session();
 
@@ -12,7 +12,7 @@ export class CpuProfiler {
     await this.#session.post("Profiler.start");
   }
 
-  /** Writes a `.cpuprofile`, which Chrome's developer tools, VS Code and speedscope open. */
+  /** Writes a `.cpuprofile` for Chrome's developer tools, VS Code or speedscope. */
   async stop(file: string): Promise<void> {
     const { profile } = await this.#session.post("Profiler.stop");
     this.#session.disconnect();

@@ -3,8 +3,8 @@ import { queryDatabase } from "../helpers/query-database.ts";
 import { cpuMicroseconds } from "./measured-process.ts";
 
 /**
- * The CPU time, in microseconds, that this process and the database's have taken so far: on a busy machine the only time
- * that says anything. The server has to run here, on Linux.
+ * Returns the CPU time in microseconds of this process and the database server. On a busy machine no other time is
+ * meaningful. The server has to run locally on Linux.
  */
 export async function databaseCpu(url: string): Promise<() => number> {
   if (url.startsWith("sqlite:")) return cpuMicroseconds;
@@ -13,7 +13,7 @@ export async function databaseCpu(url: string): Promise<() => number> {
   return () => cpuMicroseconds() + cpuOf(pid);
 }
 
-/** proc(5): user and system time are the 14th and 15th field, in hundredths of a second; the 2nd may hold spaces. */
+/** proc(5): fields 14 and 15 are user and system time in hundredths of a second; field 2 may contain spaces. */
 function cpuOf(pid: string): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")

@@ -10,13 +10,13 @@ import { CpuProfiler } from "./cpu-profiler.ts";
 import { answerParent, cpuMicroseconds } from "./measured-process.ts";
 import { createUndiciCall } from "./undici-call.ts";
 
-/** The gateway as people run it, with a database of its own in a folder that goes when the process does. */
+/** Runs the gateway as in production, with a database in a temporary folder. */
 const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const databaseFile = path.join(folder, "gateway.db");
 
 let gateway: RunningGateway | undefined;
-/** How many requests were to leave no record. */
+/** Number of requests without a record. */
 let left = 0;
 const profiler = new CpuProfiler();
 const undiciCall = createUndiciCall();
@@ -35,13 +35,13 @@ const answers = {
     return { url: gateway.url, setUpToken: gateway.services.accounts.setUpToken };
   },
 
-  /** The CPU time so far; writing the records of what was answered is part of it. */
+  /** The CPU time includes writing the records of finished requests. */
   async cpu() {
     await gateway?.services.recorder.flush();
     return cpuMicroseconds();
   },
 
-  /** Whether requests leave a record, as always they do but here, where it is asked what that costs. */
+  /** Turns usage records on or off, to measure their cost. */
   keepRecords(areKept: boolean) {
     if (!gateway) return;
     const { recorder } = gateway.services;
@@ -58,7 +58,7 @@ const answers = {
     };
   },
 
-  /** Whether upstreams are called over undici instead of the gateway's own client. */
+  /** Selects undici or the gateway's own client for upstream calls. */
   useUndici(isUsed: boolean) {
     if (!gateway) return;
     const { upstreams } = gateway.services;
@@ -69,7 +69,7 @@ const answers = {
   startProfile: () => profiler.start(),
   stopProfile: (file: string) => profiler.stop(file),
 
-  /** Stops the gateway and counts what it left in its database, by asking SQLite itself. */
+  /** Stops the gateway and counts its records in SQLite. */
   async stopAndCount() {
     await gateway?.close();
     const database = new BetterSqlite(databaseFile, { readonly: true });

@@ -3,29 +3,29 @@ import { connect, type Socket } from "node:net";
 import { answerParent } from "./measured-process.ts";
 import { type Response, ResponseReader } from "./response-reader.ts";
 
-/** What to send how often to whom. */
+/** Target, content and number of requests. */
 export type Load = {
   port: number;
   request: string;
-  /** The one right answer; its length where every one is different. */
+  /** The expected response, or its length if every response differs. */
   expected: Uint8Array | number;
   count: number;
   timeoutMs: number;
 };
 
-/** Each port's connections stay open between rounds, so that opening them is nobody's cost. */
+/** Connections stay open between rounds, so that connecting is not measured. */
 const connections = new Map<number, Promise<Connection>[]>();
 const connectionsMax = 64;
 
 const answers = {
-  /** Sends one request and tells what came back. */
+  /** Sends one request and returns the response. */
   async fetch({ port, request }: Pick<Load, "port" | "request">) {
     const connection = await connectionsTo(port)[0];
     const response = await connection?.exchange(Buffer.from(request));
     return { status: response?.status, body: response?.body.toString("utf8") };
   },
 
-  /** Closed loop: every connection sends the next request when it has its answer. Returns how long all of it took. */
+  /** Closed loop: each connection sends its next request after the response. Returns the total duration. */
   async run({ port, request, expected, count, timeoutMs }: Load) {
     const requestBytes = Buffer.from(request);
     const deadline = performance.now() + timeoutMs;

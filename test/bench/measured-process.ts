@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-/** A child process that answers questions, as seen by the benchmark. `Answers` is what the file gives to `answerParent`. */
+/** A child process that answers requests. `Answers` is the file's argument to `answerParent`. */
 export type MeasuredProcess<Answers extends AnswerTable> = {
   ask<Name extends keyof Answers & string>(
     name: Name,
@@ -13,12 +13,12 @@ export type MeasuredProcess<Answers extends AnswerTable> = {
 
 export type AnswerTable = Record<string, (given: never) => unknown>;
 
-/** Starts a file of this folder in a process of its own, so that its CPU time is nobody else's. */
+/** Starts a file of this folder in its own process, so that its CPU time is separate. */
 export function startProcess<Answers extends AnswerTable>(
   file: string,
   nodeFlags: string[] = [],
 ): MeasuredProcess<Answers> {
-  // Plain JSON has no bytes.
+  // Plain JSON cannot carry bytes.
   const child = fork(path.resolve(import.meta.dirname, file), {
     execArgv: nodeFlags,
     serialization: "advanced",
@@ -46,14 +46,14 @@ export function startProcess<Answers extends AnswerTable>(
       return answer.promise as Promise<Awaited<ReturnType<Answers[Name]>>>;
     },
     async stop() {
-      // The child ends itself when nobody is left to answer, which it would also do if this process were killed.
+      // The child exits on disconnect, which also happens when this process is killed.
       if (child.connected) child.disconnect();
       await exited;
     },
   };
 }
 
-/** The child's side: answers until the benchmark has gone, then exits. */
+/** Child side: answers until the benchmark disconnects, then exits. */
 export function answerParent(answers: AnswerTable): void {
   process.on("message", async ({ id, name, given }: Question) => {
     const answer: Answer = { id };
@@ -65,11 +65,11 @@ export function answerParent(answers: AnswerTable): void {
     process.send?.(answer);
   });
   process.on("disconnect", () => process.exit());
-  // Ctrl-C reaches every process of the terminal: the benchmark ends by it, and with it this one, in order.
+  // Ctrl-C reaches every process of the terminal; this one exits in order after the benchmark.
   process.on("SIGINT", () => {});
 }
 
-/** User and system time of this process so far, every thread included. */
+/** Returns user and system time of all threads so far. */
 export function cpuMicroseconds(): number {
   const { user, system } = process.cpuUsage();
   return user + system;

@@ -1,14 +1,14 @@
 /**
- * Reads HTTP/1.1 responses off a connection, one at a time, as cheaply as the benchmark's own servers allow: a body has
- * either a content-length or ends with the last chunk, which no canned body looks like.
+ * Reads HTTP/1.1 responses one at a time, as cheaply as the benchmark's servers permit. Bodies have a Content-Length or
+ * end with the last chunk.
  */
 export class ResponseReader {
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Where the body ends, if the head says so; 0 = not known yet, -1 = with the last chunk. */
+  /** End of the body: 0 if unknown, -1 if it ends with the last chunk. */
   #end = 0;
 
-  /** The response if these bytes complete it, else null. */
+  /** Returns the response if these bytes complete it, otherwise null. */
   push(bytes: Buffer): Response | null {
     this.#parts.push(bytes);
     this.#bytes += bytes.length;

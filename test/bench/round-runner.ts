@@ -12,7 +12,7 @@ type RoundRunnerOptions = {
   bare: MeasuredProcess<BareProxy>;
   gateway: MeasuredProcess<GatewayProcess>;
   ports: Record<Proxy, number>;
-  /** Keys for the gateway: one without limits, and one with all kinds of them, which it never reaches. */
+  /** One key without limits, and one with limits of all kinds that are never reached. */
   keys: BenchKeys;
 };
 
@@ -20,7 +20,7 @@ export type BenchKeys = { free: string; limited: string };
 
 type Proxy = "bare" | "gateway";
 
-/** Sends the requests of a case through either proxy and tells what they cost it. */
+/** Sends the requests of a case through either proxy and returns their cost. */
 export class RoundRunner {
   readonly #options: RoundRunnerOptions;
   readonly #answerBytes = new Map<BenchmarkCase, number>();
@@ -34,7 +34,7 @@ export class RoundRunner {
     return this.#sentToGateway;
   }
 
-  /** Looks closely at one answer of the gateway, with which all others are compared. */
+  /** Checks one gateway response in detail, which then serves as the reference. */
   async check(benchmarkCase: BenchmarkCase): Promise<void> {
     const { load, ports } = this.#options;
     const request = this.#requestOf("gateway", benchmarkCase);
@@ -45,7 +45,7 @@ export class RoundRunner {
     this.#answerBytes.set(benchmarkCase, Buffer.byteLength(body));
   }
 
-  /** Rounds through both proxies, in turn, so that whatever else the machine does befalls both. */
+  /** Runs alternating rounds through both proxies, so that noise affects both. */
   async runBoth(benchmarkCase: BenchmarkCase, rounds: number): Promise<Record<Proxy, Round[]>> {
     const both: Record<Proxy, Round[]> = { bare: [], gateway: [] };
     for (let round = 0; round < rounds; round++) {

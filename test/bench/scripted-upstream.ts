@@ -3,7 +3,7 @@ import { type CannedUpstream, cannedUpstreams } from "./canned-upstreams.ts";
 import { listenOnLoopback } from "./listen.ts";
 import { answerParent } from "./measured-process.ts";
 
-/** The providers behind both proxies: each path answers every POST with the same bytes, a stream if one is asked for. */
+/** Upstreams of both proxies: each path answers every POST with the same bytes, streamed on request. */
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   const body: Buffer[] = [];
   request.on("data", (bytes: Buffer) => body.push(bytes));
@@ -25,7 +25,7 @@ function sendAnswer({ answer }: CannedUpstream, response: ServerResponse): void 
 
 function sendStream({ streamContentType, events }: CannedUpstream, response: ServerResponse): void {
   response.writeHead(200, { "content-type": streamContentType });
-  // The socket is corked, not the response: that would make one HTTP chunk of all events.
+  // Corking the response would put all events into one HTTP chunk.
   response.socket?.cork();
   for (const event of events) response.write(event);
   response.end();

@@ -3,7 +3,7 @@ import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 import type { BenchKeys } from "./round-runner.ts";
 import { cannedUpstreams } from "./canned-upstreams.ts";
 
-/** Makes each canned upstream a provider with one priced model, and returns the values of keys for all of them. */
+/** Creates a provider with one priced model per upstream, and returns keys for all models. */
 export async function setUpGateway(
   url: string,
   setUpToken: string,

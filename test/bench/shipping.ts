@@ -15,7 +15,7 @@ import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
 import { machineFacts } from "./report.ts";
 
-/** How fast records get from the spool into either database, while the gateway serves; a line for each. */
+/** Measures how fast records reach each database while the gateway serves; returns one line each. */
 export async function benchShipping(records = 100_000): Promise<string[]> {
   const lines: string[] = [];
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-shipping-"));
@@ -44,7 +44,7 @@ async function ship(name: string, databaseUrl: string, dataDir: string, count: n
     const { recorder } = gateway.services;
     const client = await connectClient(gateway);
     const rows = (much: number) => Array.from({ length: much }, () => usageRow(createId("req", runtime)));
-    // What is not compiled yet is not what is asked about.
+    // Warms up the code.
     for (const row of rows(5_000)) recorder.record(row, null, () => {});
     await recorder.flush();
 

@@ -1,6 +1,6 @@
 import manifest from "../../package.json" with { type: "json" };
 
-/** The flags of `npm start`. */
+/** Returns the flags of `npm start`. */
 export function startFlags(): string[] {
   return manifest.scripts.start.split(" ").filter((word) => word.startsWith("-"));
 }

@@ -7,7 +7,7 @@ import type {
 } from "../../gateway/usage/history/usage-history.ts";
 import type { SeededRandom } from "../helpers/seeded-random.ts";
 
-/** One look into the history: what the domain is asked, which is the same as what is asked over HTTP. */
+/** One query of the usage history, the same as over HTTP. */
 export type Question = { title: string; look(random: SeededRandom): Look };
 
 export type Look =
@@ -35,7 +35,7 @@ export function toGraphql(look: Look): { query: string; variables: object } {
   return { query, variables: { filter: look.criteria, first: look.first, after: look.after } };
 }
 
-/** What people look at, in a history of the 30 days before `now`. */
+/** Returns typical queries of the 30 days before `now`. */
 export async function questions(history: UsageHistory, person: Person, now: number): Promise<Question[]> {
   const keys = await history.summarize(person, {}, { groupBy: ["apiKeyId"], interval: null });
   const used = keys.toSorted((one, other) => other.requests - one.requests);

@@ -11,7 +11,7 @@ type Filling = {
   say(line: string): void;
 };
 
-/** Writes records evenly spread over a time, as the shipper does, oldest first; says how fast that went. */
+/** Writes records evenly spread over a period, oldest first, as the shipper does; returns the rate. */
 export async function fillHistory(database: Database, filling: Filling): Promise<string> {
   const { rows, from, to, batchRows, cpuUs, say } = filling;
   const random = seededRandom(1);
@@ -19,7 +19,7 @@ export async function fillHistory(database: Database, filling: Filling): Promise
   let writingMs = 0;
   let writingCpuUs = 0;
   while (made < rows) {
-    // Made before they are written, so that making them is not measured.
+    // Creates the batches first, so that only writing is measured.
     const batches: ReturnType<typeof randomUsage>[][] = [];
     for (let batch = 0; batch < batchesAtOnce && made < rows; batch++) {
       const size = Math.min(batchRows, rows - made);
@@ -36,7 +36,7 @@ export async function fillHistory(database: Database, filling: Filling): Promise
       made += size;
     }
     const [startedAt, cpuBefore] = [performance.now(), cpuUs()];
-    // As two processes would, where the database has room for two.
+    // MySQL gets two parallel writers, as with two processes.
     await Promise.all(
       [0, 1].map(async (lane) => {
         for (let index = lane; index < batches.length; index += 2) {

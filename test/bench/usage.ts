@@ -18,8 +18,8 @@ import { askDomain, questions, toGraphql } from "./usage-questions.ts";
 import { fillHistory } from "./usage-rows.ts";
 
 /**
- * `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]`: how long looks into a history of so many
- * records take, in the database and over HTTP, and how fast records are written down, on SQLite and on MariaDB.
+ * `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]` measures queries of the usage history in the
+ * database and over HTTP, and the write rate, on SQLite and MariaDB.
  */
 async function bench(): Promise<void> {
   const { values } = parseArgs({
@@ -87,11 +87,11 @@ async function measure(name: string, url: string, folder: string, sizes: Sizes):
   }
 }
 
-/** In milliseconds: CPU time on average, the database's with it; the median and the 95th percentile of the time it took. */
+/** Returns milliseconds: the mean CPU time including the database's, and the median and p95 duration. */
 async function timed(cpuUs: () => number, work: () => Promise<unknown>): Promise<string[]> {
   const times: number[] = [];
   let cpuBefore = 0;
-  // The first few are for what is compiled and cached once.
+  // The first rounds fill caches and compile code.
   for (let round = -5; round < rounds; round++) {
     if (round === 0) cpuBefore = cpuUs();
     const startedAt = performance.now();
@@ -115,7 +115,7 @@ async function post(url: string, accessToken: string, body: object): Promise<voi
   if (response.status !== 200) throw new Error(text);
 }
 
-/** As somebody has it who keeps a million records: the server of the tests is as small as can be. */
+/** A million records need a larger buffer pool than the test server's minimum. */
 async function makeRoom(url: string): Promise<void> {
   const connection = await mysql.createConnection(url);
   await connection.query("CREATE DATABASE bench");

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
 /**
- * A TCP balancer as simple as there are: every connection goes to the next backend whose `/readyz` was 200 when it last
- * looked. It tries nothing again, so that whatever a backend refuses or breaks is seen by a client.
+ * A minimal TCP balancer. A connection goes to the next backend whose last `/readyz` check returned 200. It never
+ * retries, so every backend failure reaches a client.
  */
 export async function startBalancer(t: Pick<ExecutionContext, "teardown">): Promise<Balancer> {
   const backends = new Map<string, boolean>();
@@ -51,12 +51,12 @@ export async function startBalancer(t: Pick<ExecutionContext, "teardown">): Prom
   };
 }
 
-/** Seldom enough that a machine which stops without a word is asked for a while. */
+/** Rare enough that a vanished machine still receives connections for a while. */
 const lookIntervalMs = 800;
 
 export type Balancer = {
   url: string;
-  /** Resolves when it has looked whether the backend is ready. */
+  /** Resolves after the first readiness check of the backend. */
   add(url: string): Promise<void>;
   remove(url: string): void;
 };

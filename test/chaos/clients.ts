@@ -2,13 +2,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { chatBody } from "../helpers/post-chat.ts";
 import type { RecordedRequest } from "../helpers/recorded-requests.ts";
 
-/** What a number of clients saw that asked again and again. */
+/** Results of many clients that repeated requests. */
 export type Ledger = {
-  /** The ids of the answers that came complete. */
+  /** Ids of the complete responses. */
   complete: string[];
-  /** How often an answer was an error, by its status. */
+  /** Number of error responses by status. */
   errors: Map<number, number>;
-  /** How often there was none, or not all of it: the connection broke. */
+  /** Number of broken connections without a complete response. */
   broken: number;
 };
 
@@ -17,13 +17,13 @@ export type ClientsOptions = {
   key: string;
   model: string;
   count: number;
-  /** Whether they ask for nothing else; they ask for one every second time otherwise. */
+  /** By default, every second request is a stream. */
   onlyStreams?: boolean;
-  /** How long each takes a break after an answer. */
+  /** Pause after each response. */
   pauseMs?: number;
 };
 
-/** Clients that ask again and again until they are stopped. */
+/** Starts clients that repeat requests until they are stopped. */
 export function startClients(options: ClientsOptions): { ledger: Ledger; stop(): Promise<Ledger> } {
   const ledger: Ledger = { complete: [], errors: new Map(), broken: 0 };
   const stopping = new AbortController();
@@ -48,7 +48,7 @@ export function startClients(options: ClientsOptions): { ledger: Ledger; stop():
 
 async function askOnce(
   { url, key, model }: ClientsOptions,
-  /** `anew`: over a connection of its own, as clients do that keep none. */
+  /** `anew` opens a new connection per request, as clients without keep-alive do. */
   { stream, anew }: { stream: boolean; anew: boolean },
   ledger: Ledger,
 ): Promise<boolean> {
@@ -75,14 +75,14 @@ async function askOnce(
   }
 }
 
-/** How many requests got no whole answer. */
+/** Returns the number of requests without a complete response. */
 export function failuresOf({ broken, errors }: Ledger): number {
   return [...errors.values()].reduce((sum, count) => sum + count, broken);
 }
 
 /**
- * What of the clients' answers the records do not have, and what they have twice. That a request was under way when the
- * process died is not a record of its answer.
+ * Returns the responses without a record and those with two. A record of a request that died with its process does not
+ * count.
  */
 export function compare(
   { complete }: Ledger,

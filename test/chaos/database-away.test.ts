@@ -11,12 +11,12 @@ import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 import { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-// Promise L3: while the database is away known keys keep being served and nothing is lost; the console says 503.
+// Promise L3: without the database, known keys are served and no record is lost; the console returns 503.
 const plan = isFull
   ? { awayMs: 60_000, clients: 16, pauseMs: 0 }
   : { awayMs: 3_000, clients: 4, pauseMs: 20 };
 
-/** The ways for a database to be away, and back. */
+/** Kinds of database outages. */
 type Absence = {
   title: string;
   begin(database: KillableDatabase, proxy: TcpProxy): Promise<void> | void;
@@ -94,7 +94,7 @@ async function statusOfConsole({ console }: Stage): Promise<number> {
   }
 }
 
-test.serial("a database that is away fails no request and loses no record", async (t) => {
+test.serial("an unavailable database fails no request and loses no record", async (t) => {
   t.timeout(900_000);
   const database = await createKillableDatabase(t);
   if (!database) return t.pass("no MariaDB");

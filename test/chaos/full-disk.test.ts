@@ -11,10 +11,10 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// Promise L6: while the disk is full records go straight to the database; if that is gone too, new requests get 503.
+// Promise L6: with a full disk, records go straight to the database; without both, new requests receive 503.
 const plan = isFull ? { clients: 32, answers: 500 } : { clients: 8, answers: 60 };
 
-/** A disk of 64 KB, or null where mounting is not allowed. */
+/** Mounts a disk of 64 KB; returns null without permission. */
 async function mountSmallDisk(t: ExecutionContext): Promise<string | null> {
   const folder = await createTestFolder(t);
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], {
@@ -43,7 +43,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   const failedWithFullDisk = failuresOf(ledger) - failedBefore;
   database.signal("SIGKILL");
   await database.ended();
-  // It gets around, and from then on nobody is let in; with the bug, everybody is.
+  // The gateway notices after a while and then refuses every request; with the bug it serves all.
   const refusedOrServed = (refusals: number, answers: number) => {
     const before = ledger.complete.length;
     return eventually(
@@ -74,7 +74,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, dataDir: st
   return result;
 }
 
-/** Until not a byte is left, whatever it takes. */
+/** Fills the disk to the last byte. */
 function fill(folder: string): void {
   for (let bytes = 64 * 1024; bytes >= 1; bytes /= 2) {
     for (;;) {
@@ -89,7 +89,7 @@ function fill(folder: string): void {
 
 for (const bug of [undefined, "answer-unrecorded.ts"]) {
   test.serial(
-    `${bug ? "seen to fail: " : ""}while the disk is full no request is served without a record`,
+    `${bug ? "negative control: " : ""}a full disk serves no request without a record`,
     async (t) => {
       t.timeout(300_000);
       const database = await createKillableDatabase(t);
@@ -101,7 +101,7 @@ for (const bug of [undefined, "answer-unrecorded.ts"]) {
       t.is(result.missing, 0);
       t.is(result.duplicated, 0);
       t.is(result.failedWithFullDisk, 0);
-      // Those that were under way.
+      // These requests were in flight.
       t.true(result.endedWithoutBoth <= plan.clients);
       t.true(result.refused > 0);
       return t.is(result.otherFailures, 0);

@@ -9,33 +9,33 @@ import { provideMariadb } from "../helpers/mariadb-programs.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { freePort } from "../helpers/free-port.ts";
 
-/** A MariaDB of a test's own, to be killed, frozen and started again on what it has. */
+/** A private MariaDB that can be killed, frozen and restarted on its data. */
 export type KillableDatabase = {
   port: number;
-  /** The URL of a database with nothing in it. */
+  /** Returns the URL of a new, empty database. */
   createEmpty(): Promise<string>;
-  /** The process that serves. */
+  /** Signals the server process. */
   signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void;
-  /** Resolves when it has ended. */
+  /** Resolves when the server has exited. */
   ended(): Promise<unknown>;
-  /** Starts it again, when it has ended, and waits until it serves. */
+  /** Restarts an exited server and waits until it serves. */
   start(): Promise<void>;
 };
 
-/** Null on a machine without MariaDB. */
+/** Returns null on a machine without MariaDB. */
 export async function createKillableDatabase(t: ExecutionContext): Promise<KillableDatabase | null> {
   const programs = provideMariadb((line) => t.log(line));
   if (!programs) return null;
   const folder = await createTestFolder(t);
   const asRoot = process.getuid?.() === 0 ? ["--user=root"] : [];
-  // A server that starts deletes what it takes for its own leftovers among the temporary tables: two must not share them.
+  // A starting server deletes leftover temporary tables, so two servers must not share a folder.
   await mkdir(`${folder}/tmp`);
   const common = ["--no-defaults", ...asRoot, `--datadir=${folder}/data`, `--tmpdir=${folder}/tmp`];
   const install = [...common, "--auth-root-authentication-method=normal", "--skip-test-db"];
   execFileSync(programs.installer, install, { stdio: "pipe" });
 
   const port = await freePort();
-  // Unlike the database of the other tests this one brings to the disk what it commits: it has to survive.
+  // Unlike the shared test database, this one syncs commits to disk, since it has to survive.
   const serve = [
     ...common,
     `--socket=${folder}/socket`,

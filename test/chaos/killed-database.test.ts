@@ -7,7 +7,7 @@ import { createModelUpstream } from "./model-upstream.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage } from "./stage.ts";
 
-// Promise L2: a client that got a complete answer has a usage record, however often the database is killed.
+// Promise L2: every complete response has a usage record, however often the database is killed.
 const plan = isFull ? { kills: 20, clients: 32, answers: 300 } : { kills: 2, clients: 8, answers: 40 };
 
 async function play(t: ExecutionContext, database: KillableDatabase, bug?: string) {
@@ -38,7 +38,7 @@ async function play(t: ExecutionContext, database: KillableDatabase, bug?: strin
   return result;
 }
 
-test.serial("whoever got a complete answer has a record, however often the database is killed", async (t) => {
+test.serial("every complete response has a record, however often the database is killed", async (t) => {
   t.timeout(600_000);
   const database = await createKillableDatabase(t);
   if (!database) return t.pass("no MariaDB");

@@ -8,12 +8,12 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 import { figures, isFull } from "../helpers/scale.ts";
 import { setStage, type Stage } from "./stage.ts";
 
-// Promise L5: a client that leaves stops the upstream, and what was generated until then is recorded.
+// Promise L5: a disconnecting client stops the upstream, and the generated part is recorded.
 const plan = isFull
   ? { clients: 1_000, together: 20, stopMs: 50 }
   : { clients: 40, together: 4, stopMs: 2_000 };
 
-/** Where in an answer a client leaves, and how many words have come until then. */
+/** Positions in the response where a client disconnects, with the words received by then. */
 const places = [
   { name: "before the answer", stream: false, words: 0 },
   { name: "before the first token", stream: true, words: 0 },
@@ -22,7 +22,7 @@ const places = [
 ];
 type Place = (typeof places)[number];
 
-/** The number of the client that asks, which it says last. */
+/** The client's number is the end of its prompt. */
 const numberOf = (body: string) => Number(/client (\d+)/.exec(body)?.[1]);
 
 async function play(t: ExecutionContext, bug?: string) {
@@ -90,7 +90,7 @@ function placeOf(client: number): Place {
   return places[client % places.length] ?? { name: "", stream: false, words: 0 };
 }
 
-/** Resolves when the client has what it waits for before it leaves. */
+/** Resolves when the client has received what it waits for. */
 async function openRequest({ url, key, model }: Stage, client: number, hasArrived: Promise<void>) {
   const { stream, words } = placeOf(client);
   const request = httpRequest(`${url}/v1/chat/completions`, {
@@ -122,7 +122,7 @@ function giveUp(afterMs: number): Promise<boolean> {
 const sum = (counts: (number | null)[]) => counts.reduce<number>((total, count) => total + (count ?? 0), 0);
 const average = (counts: (number | null)[]) => Math.round(sum(counts) / Math.max(1, counts.length));
 
-test.serial("a client that leaves stops the upstream, and what had come is recorded", async (t) => {
+test.serial("a disconnecting client stops the upstream, and the received part is recorded", async (t) => {
   t.timeout(600_000);
   const result = await play(t);
   t.is(result.recorded, plan.clients);
@@ -134,7 +134,7 @@ test.serial("a client that leaves stops the upstream, and what had come is recor
   t.true(result.inputTokens > 3 && result.inputTokens < 20);
 });
 
-test.serial("seen to fail: an upstream that is left alone goes on", async (t) => {
+test.serial("negative control: an upstream that is not stopped continues", async (t) => {
   t.timeout(600_000);
   const result = await play(t, "let-the-upstream-go-on.ts");
   t.true(result.stillOpen > 0);

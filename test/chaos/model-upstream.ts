@@ -10,7 +10,7 @@ import {
   usageEvent,
 } from "../helpers/scripted-upstream.ts";
 
-/** A model that takes a few milliseconds for a word. */
+/** Starts a model that takes a few milliseconds per word. */
 export function createModelUpstream(t: ExecutionContext): Promise<ScriptedUpstream> {
   return createUpstream(t, async ({ body }, response) => {
     if (!body.includes('"stream":true')) {

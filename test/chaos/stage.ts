@@ -8,18 +8,18 @@ import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-pro
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 import { type RecordedRequest, recordedRequests } from "../helpers/recorded-requests.ts";
 
-/** A gateway in processes that can be killed and started again at the same address, set up for one upstream. */
+/** Gateway processes that can be killed and restarted at the same address, with one upstream. */
 export type Stage = {
   url: string;
   key: string;
   model: string;
-  /** The process of now. */
+  /** Returns the current process. */
   gateway(): GatewayProcess;
-  /** Starts it again, when it has ended. */
+  /** Restarts an exited process. */
   restart(): Promise<void>;
-  /** Whatever the database has, by asking it and not the gateway. */
+  /** Returns the records in the database, read without the gateway. */
   records(): Promise<RecordedRequest[]>;
-  /** A way to the console, signed in. */
+  /** A signed-in console client. */
   console: ReturnType<typeof createConsoleClient>;
 };
 
@@ -27,10 +27,10 @@ type StageOptions = {
   upstream: { url: string };
   dataDir: string;
   databaseUrl: string;
-  /** How the database is reached from here, where the gateway goes through something that can fail. */
+  /** The direct database URL, if the gateway uses a proxy that can fail. */
   ownDatabaseUrl?: string;
   environment?: Record<string, string>;
-  /** A module of `seeded-bugs/` that breaks the gateway, to see that the harness notices. */
+  /** A module of `seeded-bugs/` that breaks the gateway, to prove that the harness detects it. */
   bug?: string | undefined;
 };
 

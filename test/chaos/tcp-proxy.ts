@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { ExecutionContext } from "ava";
 
-/** Passes connections on to a port, until it is told to drop everything, as a network does that is cut in two. */
+/** Forwards connections to a port until it drops all packets, like a network partition. */
 export async function createTcpProxy(t: ExecutionContext, targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
   const pass = (from: Socket, to: Socket) => {
     sockets.add(from);
     from.on("data", (bytes) => {
-      // Nobody is told: not even that it is over.
+      // A partition drops data without closing the connection.
       if (!isCut) to.write(bytes);
     });
     from.on("close", () => {
@@ -37,7 +37,7 @@ export async function createTcpProxy(t: ExecutionContext, targetPort: number): P
     },
     heal() {
       isCut = false;
-      // Whoever sends on a connection of before is told that it is gone.
+      // Senders on earlier connections receive a reset.
       for (const socket of sockets) socket.resetAndDestroy();
     },
   };

@@ -4,13 +4,13 @@ import { GatewayError } from "../../gateway/errors.ts";
 import type { KnownKey } from "../../gateway/keys/key-cache.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 
-test("whatever comes and goes, it knows exactly those that are under way, and of each key its own", (t) => {
+test("random additions and removals keep the totals and the counts per key exact", (t) => {
   const random = seededRandom(7);
   const open = new OpenExchanges();
   const expected = new Set<FakeExchange>();
   for (let step = 0; step < 2_000; step++) {
     const under = [...expected];
-    // More come than go at first, and more go than come later.
+    // Additions outnumber removals at first, and later the reverse.
     if (random.chance(step < 1_000 ? 0.6 : 0.4) || under.length === 0) {
       const exchange = new FakeExchange(open, keyOf(random.upTo(3)), random.chance(0.5));
       open.add(exchange);
@@ -26,7 +26,7 @@ test("whatever comes and goes, it knows exactly those that are under way, and of
   }
 });
 
-test("those of a key that has been stopped are ended, though each leaves the list while it is gone through", (t) => {
+test("stopping a key ends all its exchanges while each removes itself", (t) => {
   const open = new OpenExchanges();
   const exchanges = Array.from({ length: 9 }, (_, index) => new FakeExchange(open, keyOf(index % 3), false));
   for (const exchange of exchanges) open.add(exchange);

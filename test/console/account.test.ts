@@ -6,13 +6,13 @@ import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("the name and the password are changed", async (t) => {
+browserTest("a person changes their name and password", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
   await assertAccessible(t, page);
   await page.getByLabel("Name").fill("Ada Lovelace");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Your name is changed.").waitFor();
+  await page.getByText("Name changed.").waitFor();
   t.is(await page.getByRole("link", { name: "Ada Lovelace" }).count(), 1);
 
   await page.getByLabel("Current password").fill("not the password");
@@ -40,7 +40,7 @@ browserTest("signing out everywhere ends other browsers too", async (t) => {
   t.is(await other.getByRole("heading").innerText(), "Sign in");
 });
 
-browserTest("whoever has to sign in again in the middle of something loses nothing", async (t) => {
+browserTest("a sign-in during an edit loses no input", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
   await page.getByLabel("Name").fill("Countess");
@@ -50,27 +50,27 @@ browserTest("whoever has to sign in again in the middle of something loses nothi
   await assertAccessible(t, page);
   await page.getByRole("dialog").getByLabel("Password").fill(administrator.password);
   await page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
-  // The call that was refused has waited, and is made now.
-  await page.getByText("Your name is changed.").waitFor();
+  // The refused call waits for the sign-in and is then sent.
+  await page.getByText("Name changed.").waitFor();
   t.is(await page.getByLabel("Name").inputValue(), "Countess");
 });
 
-browserTest("the first administrator is made by the link that the gateway prints, once", async (t) => {
+browserTest("the printed link creates the first administrator once", async (t) => {
   const gateway = await startTestGateway(t, { withoutAdministrator: true });
   const path = `/set-up?token=${gateway.services.accounts.setUpToken}`;
   const wrong = await openConsole(t, { browser: browser(), gateway, path: "/set-up?token=wrong" });
-  await wrong.getByRole("heading", { name: "This link does not work" }).waitFor();
+  await wrong.getByRole("heading", { name: "This link is invalid" }).waitFor();
   t.is(await wrong.getByRole("textbox").count(), 0, "nobody fills a form in for nothing");
   await assertAccessible(t, wrong);
   const page = await openConsole(t, { browser: browser(), gateway, path });
   const slow = await openConsole(t, { browser: browser(), gateway, path });
   await slow.getByLabel("Name").fill("Eve");
-  await slow.getByLabel("E-mail").fill("eve@example.com");
+  await slow.getByLabel("Email").fill("eve@example.com");
   await slow.getByLabel("Password").fill("correct horse battery");
   await page.getByLabel("Name").and(page.locator(":focus")).waitFor();
   await page.keyboard.type("Ada");
   await assertAccessible(t, page);
-  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Email").fill("ada@example.com");
   await page.getByLabel("Password").pressSequentially("short");
   await page.getByRole("button", { name: "Create administrator" }).click();
   await page.locator("[aria-invalid=true]").waitFor();
@@ -89,7 +89,7 @@ browserTest("the first administrator is made by the link that the gateway prints
   await late.getByRole("button", { name: "Sign in" }).waitFor();
 });
 
-browserTest("the theme follows the system, until one is chosen", async (t) => {
+browserTest("the theme follows the system until a theme is selected", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openConsole(t, { browser: browser(), gateway, path: "/docs" });
   await page.getByRole("button", { name: "Dark theme" }).waitFor();

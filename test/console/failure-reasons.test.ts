@@ -9,7 +9,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 const browser = shareBrowser(test);
 const viewport = { width: 360, height: 780 };
 
-browserTest("why a provider failed stands in the table and in the details of the request", async (t) => {
+browserTest("the table and the request details show why a provider failed", async (t) => {
   const gateway = await startTestGateway(t);
   const down = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
   const broken = await addModel(t, gateway, answersWith(500));
@@ -24,8 +24,8 @@ browserTest("why a provider failed stands in the table and in the details of the
       .getByRole("button", { name: /details of the request/ })
       .click();
     const dialog = page.getByRole("dialog", { name: "Request" });
-    t.is(await dialog.locator("dt", { hasText: "Why" }).locator("+ dd").innerText(), why);
-    t.is(await dialog.locator("dt", { hasText: "Refused by" }).count(), 0);
+    t.is(await dialog.locator("dt", { hasText: "Reason" }).locator("+ dd").innerText(), why);
+    t.is(await dialog.locator("dt", { hasText: "Rejected by" }).count(), 0);
     await assertAccessible(t, page);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
@@ -34,7 +34,7 @@ browserTest("why a provider failed stands in the table and in the details of the
   t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
 });
 
-browserTest("the overview and a provider's page say why it failed last", async (t) => {
+browserTest("the overview and the provider's page show the last failure", async (t) => {
   const gateway = await startTestGateway(t);
   const down = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
   const busy = await addModel(t, gateway, answersWith(429));
@@ -44,7 +44,7 @@ browserTest("the overview and a provider's page say why it failed last", async (
   const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
   const refused = /last error upstream_error, the connection was refused, (?:just now|\d+ seconds ago)/;
   await line(down.name).getByText(refused).waitFor();
-  // What the code says already is not said again.
+  // The reason must not repeat the code.
   await line(busy.name)
     .getByText(/last error http_429 (?:just now|\d+ seconds ago)/)
     .waitFor();

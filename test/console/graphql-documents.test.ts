@@ -19,7 +19,7 @@ const documents = literals
     document: text.replaceAll(/\$\{(\w+)\}/g, (_, name) => texts.get(name) ?? ""),
   }));
 
-test("what the console asks the usage history is in its schema", (t) => {
+test("the console's queries match the schema of the usage history", (t) => {
   t.is(documents.length, 3);
   for (const { file, document } of documents) {
     t.deepEqual(validate(schema, parse(document)).map(String), [], file);

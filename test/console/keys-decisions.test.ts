@@ -7,7 +7,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-/** A member's key with three models of the demo provider. */
+/** Returns a member's key with three models of the demo provider. */
 async function setUp(t: ExecutionContext<unknown>) {
   const gateway = await startTestGateway(t);
   const { models, providers, keys } = gateway.admin;
@@ -24,7 +24,7 @@ async function setUp(t: ExecutionContext<unknown>) {
   return { id, keys, grace, open };
 }
 
-browserTest("a member sees that an administrator deactivated a key", async (t) => {
+browserTest("a member sees that an administrator deactivated the key", async (t) => {
   const { id, keys, grace, open } = await setUp(t);
   await keys.deactivate.mutate({ id });
   const page = await open(`/keys/${id}`, grace);
@@ -59,13 +59,13 @@ browserTest("a refused activation shows who decided and what to do", async (t) =
   t.is((await keys.get.query({ id })).status, "disabled");
 });
 
-browserTest("a member cannot choose a model that an administrator removed", async (t) => {
+browserTest("a member cannot select a model that an administrator removed", async (t) => {
   const { id, keys, grace, open } = await setUp(t);
   await keys.setModels.mutate({ id, models: ["demo/echo"] });
   await grace.console.keys.setModels.mutate({ id, models: [] });
   await keys.setModels.mutate({ id, models: ["demo/third"] });
   const page = await open(`/keys/${id}`, grace);
-  await page.getByText("Only an administrator can connect these models again.").waitFor();
+  await page.getByText("Only an administrator can reconnect these models.").waitFor();
   await assertAccessible(t, page);
 
   await page.getByRole("button", { name: "Edit models" }).click();
@@ -84,18 +84,18 @@ browserTest("a member cannot choose a model that an administrator removed", asyn
   t.deepEqual((await keys.get.query({ id })).models, ["demo/echo", "demo/third"]);
 });
 
-browserTest("an administrator sees what the owner cannot undo, and undoes it", async (t) => {
+browserTest("an administrator sees and reverts what the owner cannot", async (t) => {
   const { id, keys, open } = await setUp(t);
   const page = await open(`/keys/${id}`);
   await page.getByRole("button", { name: "Deactivate" }).click();
-  await page.getByRole("dialog").getByText("Only an administrator can activate it again.").waitFor();
+  await page.getByRole("dialog").getByText("Only an administrator can reactivate it.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 
-  const notice = page.getByText("Only an administrator can connect these models again.");
+  const notice = page.getByText("Only an administrator can reconnect these models.");
   for (const isRemoved of [true, false]) {
     await page.getByRole("button", { name: "Edit models" }).click();
     await page.getByRole("checkbox", { name: "demo/second" }).setChecked(!isRemoved);
-    const warning = page.getByText("Only an administrator can connect the removed models again.");
+    const warning = page.getByText("Only an administrator can reconnect removed models.");
     await warning.waitFor({ state: isRemoved ? "visible" : "detached" });
     await assertAccessible(t, page);
     await page.getByRole("button", { name: "Save models" }).click();

@@ -12,12 +12,12 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// One after another: a browser has one clipboard.
+// Tests run serially, since a browser has one clipboard.
 const browser = shareBrowser(test);
 const run = promisify(execFile);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.innerText";
 
-browserTest("a key is renamed in its place, by keyboard", async (t) => {
+browserTest("a key is renamed in place by keyboard", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -40,7 +40,7 @@ browserTest("a key is renamed in its place, by keyboard", async (t) => {
   t.is((await gateway.admin.keys.get.query({ id })).name, "Ada & Söhne 🔑");
 });
 
-browserTest("a key is deactivated and activated, and its requests follow", async (t) => {
+browserTest("deactivating and activating a key takes effect on its requests", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -66,14 +66,14 @@ browserTest("a key is deactivated and activated, and its requests follow", async
   t.is(await status(), 200);
 });
 
-browserTest("a key is deleted only by typing its name; what it used stays", async (t) => {
+browserTest("a key is deleted only by typing its name, and its usage stays", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   await page.getByRole("button", { name: "More about this key" }).press("Enter");
-  await page.getByRole("menuitem", { name: "Copy id" }).press("Enter");
-  await page.getByText("Id copied").waitFor();
+  await page.getByRole("menuitem", { name: "Copy ID" }).press("Enter");
+  await page.getByText("ID copied").waitFor();
   t.is(await page.evaluate("navigator.clipboard.readText()"), id);
   t.is(await page.evaluate(focused), "More about this key");
 
@@ -98,25 +98,25 @@ browserTest("a key is deleted only by typing its name; what it used stays", asyn
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
   t.is((await usageOf(gateway, id)).length, 1);
   await page.goto(`/keys/${id}`);
-  await page.getByRole("heading", { name: "There is no such key" }).waitFor();
+  await page.getByRole("heading", { name: "Key not found" }).waitFor();
   await assertAccessible(t, page);
 });
 
-browserTest("a rotated key has a new value, and the old one ends when it was said to", async (t) => {
+browserTest("a rotated key has a new value, and the old one expires as announced", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   const status = async (used: string) => (await postChat(gateway, used, chatBody("demo/echo"))).status;
   const rotate = async (overlap: string, said: string) => {
     await page.getByRole("button", { name: "Rotate", exact: true }).click();
-    await page.getByLabel("The old value goes on working for").click();
+    await page.getByLabel("Keep the old value valid for").click();
     await page.getByRole("option", { name: overlap }).click();
     await page.getByRole("button", { name: "Rotate key" }).click();
     const dialog = page.getByRole("dialog", { name: "New value of Test key" });
     await dialog.getByText(said).waitFor();
     await page.keyboard.press("Escape");
     await dialog.getByRole("button", { name: "Copy key" }).click();
-    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });
     return page.evaluate<string>("navigator.clipboard.readText()");
   };
@@ -128,11 +128,11 @@ browserTest("a rotated key has a new value, and the old one ends when it was sai
   const second = await rotate("24 hours", "goes on working until");
   t.deepEqual([await status(value), await status(second)], [200, 200]);
   await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
-  const third = await rotate("It stops now", "has stopped working");
+  const third = await rotate("Expire now", "has expired");
   t.deepEqual([await status(value), await status(second), await status(third)], [401, 401, 200]);
 });
 
-browserTest("the snippets work as they are copied", async (t) => {
+browserTest("the snippets work as copied", async (t) => {
   const gateway = await startTestGateway(t);
   const slugs = await addModels(gateway, "many", 3);
   const { id, value } = await createKey(gateway, [...slugs, "demo/echo"]);
@@ -158,7 +158,7 @@ browserTest("the snippets work as they are copied", async (t) => {
 
   const node = await copy("Node.js");
   t.regex(page.url(), /\?tab=snippets&language=node$/);
-  // Where it stands it has to find the package.
+  // The script resolves the package from its own folder.
   const script = path.join(import.meta.dirname, `../../node_modules/.snippet-${id}.mjs`);
   t.teardown(() => run("rm", ["-f", script]));
   writeFileSync(script, node);
@@ -170,12 +170,12 @@ browserTest("the snippets work as they are copied", async (t) => {
   await page.getByRole("tab", { name: "Python", selected: true }).waitFor();
 });
 
-browserTest("a key of somebody else is no key, for a member", async (t) => {
+browserTest("a member cannot open another person's key", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const grace = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, ...grace });
-  await page.getByRole("heading", { name: "There is no such key" }).waitFor();
+  await page.getByRole("heading", { name: "Key not found" }).waitFor();
   await page.getByRole("link", { name: "Show all keys" }).click();
   await page.getByText("No keys yet").waitFor();
   await assertAccessible(t, page);

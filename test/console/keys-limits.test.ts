@@ -10,18 +10,16 @@ import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts
 
 const browser = shareBrowser(test);
 
-browserTest("limits are set on the key's page, count, and what is used of them is shown", async (t) => {
+browserTest("limits set on the key's page apply, and their usage is shown", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
-  await page
-    .getByText("Requests under way when a budget is spent are still answered; the next ones get 402.")
-    .waitFor();
+  await page.getByText("Open requests finish when a budget is exceeded. New requests return 402.").waitFor();
   await page.getByLabel("Requests per minute").fill("2");
-  await page.getByLabel("Budget per day").fill("1.5");
+  await page.getByLabel("Daily budget").fill("1.5");
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("10.0.0/8 is neither an IP address nor a range").waitFor();
+  await page.getByText("10.0.0/8 is not an IP address or range").waitFor();
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n::1");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("The limits are saved.").waitFor();
@@ -39,7 +37,7 @@ browserTest("limits are set on the key's page, count, and what is used of them i
   t.deepEqual((await gateway.admin.keys.get.query({ id: key.id })).limits.budgetsUsd.day, 1.5);
 });
 
-browserTest("all that is wrong with limits is said at once, each at its field", async (t) => {
+browserTest("all invalid limits are reported at once, each at its field", async (t) => {
   const gateway = await startPriced(t, {});
   const grace = await addPerson(gateway, "grace@example.com");
   const { id } = await keyOf(gateway, grace.id);
@@ -47,7 +45,7 @@ browserTest("all that is wrong with limits is said at once, each at its field", 
   const path = `/keys/${id}?tab=limits`;
   const page = await openSignedIn(t, { browser: browser(), gateway, path, ...grace });
   const save = page.getByRole("button", { name: "Save limits" });
-  /** What a screen reader says of the field. */
+  /** Returns the field's accessible description. */
   const said = (label: string) =>
     page.getByLabel(label).evaluate((field) =>
       (field.getAttribute("aria-describedby") ?? "")
@@ -56,21 +54,21 @@ browserTest("all that is wrong with limits is said at once, each at its field", 
         .join(" "),
     );
   await page.getByLabel("Requests per minute").fill("1.5");
-  await page.getByLabel("Budget per day").fill("1,5");
-  await page.getByLabel("Works until the end of").fill("2020-01-31");
+  await page.getByLabel("Daily budget").fill("1,5");
+  await page.getByLabel("Expires on").fill("2020-01-31");
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8\n::1/129");
   await save.click();
-  await page.getByText("A whole number from 1 on, or empty for no limit.").waitFor();
+  await page.getByText("Enter a whole number from 1, or leave empty.").waitFor();
   t.regex(await said("Requests per minute"), /A whole number from 1 on/);
-  t.regex(await said("Budget per day"), /US dollars, such as 12.50/);
-  t.regex(await said("Works until the end of"), /The expiry is in the past/);
+  t.regex(await said("Daily budget"), /US dollars, such as 12.50/);
+  t.regex(await said("Expires on"), /The expiry is in the past/);
   t.regex(await said("Allowed addresses"), /10\.0\.0\/8, ::1\/129 are no IP addresses/);
   t.is(await page.locator(":focus").getAttribute("aria-invalid"), "true");
   await assertAccessible(t, page);
 
   await page.getByLabel("Requests per minute").fill("1,000");
-  await page.getByLabel("Budget per day").fill("1.5");
-  await page.getByLabel("Works until the end of").fill("");
+  await page.getByLabel("Daily budget").fill("1.5");
+  await page.getByLabel("Expires on").fill("");
   await page.getByLabel("Allowed addresses").fill("10.0.0.0/8\n2001:db8::/32");
   t.is(await page.locator("[aria-invalid]").count(), 0, "what is said of a text is not said of the next one");
   await save.click();
@@ -82,7 +80,7 @@ browserTest("all that is wrong with limits is said at once, each at its field", 
   t.is((await gateway.admin.keys.get.query({ id })).limits.requestsPerMinute, 1_000);
 });
 
-browserTest("limits that were set are taken away by emptying their fields", async (t) => {
+browserTest("emptying their fields removes limits", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
@@ -91,12 +89,12 @@ browserTest("limits that were set are taken away by emptying their fields", asyn
     await page.getByText("The limits are saved.").waitFor();
   };
   await page.getByLabel("Requests per minute").fill("2");
-  await page.getByLabel("Budget in total").fill("0.05");
+  await page.getByLabel("Lifetime budget").fill("0.05");
   await save();
   await page.reload();
   await page.getByText("$0.00 of $0.05 spent").waitFor();
   await page.getByLabel("Requests per minute").fill("");
-  await page.getByLabel("Budget in total").fill("");
+  await page.getByLabel("Lifetime budget").fill("");
   await save();
   const { limits } = await gateway.admin.keys.get.query({ id: key.id });
   t.is(limits.requestsPerMinute, null);
@@ -104,15 +102,15 @@ browserTest("limits that were set are taken away by emptying their fields", asyn
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
 });
 
-browserTest("a key's end is changed on its page, and taken away", async (t) => {
+browserTest("a key's expiry is changed and removed on its page", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
   const expiresAt = async () => (await gateway.admin.keys.get.query({ id })).expiresAt;
-  await page.getByLabel("Works until the end of").fill("2020-01-31");
+  await page.getByLabel("Expires on").fill("2020-01-31");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("The expiry is in the past. Choose a later time.").waitFor();
-  await page.getByLabel("Works until the end of").fill("2099-01-31");
+  await page.getByText("Expiry date is in the past. Choose a later time.").waitFor();
+  await page.getByLabel("Expires on").fill("2099-01-31");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("The limits are saved.").waitFor();
   t.regex((await expiresAt()) ?? "", /^2099-0(1-31|2-01)T/);
@@ -120,98 +118,89 @@ browserTest("a key's end is changed on its page, and taken away", async (t) => {
   await gateway.admin.keys.setLimits.mutate({ id, expiresAt: soon.toISOString() });
   await page.reload();
   await page.getByText(/^It ends on .*:\d\d:\d\d.*Empty is for ever\.$/).waitFor();
-  await page.getByLabel("Works until").fill("2099-01-31");
-  await page.getByLabel("Works until the end of").fill("");
+  await page.getByLabel("Expires").fill("2099-01-31");
+  await page.getByLabel("Expires on").fill("");
   await page.getByRole("button", { name: "Save limits" }).click();
   await eventually(async () => (await expiresAt()) === null);
 });
 
-browserTest(
-  "which models no budget can hold is said where a budget is typed, and where they are chosen",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const { admin } = gateway;
-    const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
-    await admin.models.update.mutate({ id: modelId, prices: { input: null, output: null } });
-    const { id } = await createKey(gateway);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
-    const warning = page.getByText("demo/echo has no known price: what it uses counts against no budget.");
-    const budget = page.getByLabel("Budget per month");
-    await budget.waitFor();
-    t.is(await warning.count(), 0, "there is no budget");
-    await budget.fill("5");
-    await warning.waitFor();
-    await assertAccessible(t, page);
-    await budget.fill("");
-    await page.goto(`/keys/${id}`);
-    await page.getByRole("button", { name: "Edit models" }).click();
-    await page.getByText("price unknown").first().waitFor();
-    await page.goto(`/keys/${id}?tab=limits`);
-    await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
-    await page.reload();
-    await budget.fill("5");
-    await page.waitForLoadState("networkidle");
-    t.is(await warning.count(), 0, "it is free");
-  },
-);
+browserTest("models that no budget covers are named at the budget and the selection", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { admin } = gateway;
+  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+  await admin.models.update.mutate({ id: modelId, prices: { input: null, output: null } });
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
+  const warning = page.getByText("demo/echo is unpriced and won't count toward budgets.");
+  const budget = page.getByLabel("Monthly budget");
+  await budget.waitFor();
+  t.is(await warning.count(), 0, "there is no budget");
+  await budget.fill("5");
+  await warning.waitFor();
+  await assertAccessible(t, page);
+  await budget.fill("");
+  await page.goto(`/keys/${id}`);
+  await page.getByRole("button", { name: "Edit models" }).click();
+  await page.getByText("price unknown").first().waitFor();
+  await page.goto(`/keys/${id}?tab=limits`);
+  await admin.models.update.mutate({ id: modelId, prices: { input: 0, output: 0 } });
+  await page.reload();
+  await budget.fill("5");
+  await page.waitForLoadState("networkidle");
+  t.is(await warning.count(), 0, "it is free");
+});
 
-browserTest(
-  "a budget below what is spent already is marked as spent, and the key's page says so",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const { admin } = gateway;
-    const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
-    await admin.models.update.mutate({ id: modelId, prices: { input: 1000, output: 3000 } });
-    const { id, value } = await createKey(gateway);
-    await postChat(gateway, value, chatBody("demo/echo"));
-    await eventually(async () => (await usageOf(gateway, id)).length === 1);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
-    await page.getByLabel("Budget per day").fill("0.001");
-    await page.getByLabel("Budget in total").fill("1000");
-    await page.getByRole("button", { name: "Save limits" }).click();
-    await page.getByText("A budget of this key is spent.").waitFor();
-    await page.getByText("of $0.001 per day is spent.").waitFor();
-    await page.locator("header").getByText("Budget spent").waitFor();
-    t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
-    t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
-    await assertAccessible(t, page);
-    await page.goto("/keys");
-    await page.getByRole("row", { name: "Test key" }).getByText("Budget spent").click();
-    await page.getByLabel("Budget per day").fill("");
-    await page.getByRole("button", { name: "Save limits" }).click();
-    await page.getByText("A budget of this key is spent.").waitFor({ state: "detached" });
-    t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
-  },
-);
+browserTest("a budget below the current spending is marked as spent on the key's page", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { admin } = gateway;
+  const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
+  await admin.models.update.mutate({ id: modelId, prices: { input: 1000, output: 3000 } });
+  const { id, value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await eventually(async () => (await usageOf(gateway, id)).length === 1);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}?tab=limits` });
+  await page.getByLabel("Daily budget").fill("0.001");
+  await page.getByLabel("Lifetime budget").fill("1000");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("This key exceeded a budget.").waitFor();
+  await page.getByText("of $0.001 per day is spent.").waitFor();
+  await page.locator("header").getByText("Budget exceeded").waitFor();
+  t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
+  t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
+  await assertAccessible(t, page);
+  await page.goto("/keys");
+  await page.getByRole("row", { name: "Test key" }).getByText("Budget exceeded").click();
+  await page.getByLabel("Daily budget").fill("");
+  await page.getByRole("button", { name: "Save limits" }).click();
+  await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
+  t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
+});
 
-browserTest(
-  "a key whose owner's or gateway's budget is spent says so, and what is used of them",
-  async (t) => {
-    const gateway = await startPriced(t, {
-      PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
-      GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02",
-    });
-    const grace = await addPerson(gateway, "grace@example.com");
-    const [first, second] = [await keyOf(gateway, grace.id), await createKey(gateway)];
-    t.is((await spendCent(gateway, first.value)).status, 200);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${first.id}?tab=limits` });
-    await page.getByText("The budget of all keys of its owner is spent.").waitFor();
-    await page.getByText("$0.01 of $0.01 per month is spent.").waitFor();
-    await page.locator("header").getByText("Budget spent").waitFor();
-    await page.getByRole("meter", { name: "All keys of its owner, per month" }).waitFor();
-    const ofGateway = page.getByRole("meter", { name: "The whole gateway, per month" });
-    t.is(await ofGateway.getAttribute("aria-valuetext"), "$0.01 of $0.02 spent");
-    await assertAccessible(t, page);
+browserTest("a key shows when its owner's or the gateway's budget is spent", async (t) => {
+  const gateway = await startPriced(t, {
+    PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
+    GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02",
+  });
+  const grace = await addPerson(gateway, "grace@example.com");
+  const [first, second] = [await keyOf(gateway, grace.id), await createKey(gateway)];
+  t.is((await spendCent(gateway, first.value)).status, 200);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${first.id}?tab=limits` });
+  await page.getByText("The owner's keys exceeded their budget.").waitFor();
+  await page.getByText("$0.01 of $0.01 per month is spent.").waitFor();
+  await page.locator("header").getByText("Budget exceeded").waitFor();
+  await page.getByRole("meter", { name: "All keys of the owner, per month" }).waitFor();
+  const ofGateway = page.getByRole("meter", { name: "Gateway, per month" });
+  t.is(await ofGateway.getAttribute("aria-valuetext"), "$0.01 of $0.02 spent");
+  await assertAccessible(t, page);
 
-    t.is((await spendCent(gateway, second.value)).status, 200);
-    await page.goto(`/keys/${second.id}`);
-    await page.getByText("The budget of the whole gateway is spent.").waitFor();
-    await page.getByText("$0.02 of $0.02 per month is spent.").waitFor();
-    await page.locator("header").getByText("Budget spent").waitFor();
-  },
-);
+  t.is((await spendCent(gateway, second.value)).status, 200);
+  await page.goto(`/keys/${second.id}`);
+  await page.getByText("The gateway exceeded its budget.").waitFor();
+  await page.getByText("$0.02 of $0.02 per month is spent.").waitFor();
+  await page.locator("header").getByText("Budget exceeded").waitFor();
+});
 
-browserTest("warnings say what the budget was that they are about", async (t) => {
+browserTest("warnings show the budget that they were sent for", async (t) => {
   const gateway = await startPriced(t, {});
   const { admin } = gateway;
   const criteria = { name: "Raised", models: ["demo/echo"], limits: { budgetsUsd: { day: 0.01 } } };
@@ -220,15 +209,15 @@ browserTest("warnings say what the budget was that they are about", async (t) =>
   const warned = async () => (await admin.keys.usage.query({ id: key.id })).warnings.length > 0;
   await eventually(warned);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}` });
-  await page.getByText("A budget of this key is spent.").waitFor();
+  await page.getByText("This key exceeded a budget.").waitFor();
   await page
     .getByRole("main")
     .getByText("Budgets are changed under")
     .getByRole("link", { name: "Limits" })
     .click();
-  await page.getByLabel("Budget per day").fill("5");
+  await page.getByLabel("Daily budget").fill("5");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("A budget of this key is spent.").waitFor({ state: "detached" });
+  await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
   const warnings = page.getByRole("region", { name: "Warnings" });
   await warnings.getByText("100% of $0.01 per day was reached").waitFor();
   await page.setViewportSize({ width: 360, height: 700 });
@@ -236,7 +225,7 @@ browserTest("warnings say what the budget was that they are about", async (t) =>
   await assertAccessible(t, page);
 });
 
-browserTest("members are told beforehand that they can only make limits stricter", async (t) => {
+browserTest("members read in advance that they can only tighten limits", async (t) => {
   const gateway = await startPriced(t, {});
   const grace = await addPerson(gateway, "grace@example.com");
   const { id } = await keyOf(gateway, grace.id);
@@ -245,6 +234,6 @@ browserTest("members are told beforehand that they can only make limits stricter
   const ofMember = await openSignedIn(t, { browser: browser(), gateway, path, ...grace });
   await ofMember.getByText(rule).waitFor();
   const ofAdministrator = await openSignedIn(t, { browser: browser(), gateway, path });
-  await ofAdministrator.getByLabel("Budget per day").waitFor();
+  await ofAdministrator.getByLabel("Daily budget").waitFor();
   t.is(await ofAdministrator.getByText(rule).count(), 0);
 });

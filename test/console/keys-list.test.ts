@@ -11,7 +11,7 @@ import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 const browser = shareBrowser(test);
 const focused = "document.activeElement.ariaLabel ?? document.activeElement.id";
 
-browserTest("keys are searched, filtered and paged, and the address keeps it", async (t) => {
+browserTest("keys are searched, filtered and paged, and the URL keeps the state", async (t) => {
   const gateway = await startTestGateway(t);
   for (let number = 0; number < 60; number++)
     await gateway.admin.keys.create.mutate({ name: `Key ${number}` });
@@ -36,14 +36,14 @@ browserTest("keys are searched, filtered and paged, and the address keeps it", a
   await page.getByLabel("Status").click();
   await page.getByRole("option", { name: "Deactivated (1)" }).waitFor();
   await page.getByRole("option", { name: "Active (0)" }).click();
-  await page.getByText("No key matches").waitFor();
-  await page.getByRole("link", { name: "Show all keys" }).click();
+  await page.getByText("No keys match").waitFor();
+  await page.getByRole("link", { name: "Clear filters" }).click();
   await page.getByRole("link", { name: "Laptop" }).waitFor();
   t.is(await page.getByRole("searchbox").inputValue(), "");
   await page.getByText("Any status (62)").waitFor();
 });
 
-browserTest("keys are found by a model that they may use", async (t) => {
+browserTest("the model filter finds the keys that may use it", async (t) => {
   const gateway = await startTestGateway(t);
   const slugs = await addModels(gateway, "many", 120);
   await gateway.admin.keys.create.mutate({ name: "Few", models: slugs.slice(0, 2) });
@@ -67,7 +67,7 @@ browserTest("keys are found by a model that they may use", async (t) => {
   t.is(new URL(page.url()).search, "");
 });
 
-browserTest("a row's menu deactivates, activates, copies the id and deletes; the focus stays", async (t) => {
+browserTest("the row menu deactivates, activates, copies the id, deletes and keeps focus", async (t) => {
   const gateway = await startTestGateway(t);
   const { id, value } = await createKey(gateway);
   const status = async () => (await postChat(gateway, value, chatBody("demo/echo"))).status;
@@ -77,8 +77,8 @@ browserTest("a row's menu deactivates, activates, copies the id and deletes; the
     await row.getByRole("button", { name: "Actions for Test key" }).press("Enter");
     await page.getByRole("menuitem", { name: item }).press("Enter");
   };
-  await choose("Copy id");
-  await page.getByText("Id copied").waitFor();
+  await choose("Copy ID");
+  await page.getByText("ID copied").waitFor();
   t.is(await page.evaluate("navigator.clipboard.readText()"), id);
 
   await choose("Deactivate");
@@ -101,7 +101,7 @@ browserTest("a row's menu deactivates, activates, copies the id and deletes; the
   t.is(await status(), 401);
 });
 
-browserTest("administrators see whose a key is, and one person's alone; members see their own", async (t) => {
+browserTest("administrators filter keys by owner, and members see only their own", async (t) => {
   const gateway = await startTestGateway(t);
   await createKey(gateway);
   const grace = await addPerson(gateway, "grace@example.com");
@@ -121,7 +121,7 @@ browserTest("administrators see whose a key is, and one person's alone; members 
   t.is(await theirs.getByRole("columnheader", { name: "Owner" }).count(), 0);
 });
 
-browserTest("a budget that is spent is marked in the list of keys", async (t) => {
+browserTest("the list of keys marks a spent budget", async (t) => {
   const gateway = await startTestGateway(t);
   const { admin } = gateway;
   const { id: modelId } = await admin.models.get.query({ slug: "demo/echo" });
@@ -134,7 +134,7 @@ browserTest("a budget that is spent is marked in the list of keys", async (t) =>
   await postChat(gateway, value, chatBody("demo/echo"));
   await eventually(async () => (await percents()).includes(100));
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  await page.getByText("Budget spent").click();
+  await page.getByText("Budget exceeded").click();
   await page.waitForURL(`**/keys/${key.id}?tab=limits`);
   await admin.keys.setLimits.mutate({ id: key.id, limits: { budgetsUsd: { month: 5 } } });
   t.true(

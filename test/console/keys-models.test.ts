@@ -7,11 +7,11 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const browser = shareBrowser(test);
 
-browserTest("models are connected and taken away, and leaving asks before that is lost", async (t) => {
+browserTest("models are connected and removed, and leaving warns about unsaved changes", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 40);
   const { id } = await createKey(gateway, ["demo/echo"]);
-  // By way of the list, so that there is a page to go back to.
+  // Opens the list first, so that there is a page to return to.
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Test key" }).click();
   await page.getByRole("button", { name: "Edit models" }).click();
@@ -22,14 +22,14 @@ browserTest("models are connected and taken away, and leaving asks before that i
   await page.getByRole("checkbox", { name: "demo/echo" }).uncheck();
   await page.getByText("5 added, 1 removed").waitFor();
 
-  const guard = page.getByRole("dialog", { name: "Leave without saving?" });
+  const guard = page.getByRole("dialog", { name: "Discard changes?" });
   for (const leave of [
     () => page.getByRole("link", { name: "Snippets" }).click(),
     () => page.getByRole("link", { name: "Overview" }).first().click(),
     () => page.evaluate("history.back()"),
   ]) {
     await leave();
-    await guard.getByRole("button", { name: "Stay here" }).click();
+    await guard.getByRole("button", { name: "Stay" }).click();
     await guard.waitFor({ state: "detached" });
   }
   await page.getByRole("button", { name: "Save models" }).click();
@@ -40,7 +40,7 @@ browserTest("models are connected and taken away, and leaving asks before that i
   const connected = page.getByRole("region", { name: "Models of this key" }).getByRole("listitem");
   t.deepEqual(await connected.allInnerTexts(), models, "each as requests have to call it");
 
-  // Each time: what was left once is not left for good.
+  // Leaving once must not disable the warning.
   for (let time = 0; time < 2; time++) {
     await page.getByRole("link", { name: "Models" }).last().click();
     await page.getByRole("button", { name: "Edit models" }).click();
@@ -51,7 +51,7 @@ browserTest("models are connected and taken away, and leaving asks before that i
   }
 });
 
-/** The key's page in two tabs, each with the editor of its models open. */
+/** Opens the key's page in two tabs, each with the model editor open. */
 async function openTwice(t: Parameters<typeof openSignedIn>[0], gateway: TestGateway, id: string) {
   const first = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
   await first.getByRole("button", { name: "Edit models" }).click();
@@ -63,11 +63,11 @@ async function openTwice(t: Parameters<typeof openSignedIn>[0], gateway: TestGat
 }
 
 for (const { choice, expected } of [
-  { choice: "Keep both changes", expected: ["many/model-1", "many/model-2"] },
-  { choice: "Only mine", expected: ["demo/echo", "many/model-2"] },
-  { choice: "Only theirs", expected: ["many/model-1"] },
+  { choice: "Keep both", expected: ["many/model-1", "many/model-2"] },
+  { choice: "Keep mine", expected: ["demo/echo", "many/model-2"] },
+  { choice: "Discard mine", expected: ["many/model-1"] },
 ]) {
-  browserTest(`of two tabs that change one key's models, the later decides: ${choice}`, async (t) => {
+  browserTest(`of two tabs that change a key's models, the later decides: ${choice}`, async (t) => {
     const gateway = await startTestGateway(t);
     await addModels(gateway, "many", 3);
     const { id } = await createKey(gateway, ["demo/echo"]);
@@ -86,13 +86,13 @@ for (const { choice, expected } of [
     await assertAccessible(t, second);
 
     await second.getByRole("button", { name: choice }).click();
-    if (choice !== "Only theirs") await second.getByRole("button", { name: "Save models" }).click();
+    if (choice !== "Discard mine") await second.getByRole("button", { name: "Save models" }).click();
     await second.getByRole("button", { name: "Edit models" }).waitFor();
     t.deepEqual((await gateway.admin.keys.get.query({ id })).models, expected);
   });
 }
 
-browserTest("what somebody else changed elsewhere in the key stands in nobody's way", async (t) => {
+browserTest("another person's change elsewhere in the key does not block saving", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 3);
   const { id } = await createKey(gateway, ["demo/echo"]);
@@ -106,7 +106,7 @@ browserTest("what somebody else changed elsewhere in the key stands in nobody's 
   t.deepEqual((await gateway.admin.keys.get.query({ id })).models, ["demo/echo", "many/model-1"]);
 });
 
-browserTest("of two names the later one is given only by somebody who has seen the other", async (t) => {
+browserTest("a conflicting name overwrites only after the other one was seen", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -114,11 +114,11 @@ browserTest("of two names the later one is given only by somebody who has seen t
   await page.keyboard.type("Mine");
   await gateway.admin.keys.rename.mutate({ id, name: "<b>Theirs</b>" });
   await page.keyboard.press("Enter");
-  await page.getByText("Somebody renamed it meanwhile, to <b>Theirs</b>.").waitFor();
+  await page.getByText("Someone else renamed it to <b>Theirs</b>.").waitFor();
   t.is(await page.getByRole("textbox", { name: "Name" }).inputValue(), "Mine");
   t.is((await gateway.admin.keys.get.query({ id })).name, "<b>Theirs</b>");
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Rename all the same" }).click();
+  await page.getByRole("button", { name: "Rename anyway" }).click();
   await page.getByRole("heading", { name: "Mine" }).waitFor();
   t.is((await gateway.admin.keys.get.query({ id })).name, "Mine");
 });

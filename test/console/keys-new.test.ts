@@ -9,7 +9,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("a key is made with the keyboard alone, out of 500 models", async (t) => {
+browserTest("a key is created by keyboard alone, out of 500 models", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "first", 250);
   await addModels(gateway, "second", 250);
@@ -27,7 +27,7 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   await page.getByText("1 of 501 chosen").waitFor();
   t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
 
-  // Back to the search, and all that match of one provider: 17, 117, 170 … 179, 217.
+  // Returns to the search and selects all matches of one provider: 17, 117, 170 … 179, 217.
   await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
   await page.keyboard.type("SECOND 17");
   await page.getByText("0 of 13 shown, 250 in all").waitFor();
@@ -38,10 +38,10 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   await press("Home", "PageDown", "ArrowUp");
   t.is(await page.evaluate("document.activeElement.ariaLabel"), "second/model-176");
 
-  // The search is not the form's: what is chosen stays chosen while it is cleared, and nothing was sent.
+  // Clearing the search keeps the selection and does not submit the form.
   await press("Home", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
   await page.getByRole("checkbox", { name: "All of first" }).waitFor();
-  await page.getByRole("button", { name: "Only chosen" }).press("Enter");
+  await page.getByRole("button", { name: "Selected only" }).press("Enter");
   t.is(await page.getByRole("checkbox").count(), 13 + 2);
   await page.getByRole("button", { name: "Create key" }).press("Enter");
 
@@ -53,11 +53,11 @@ browserTest("a key is made with the keyboard alone, out of 500 models", async (t
   t.is(items[0]?.expiresAt, null);
 });
 
-browserTest("the value is shown once, until it is said to be stored", async (t) => {
+browserTest("the value is shown once, until its storage is confirmed", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  await page.getByRole("link", { name: "New key" }).click();
-  await page.getByRole("heading", { name: "New key" }).waitFor();
+  await page.getByRole("link", { name: "Create key" }).click();
+  await page.getByRole("heading", { name: "Create key" }).waitFor();
   await page.getByLabel("Name").fill("Night build");
   await page.getByRole("checkbox", { name: "All of demo" }).check();
   await assertAccessible(t, page);
@@ -81,7 +81,7 @@ browserTest("the value is shown once, until it is said to be stored", async (t) 
     (await dialog.getByRole("region", { name: "Try it" }).getByRole("tabpanel").innerText()).includes(value),
   );
 
-  await dialog.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await dialog.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByRole("heading", { name: "Night build" }).waitFor();
   t.regex(page.url(), /\/keys\/key_\w+$/);
   t.false((await page.content()).includes(value));
@@ -90,7 +90,7 @@ browserTest("the value is shown once, until it is said to be stored", async (t) 
   await page.getByRole("heading", { name: "API keys" }).waitFor();
 });
 
-browserTest("a key ends after days or on a date, and belongs to whom an administrator says", async (t) => {
+browserTest("a key expires after days or on a date, and has the selected owner", async (t) => {
   const gateway = await startTestGateway(t);
   const grace = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
@@ -104,7 +104,7 @@ browserTest("a key ends after days or on a date, and belongs to whom an administ
   const dialog = page.getByRole("dialog", { name: "For a month is made, but can call nothing yet" });
   await dialog.getByText("No model is connected to the key yet").waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByText("in 30 days", { exact: true }).waitFor();
   const [month] = (await grace.console.keys.list.query()).items;
   t.is(month?.owner?.id, grace.id);
@@ -121,15 +121,15 @@ browserTest("a key ends after days or on a date, and belongs to whom an administ
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("The key has no limits of its own yet.").waitFor();
-  await page.getByRole("button", { name: "I have stored it, set limits" }).click();
-  await page.getByLabel("Budget per day").waitFor();
+  await page.getByRole("button", { name: "Done, set limits" }).click();
+  await page.getByLabel("Daily budget").waitFor();
   const [year] = (await gateway.admin.keys.list.query()).items;
   const lastMoment = new Date(year?.expiresAt ?? "");
   const localDay = await page.evaluate<string>(`new Date(${lastMoment.getTime()}).toString()`);
   t.regex(localDay, /Dec 31 2090 23:59:59/);
 });
 
-browserTest("what is wrong is said beside its field, and nothing that was filled in is lost", async (t) => {
+browserTest("errors appear beside their fields, and the input is kept", async (t) => {
   const gateway = await startTestGateway(t);
   const [gone = "", stays = ""] = await addModels(gateway, "first", 2);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
@@ -155,17 +155,17 @@ browserTest("what is wrong is said beside its field, and nothing that was filled
   t.deepEqual((await gateway.admin.keys.list.query()).items[0]?.models, [stays]);
 });
 
-browserTest("what is said of an expiry goes away when another is chosen", async (t) => {
+browserTest("an error about the expiry disappears when another one is selected", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/account" });
-  // To a computer whose clock is behind, a day that is over is yet to come.
+  // For a computer with a slow clock, a past day is still in the future.
   await page.clock.setFixedTime(new Date("2020-01-01"));
   await page.goto("/keys/new");
   await page.getByLabel("Name").fill("Late");
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "In 7 days" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const said = page.getByText("The expiry is in the past. Choose a later time.");
+  const said = page.getByText("Expiry date is in the past. Choose a later time.");
   await said.waitFor();
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "Never" }).click();
@@ -175,25 +175,25 @@ browserTest("what is said of an expiry goes away when another is chosen", async 
   t.is((await gateway.admin.keys.list.query()).items[0]?.expiresAt, null);
 });
 
-browserTest("what was filled in is not left behind without asking", async (t) => {
+browserTest("leaving warns about unsaved input", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
   await page.getByLabel("Name").fill("Half a key");
   await page.getByRole("link", { name: "API keys" }).first().click();
-  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+  const dialog = page.getByRole("dialog", { name: "Discard changes?" });
   await dialog.waitFor();
   await assertAccessible(t, page);
-  await dialog.getByRole("button", { name: "Stay here" }).click();
+  await dialog.getByRole("button", { name: "Stay" }).click();
   t.is(await page.getByLabel("Name").inputValue(), "Half a key");
   await page.getByRole("link", { name: "Cancel" }).click();
   await dialog.getByRole("button", { name: "Leave" }).click();
   await page.getByRole("heading", { name: "API keys" }).waitFor();
-  await page.getByRole("link", { name: "New key" }).click();
+  await page.getByRole("link", { name: "Create key" }).click();
   await page.getByRole("link", { name: "Cancel" }).click();
   await page.getByRole("heading", { name: "API keys" }).waitFor();
 });
 
-browserTest("a member makes keys of their own, and hears what to do where there are no models", async (t) => {
+browserTest("a member creates their own keys, and reads what to do without models", async (t) => {
   const gateway = await startTestGateway(t);
   await gateway.admin.models.delete.mutate({ slug: "demo/echo" });
   const grace = await addPerson(gateway, "grace@example.com");
@@ -203,7 +203,7 @@ browserTest("a member makes keys of their own, and hears what to do where there 
   await assertAccessible(t, page);
   await page.getByLabel("Name").fill("Hers");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("button", { name: "I have stored it", exact: true }).click();
+  await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByText("This key can call nothing").waitFor();
   t.is((await grace.console.keys.list.query()).items[0]?.owner?.id, grace.id);
 });

@@ -8,15 +8,15 @@ import { administrator, createKey, startTestGateway, type TestGateway } from "..
 
 const browser = shareBrowser(test);
 
-browserTest("names that look like code stay names, in the list, in titles and in every dialog", async (t) => {
+browserTest("names that look like code are shown as text everywhere", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
   for (const name of hostileNames) {
-    await page.getByRole("heading", { name: "New key" }).waitFor();
+    await page.getByRole("heading", { name: "Create key" }).waitFor();
     await page.getByRole("textbox", { name: "Name" }).fill(name);
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByRole("dialog", { name: `${name} is made, but can call nothing yet` }).waitFor();
-    await page.getByRole("button", { name: "I have stored it", exact: true }).click();
+    await page.getByRole("button", { name: "Done", exact: true }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
     await page.getByRole("button", { name: "More about this key" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
@@ -34,55 +34,49 @@ browserTest("names that look like code stay names, in the list, in titles and in
   t.deepEqual(page.complaints, []);
 });
 
-browserTest(
-  "a session that ends in the middle of an edit costs a password, and nothing of the edit",
-  async (t) => {
-    const { gateway, id, page } = await beginEdit(t);
-    await page.getByRole("checkbox", { name: "many/model-2" }).check();
-    await gateway.admin.auth.signOutEverywhere.mutate();
+browserTest("a session that ends during an edit costs a password and no input", async (t) => {
+  const { gateway, id, page } = await beginEdit(t);
+  await page.getByRole("checkbox", { name: "many/model-2" }).check();
+  await gateway.admin.auth.signOutEverywhere.mutate();
 
-    await page.getByRole("button", { name: "Save models" }).click();
-    const dialog = page.getByRole("dialog", { name: "Sign in again" });
-    await dialog.waitFor();
-    await assertAccessible(t, page);
-    t.is(await page.getByLabel("E-mail").inputValue(), administrator.email);
-    await page.getByLabel("Password").fill(administrator.password);
-    await page.keyboard.press("Enter");
-    await page.getByText("Models saved").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "model-2" }).waitFor();
-    t.deepEqual(await modelsOf(gateway, id), ["demo/echo", "many/model-2"]);
-  },
-);
+  await page.getByRole("button", { name: "Save models" }).click();
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.waitFor();
+  await assertAccessible(t, page);
+  t.is(await page.getByLabel("Email").inputValue(), administrator.email);
+  await page.getByLabel("Password").fill(administrator.password);
+  await page.keyboard.press("Enter");
+  await page.getByText("Models saved").waitFor();
+  await page.getByRole("listitem").filter({ hasText: "model-2" }).waitFor();
+  t.deepEqual(await modelsOf(gateway, id), ["demo/echo", "many/model-2"]);
+});
 
-browserTest(
-  "a gateway that starts again under an open page is found again, with what was typed",
-  async (t) => {
-    const { gateway, id, page } = await beginEdit(t);
-    await page.getByRole("checkbox", { name: "many/model-3" }).check();
-    await gateway.close();
-    await page.getByRole("button", { name: "Save models" }).click();
-    await page.getByText("The gateway cannot be reached.").first().waitFor();
-    await assertAccessible(t, page);
+browserTest("an open page reconnects to a restarted gateway and keeps the input", async (t) => {
+  const { gateway, id, page } = await beginEdit(t);
+  await page.getByRole("checkbox", { name: "many/model-3" }).check();
+  await gateway.close();
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("The gateway is unreachable.").first().waitFor();
+  await assertAccessible(t, page);
 
-    const again = await startTestGateway(t, {
-      environment: { ...gateway.environment, PORT: new URL(gateway.url).port },
-    });
-    t.is(again.url, gateway.url);
-    t.true(await page.getByRole("checkbox", { name: "many/model-3" }).isChecked());
-    await page.getByRole("button", { name: "Save models" }).click();
-    await page.getByText("Models saved").waitFor();
-    t.deepEqual(await modelsOf(again, id), ["demo/echo", "many/model-3"]);
-  },
-);
+  const again = await startTestGateway(t, {
+    environment: { ...gateway.environment, PORT: new URL(gateway.url).port },
+  });
+  t.is(again.url, gateway.url);
+  t.true(await page.getByRole("checkbox", { name: "many/model-3" }).isChecked());
+  await page.getByRole("button", { name: "Save models" }).click();
+  await page.getByText("Models saved").waitFor();
+  t.deepEqual(await modelsOf(again, id), ["demo/echo", "many/model-3"]);
+});
 
-browserTest("a database that is away is said to be away, and waited for", async (t) => {
+browserTest("an unavailable database is reported and retried", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByRole("link", { name: "Test key" }).waitFor();
   const thaw = freeze(gateway);
   await page.getByRole("link", { name: "Test key" }).click();
-  const notice = page.getByRole("alert").filter({ hasText: "The key cannot be shown" });
+  const notice = page.getByRole("alert").filter({ hasText: "Couldn't load key" });
   t.regex(await notice.innerText(), /cannot reach its database.*Request req_/s);
   await assertAccessible(t, page);
   t.regex(page.url(), new RegExp(`/keys/${id}$`));
@@ -101,7 +95,7 @@ browserTest("a database that is away is said to be away, and waited for", async 
   await page.getByText("This key is deactivated.").waitFor();
 });
 
-/** A key's page on which its models are being chosen anew. */
+/** Opens a key's page with a pending change of its models. */
 async function beginEdit(t: ExecutionContext) {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "many", 3);
@@ -116,7 +110,7 @@ async function modelsOf({ services }: TestGateway, id: string): Promise<string[]
   return found?.models.map(({ slug }) => slug);
 }
 
-/** SQLite takes one thing at a time: one that does not end keeps everything else waiting, as a frozen server does. */
+/** SQLite runs one operation at a time, so a pending one blocks all others like a frozen server. */
 function freeze({ services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});

@@ -4,31 +4,28 @@ import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** What a page does while it waits for an answer. */
+/** Pages while a response is pending. */
 const browser = shareBrowser(test);
 
-browserTest(
-  "while a key is deactivated, nothing else is asked that its answer could be taken for",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const { id } = await createKey(gateway);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-    const held = await holdCall(page, "keys.deactivate");
-    await page.getByRole("button", { name: "Deactivate" }).click();
-    const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
-    await dialog.getByRole("button", { name: "Deactivate" }).click();
-    const route = await held.call;
-    t.true(await dialog.getByRole("button", { name: "Cancel" }).isDisabled());
-    await page.keyboard.press("Escape");
-    t.true(await dialog.isVisible());
+browserTest("a pending deactivation blocks other calls on the key", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
+  const held = await holdCall(page, "keys.deactivate");
+  await page.getByRole("button", { name: "Deactivate" }).click();
+  const dialog = page.getByRole("dialog", { name: "Deactivate Test key?" });
+  await dialog.getByRole("button", { name: "Deactivate" }).click();
+  const route = await held.call;
+  t.true(await dialog.getByRole("button", { name: "Cancel" }).isDisabled());
+  await page.keyboard.press("Escape");
+  t.true(await dialog.isVisible());
 
-    await route.continue();
-    await dialog.waitFor({ state: "detached" });
-    t.is((await gateway.admin.keys.get.query({ id })).status, "disabled");
-  },
-);
+  await route.continue();
+  await dialog.waitFor({ state: "detached" });
+  t.is((await gateway.admin.keys.get.query({ id })).status, "disabled");
+});
 
-browserTest("nobody leaves while a key gets its new value, which is shown once", async (t) => {
+browserTest("a pending rotation blocks leaving, and the new value is shown once", async (t) => {
   const gateway = await startTestGateway(t);
   const { value } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
@@ -48,7 +45,7 @@ browserTest("nobody leaves while a key gets its new value, which is shown once",
   t.not(shown, value);
 });
 
-browserTest("the next page is that of the list that was asked for, not of the one still shown", async (t) => {
+browserTest("the next page belongs to the requested list, not to the one still shown", async (t) => {
   const gateway = await startTestGateway(t);
   for (let number = 1; number <= 51; number++) {
     const { key } = await gateway.admin.keys.create.mutate({ name: `Key ${number}` });
@@ -68,7 +65,7 @@ browserTest("the next page is that of the list that was asked for, not of the on
   t.true(await page.getByRole("link", { name: "Key 1", exact: true }).isVisible());
 });
 
-browserTest("what is typed while a form is saved stays, and leaving asks before it is lost", async (t) => {
+browserTest("input typed during a save is kept, and leaving warns about it", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const path = `/keys/${id}?tab=limits`;
@@ -83,7 +80,7 @@ browserTest("what is typed while a form is saved stays, and leaving asks before 
   t.is(await page.getByLabel("Requests per minute").inputValue(), "60");
   t.is(await page.getByLabel("Tokens per minute").inputValue(), "12345");
   await page.getByRole("link", { name: "Snippets" }).click();
-  const guard = page.getByRole("dialog", { name: "Leave without saving?" });
+  const guard = page.getByRole("dialog", { name: "Discard changes?" });
   await guard.getByRole("button", { name: "Leave" }).click();
 
   await page.goto("/models/demo/echo");
@@ -98,7 +95,7 @@ browserTest("what is typed while a form is saved stays, and leaving asks before 
   t.is(await page.getByLabel("Output limit").inputValue(), "777");
 });
 
-browserTest("a key's name and models that are chosen while others are saved stay", async (t) => {
+browserTest("a key's name and models changed during another save are kept", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
@@ -126,7 +123,7 @@ browserTest("a key's name and models that are chosen while others are saved stay
   t.deepEqual((await gateway.admin.keys.get.query({ id })).models, []);
 });
 
-browserTest("settings of a model and of a provider are asked about, unless it is deleted", async (t) => {
+browserTest("leaving warns about unsaved settings, except after a deletion", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await gateway.admin.providers.create.mutate({
     name: "test",
@@ -134,15 +131,15 @@ browserTest("settings of a model and of a provider are asked about, unless it is
     baseUrl: "http://127.0.0.1:9/v1",
   });
   await gateway.admin.models.create.mutate({ slug: "test/model", providerId: id, upstreamModel: "m" });
-  const guard = (page: Page) => page.getByRole("dialog", { name: "Leave without saving?" });
+  const guard = (page: Page) => page.getByRole("dialog", { name: "Discard changes?" });
   for (const [path, field] of [
     ["/models/test/model", "Context window"],
-    [`/providers/${id}`, "In all"],
+    [`/providers/${id}`, "Total timeout"],
   ] as const) {
     const page = await openSignedIn(t, { browser: browser(), gateway, path });
     await page.getByLabel(field).fill("7");
     await page.getByRole("link", { name: "Overview" }).click();
-    await guard(page).getByRole("button", { name: "Stay here" }).click();
+    await guard(page).getByRole("button", { name: "Stay" }).click();
     t.is(await page.getByLabel(field).inputValue(), "7");
 
     await page.getByRole("button", { name: /^Delete/ }).click();
@@ -154,7 +151,7 @@ browserTest("settings of a model and of a provider are asked about, unless it is
   }
 });
 
-browserTest("a page of a list that was opened by its address has no page before it", async (t) => {
+browserTest("a list page opened by its address has no previous page", async (t) => {
   const gateway = await startTestGateway(t);
   for (let number = 1; number <= 51; number++)
     await gateway.admin.keys.create.mutate({ name: `Key ${number}` });
@@ -173,7 +170,7 @@ browserTest("a page of a list that was opened by its address has no page before 
   await page.getByRole("link", { name: "Key 51" }).waitFor();
 });
 
-/** The next call of a procedure waits until the test lets it go on. */
+/** Holds the next call of a procedure until the test releases it. */
 async function holdCall(page: Page, procedure: string): Promise<{ call: Promise<Route> }> {
   const { promise: call, resolve } = Promise.withResolvers<Route>();
   const isCall = (url: URL) => url.pathname.startsWith("/trpc/") && url.pathname.includes(procedure);

@@ -7,47 +7,44 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest(
-  "prices, sizes and the upstream's name are edited; empty is unknown, and 0 is free",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    await addProvider(gateway, ["gpt-4o", "open/weights"]);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/open/weights" });
-    await page.getByLabel("Context window").fill("32,768");
-    await page.getByLabel("Input", { exact: true }).fill("0.000000125");
-    await page.getByLabel("Output", { exact: true }).fill("0");
-    await page.getByLabel("Name at the provider").fill("weights-v2");
-    await assertAccessible(t, page);
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Model saved").waitFor();
-    t.like(await gateway.admin.models.get.query({ slug: "house/open/weights" }), {
-      upstreamModel: "weights-v2",
-      contextWindow: 32_768,
-      prices: { input: 1.25e-7, output: 0, cachedInput: null },
-    });
-    t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "0.000000125");
+browserTest("prices, sizes and the upstream name are edited; empty is unknown, 0 is free", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addProvider(gateway, ["gpt-4o", "open/weights"]);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/open/weights" });
+  await page.getByLabel("Context window").fill("32,768");
+  await page.getByLabel("Input", { exact: true }).fill("0.000000125");
+  await page.getByLabel("Output", { exact: true }).fill("0");
+  await page.getByLabel("Provider model ID").fill("weights-v2");
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Model saved").waitFor();
+  t.like(await gateway.admin.models.get.query({ slug: "house/open/weights" }), {
+    upstreamModel: "weights-v2",
+    contextWindow: 32_768,
+    prices: { input: 1.25e-7, output: 0, cachedInput: null },
+  });
+  t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "0.000000125");
 
-    await page.getByLabel("Output", { exact: true }).fill("");
-    await page.getByLabel("Output limit").fill("99999999999");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("must be at most 2147483647").waitFor();
-    t.is(await page.getByLabel("Output limit").getAttribute("aria-invalid"), "true");
-    await page.getByRole("button", { name: "Undo changes" }).click();
-    t.is(await page.getByLabel("Output", { exact: true }).inputValue(), "0");
-    await page.getByLabel("Output", { exact: true }).fill("");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Undo changes" }).waitFor({ state: "detached" });
-    const { prices } = await gateway.admin.models.get.query({ slug: "house/open/weights" });
-    t.is(prices.output, null);
+  await page.getByLabel("Output", { exact: true }).fill("");
+  await page.getByLabel("Output limit").fill("99999999999");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("must be at most 2147483647").waitFor();
+  t.is(await page.getByLabel("Output limit").getAttribute("aria-invalid"), "true");
+  await page.getByRole("button", { name: "Undo changes" }).click();
+  t.is(await page.getByLabel("Output", { exact: true }).inputValue(), "0");
+  await page.getByLabel("Output", { exact: true }).fill("");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Undo changes" }).waitFor({ state: "detached" });
+  const { prices } = await gateway.admin.models.get.query({ slug: "house/open/weights" });
+  t.is(prices.output, null);
 
-    await page.getByLabel("Name at the provider").fill("gpt-4o");
-    await page.getByText("Known as 128000.").waitFor();
-    await page.getByRole("button", { name: "Fill in what is known" }).click();
-    t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "2.5");
-  },
-);
+  await page.getByLabel("Provider model ID").fill("gpt-4o");
+  await page.getByText("Known as 128000.").waitFor();
+  await page.getByRole("button", { name: "Use known values" }).click();
+  t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "2.5");
+});
 
-browserTest("fallbacks are put in order by keyboard alone", async (t) => {
+browserTest("fallbacks are reordered by keyboard alone", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "first", "second", "third"]);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
@@ -81,7 +78,7 @@ browserTest("fallbacks are put in order by keyboard alone", async (t) => {
   t.deepEqual(fallbacks, ["house/third", "house/second"]);
 });
 
-browserTest("of two tabs the later one sees what the other changed, and decides", async (t) => {
+browserTest("the later of two tabs sees the other's change and decides", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "spare"]);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
@@ -96,7 +93,7 @@ browserTest("of two tabs the later one sees what the other changed, and decides"
   await notice.getByText("The input price is now 2; you have 3.").waitFor();
   await notice.getByText("The list of fallbacks is now house/spare.").waitFor();
   await assertAccessible(t, page);
-  await notice.getByRole("button", { name: "Save mine over it" }).click();
+  await notice.getByRole("button", { name: "Overwrite" }).click();
   await page.getByText("Model saved").waitFor();
   t.like(await gateway.admin.models.get.query({ slug: "house/main" }), {
     prices: { input: 3, cachedInput: null, cacheWrite: null, output: null },
@@ -110,7 +107,7 @@ browserTest("of two tabs the later one sees what the other changed, and decides"
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "4");
 });
 
-browserTest("what is said of a choice goes away when another is made", async (t) => {
+browserTest("an error about a selection disappears with the next selection", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "spare", "gone"]);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
@@ -130,7 +127,7 @@ browserTest("what is said of a choice goes away when another is made", async (t)
 
   const { id } = await gateway.admin.providers.create.mutate({ name: "leaving", kind: "demo" });
   await page.goto(`/models/new?provider=${id}`);
-  await page.getByLabel("Name at the provider").fill("small");
+  await page.getByLabel("Provider model ID").fill("small");
   await gateway.admin.providers.delete.mutate({ id });
   await page.getByRole("button", { name: "Add model" }).click();
   await page.getByText("No provider has this ID.").waitFor();
@@ -141,7 +138,7 @@ browserTest("what is said of a choice goes away when another is made", async (t)
   t.is(await provider.getAttribute("aria-invalid"), null);
 });
 
-browserTest("the keys that use a model are named, and deleting it says which lose it", async (t) => {
+browserTest("deleting a model lists the keys that use it", async (t) => {
   const gateway = await startTestGateway(t);
   await addProvider(gateway, ["main", "spare"]);
   await gateway.admin.models.update.mutate({ slug: "house/spare", fallbacks: ["house/main"] });
@@ -158,7 +155,7 @@ browserTest("the keys that use a model are named, and deleting it says which los
   const dialog = page.getByRole("dialog");
   await dialog.getByText(`${hostileNames.length + 8} API keys lose it`).waitFor();
   await dialog.getByText(", and 8 more").waitFor();
-  await dialog.getByText("No longer a fallback of house/spare.").waitFor();
+  await dialog.getByText("Removed as a fallback of house/spare.").waitFor();
   await assertAccessible(t, page);
   await dialog.getByLabel("Type house/main to confirm").fill("house/main");
   await dialog.getByRole("button", { name: "Delete model" }).click();
@@ -169,15 +166,15 @@ browserTest("the keys that use a model are named, and deleting it says which los
   await page.getByText("There is no model at this address").waitFor();
 });
 
-browserTest("a model is added by hand, with what is known of it filled in", async (t) => {
+browserTest("a model is added by hand with known facts filled in", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await addProvider(gateway, []);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/new?provider=${id}` });
-  await page.getByLabel("Name at the provider").fill("gpt-4o-mini");
+  await page.getByLabel("Provider model ID").fill("gpt-4o-mini");
   await page.getByText("What is known of this model is filled in.").waitFor();
   t.is(await page.getByLabel("Output", { exact: true }).getAttribute("placeholder"), "0.6");
-  await page.getByText("Clients will call it house/gpt-4o-mini.").waitFor();
-  await page.getByLabel("Name for clients").fill("mini");
+  await page.getByText("Clients use house/gpt-4o-mini.").waitFor();
+  await page.getByLabel("Client name").fill("mini");
   await page.getByLabel("Input", { exact: true }).fill("0.3");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Add model" }).click();
@@ -191,33 +188,33 @@ browserTest("a model is added by hand, with what is known of it filled in", asyn
   await page.goto("/models/new");
   await page.getByRole("combobox", { name: "Provider", exact: true }).click();
   await page.getByRole("option", { name: "house" }).click();
-  await page.getByLabel("Name at the provider").fill("something else");
-  await page.getByLabel("Name for clients").fill("mini");
+  await page.getByLabel("Provider model ID").fill("something else");
+  await page.getByLabel("Client name").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.getByText("The model house/mini already exists.").waitFor();
-  const name = page.getByLabel("Name for clients");
+  const name = page.getByLabel("Client name");
   t.is(await name.getAttribute("aria-invalid"), "true");
   await name.fill("");
-  await page.getByText("Clients will call it house/something-else.").waitFor();
+  await page.getByText("Clients use house/something-else.").waitFor();
   t.is(await name.getAttribute("aria-invalid"), null, "it is about another name");
   t.is(await page.getByText("The model house/mini already exists.").count(), 0);
-  await page.getByLabel("Name at the provider").fill("mini");
+  await page.getByLabel("Provider model ID").fill("mini");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.getByText("The model house/mini already exists.").waitFor();
-  await page.getByLabel("Name at the provider").fill("BigOne");
+  await page.getByLabel("Provider model ID").fill("BigOne");
   await page.getByText("The model house/mini already exists.").waitFor({ state: "detached" });
 
-  // What is wrong with it before it is sent is said in the same place.
+  // Client-side validation uses the same place.
   await name.fill("big one");
-  await page.getByLabel("Name at the provider").fill("");
+  await page.getByLabel("Provider model ID").fill("");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.getByText("Letters, digits and . : @ + ~ / - _").waitFor();
   await page.getByText("Fill this in.").waitFor();
-  t.true(await page.getByLabel("Name at the provider").evaluate((input) => input.matches(":focus")));
+  t.true(await page.getByLabel("Provider model ID").evaluate((input) => input.matches(":focus")));
   await assertAccessible(t, page);
 });
 
-/** Named house; as far as is known, it sells OpenAI's models. */
+/** Creates the provider `house`, known to sell OpenAI's models. */
 async function addProvider(gateway: TestGateway, models: string[]) {
   const provider = await gateway.admin.providers.create.mutate({
     name: "house",

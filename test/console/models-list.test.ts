@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("models are searched, filtered and paged, and the address keeps it", async (t) => {
+browserTest("models are searched, filtered and paged, and the URL keeps the state", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(
     gateway,
@@ -45,12 +45,12 @@ browserTest("models are searched, filtered and paged, and the address keeps it",
   await page.getByRole("combobox", { name: "Provider" }).click();
   await page.getByRole("combobox", { name: "Provider" }).fill("fe");
   await page.getByRole("option", { name: "few" }).click();
-  await page.getByText("No model matches").waitFor();
-  await page.getByRole("link", { name: "Show all models" }).click();
+  await page.getByText("No models match").waitFor();
+  await page.getByRole("link", { name: "Clear filters" }).click();
   await row.waitFor();
 });
 
-browserTest("a member sees the models and what they cost, and can change nothing", async (t) => {
+browserTest("a member sees models and prices read-only", async (t) => {
   const gateway = await startTestGateway(t);
   await addModels(gateway, "few", ["gpt-4o", "spare"], "openai");
   await gateway.admin.models.update.mutate({ slug: "few/gpt-4o", fallbacks: ["few/spare", "demo/echo"] });
@@ -60,7 +60,7 @@ browserTest("a member sees the models and what they cost, and can change nothing
   const { email, password } = member;
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models", email, password });
   await page.getByRole("link", { name: "few/gpt-4o" }).waitFor();
-  t.is(await page.getByRole("link", { name: "Add by hand" }).count(), 0);
+  t.is(await page.getByRole("link", { name: "Add manually" }).count(), 0);
   await page.getByRole("combobox", { name: "Provider" }).click();
   await page.getByRole("option", { name: "few" }).click();
   await page.getByRole("link", { name: "demo/echo" }).waitFor({ state: "detached" });
@@ -78,7 +78,7 @@ browserTest("a member sees the models and what they cost, and can change nothing
   await page.getByRole("heading", { name: "few/gpt-4o" }).waitFor();
 });
 
-browserTest("a newcomer without models is told what to do", async (t) => {
+browserTest("a newcomer without models reads what to do", async (t) => {
   const gateway = await startTestGateway(t);
   await gateway.admin.models.delete.mutate({ slug: "demo/echo" });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models" });

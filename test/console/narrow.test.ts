@@ -8,7 +8,7 @@ import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 const browser = shareBrowser(test);
 const viewport = { width: 360, height: 780 };
 
-browserTest("on a phone the chosen tab is in view, and what copies covers no code", async (t) => {
+browserTest("a phone scrolls the selected tab into view, and copy buttons cover no code", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, {
@@ -18,7 +18,7 @@ browserTest("on a phone the chosen tab is in view, and what copies covers no cod
     viewport,
   });
   await page.getByRole("heading", { name: "No requests" }).waitFor();
-  const tabs = page.getByRole("navigation", { name: "Parts of this key" });
+  const tabs = page.getByRole("navigation", { name: "Key sections" });
   const tab = await tabs.getByRole("link", { name: "Usage" }).boundingBox();
   t.true((tab?.x ?? 999) + (tab?.width ?? 999) <= 360, JSON.stringify(tab));
   t.is(await page.evaluate("scrollY"), 0, "nothing but the strip was scrolled");
@@ -30,7 +30,7 @@ browserTest("on a phone the chosen tab is in view, and what copies covers no cod
   await assertAccessible(t, page);
 });
 
-browserTest("on a phone the table of models fits, and an error code breaks between its words", async (t) => {
+browserTest("a phone fits the table of models and wraps error codes between words", async (t) => {
   const gateway = await startTestGateway(t);
   const { value } = await createKey(gateway);
   await postChat(gateway, value, chatBody("nobody/nothing"));

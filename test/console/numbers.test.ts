@@ -25,7 +25,7 @@ for (const [dollars, text] of [
   test(`a cost of ${dollars} dollars is ${text}`, (t) => t.is(formatDollars(dollars), text));
 }
 
-test("a price is said as exactly as it is kept", (t) => {
+test("a price is shown in full precision", (t) => {
   const facts = { contextWindow: null, prices: { input: 1.375, output: 0.018_75 } };
   t.is(describeFacts(facts), "context unknown · $1.375 in · $0.01875 out");
 });

@@ -9,14 +9,14 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("somebody is invited, joins by the link, and the link is used up", async (t) => {
+browserTest("an invited person joins by the link, which works once", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByLabel("Name").fill("Grace");
-  await page.getByLabel("E-mail").fill("grace@example.com");
+  await page.getByLabel("Email").fill("grace@example.com");
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create invite link" }).click();
   await page.getByRole("heading", { name: "The link for Grace" }).waitFor();
   await assertAccessible(t, page);
   await page.keyboard.press("Escape");
@@ -37,14 +37,14 @@ browserTest("somebody is invited, joins by the link, and the link is used up", a
   await theirs.getByLabel("Password").waitFor();
   await theirs.waitForURL(`${gateway.url}/join`);
   await assertAccessible(t, theirs);
-  t.is(await theirs.getByLabel("E-mail").inputValue(), "grace@example.com");
+  t.is(await theirs.getByLabel("Email").inputValue(), "grace@example.com");
   await theirs.getByLabel("Password").fill("a password of Grace");
   await theirs.getByRole("button", { name: "Join" }).click();
   await theirs.getByRole("heading", { name: "Overview" }).waitFor();
-  // Members have nothing to do with other people.
+  // Members do not manage people.
   t.is(await theirs.getByRole("link", { name: "People" }).count(), 0);
   await theirs.goto("/people");
-  await theirs.getByRole("heading", { name: "This page is for administrators" }).waitFor();
+  await theirs.getByRole("heading", { name: "Administrators only" }).waitFor();
   await assertAccessible(t, theirs);
 
   const late = await openConsole(t, {
@@ -52,11 +52,11 @@ browserTest("somebody is invited, joins by the link, and the link is used up", a
     gateway,
     path: link.slice(gateway.url.length),
   });
-  await late.getByRole("heading", { name: "This link does not work" }).waitFor();
+  await late.getByRole("heading", { name: "This link is invalid" }).waitFor();
   await assertAccessible(t, late);
 });
 
-browserTest("a join link's token leaves the address bar and is in no URL that is sent", async (t) => {
+browserTest("a join token leaves the address bar and appears in no requested URL", async (t) => {
   const gateway = await startTestGateway(t);
   const { link } = await gateway.admin.users.invite.mutate({ name: "Grace", email: "grace@example.com" });
   const token = linkToken(link);
@@ -72,51 +72,48 @@ browserTest("a join link's token leaves the address bar and is in no URL that is
     await page.goBack();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     await page.goForward();
-    await page.getByRole("heading", { name: "This link is not complete" }).waitFor();
+    await page.getByRole("heading", { name: "This link is incomplete" }).waitFor();
     await assertAccessible(t, page);
-    // Typed over the page that is open: the document stays.
+    // A new hash keeps the document.
     await page.goto(`/join#token=${token}`);
     await page.getByLabel("Password").waitFor();
     await page.waitForURL(`${gateway.url}/join`);
   }
 });
 
-browserTest(
-  "roles change, people are disabled and enabled, and there is always an administrator",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    await addPerson(gateway, "grace@example.com");
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
-    const actionsFor = (name: string) => page.getByRole("button", { name: `What to do with ${name}` });
+browserTest("roles change, people are disabled and enabled, and one administrator stays", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addPerson(gateway, "grace@example.com");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
+  const actionsFor = (name: string) => page.getByRole("button", { name: `Actions for ${name}` });
 
-    await actionsFor("Ada").click();
-    await page.getByRole("menuitem", { name: "Make member" }).click();
-    await page.getByText("Ada is the last active administrator").waitFor();
+  await actionsFor("Ada").click();
+  await page.getByRole("menuitem", { name: "Make member" }).click();
+  await page.getByText("Ada is the last active administrator").waitFor();
 
-    await actionsFor("grace@example.com").click();
-    await page.getByRole("menuitem", { name: "Make administrator" }).click();
-    await page.getByText("is an administrator now").waitFor();
+  await actionsFor("grace@example.com").click();
+  await page.getByRole("menuitem", { name: "Make administrator" }).click();
+  await page.getByText("is an administrator now").waitFor();
 
-    await actionsFor("grace@example.com").click();
-    await page.getByRole("menuitem", { name: "Disable" }).click();
-    await assertAccessible(t, page);
-    await page.getByRole("button", { name: "Disable" }).click();
-    await page.getByRole("cell", { name: "Disabled" }).waitFor();
-    await actionsFor("grace@example.com").click();
-    await page.getByRole("menuitem", { name: "Enable" }).click();
-    await page.getByRole("cell", { name: "Disabled" }).waitFor({ state: "detached" });
+  await actionsFor("grace@example.com").click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Disable" }).click();
+  await page.getByRole("cell", { name: "Disabled" }).waitFor();
+  await actionsFor("grace@example.com").click();
+  await page.getByRole("menuitem", { name: "Enable" }).click();
+  await page.getByRole("cell", { name: "Disabled" }).waitFor({ state: "detached" });
 
-    await actionsFor("grace@example.com").click();
-    await page.getByRole("menuitem", { name: "Password reset link" }).click();
-    await page.getByRole("button", { name: "Make the link" }).click();
-    await page.getByRole("heading", { name: "The link for grace@example.com" }).waitFor();
-    const { status } =
-      (await gateway.admin.users.list.query()).items.find(({ email }) => email === "grace@example.com") ?? {};
-    t.is(status, "active");
-  },
-);
+  await actionsFor("grace@example.com").click();
+  await page.getByRole("menuitem", { name: "Password reset link" }).click();
+  await page.getByRole("button", { name: "Create invite link" }).click();
+  await page.getByRole("heading", { name: "The link for grace@example.com" }).waitFor();
+  const { status } =
+    (await gateway.admin.users.list.query()).items.find(({ email }) => email === "grace@example.com") ?? {};
+  t.is(status, "active");
+});
 
-browserTest("names from people stay text", async (t) => {
+browserTest("people's names are rendered as text", async (t) => {
   const gateway = await startTestGateway(t);
   for (const [place, name] of hostileNames.entries()) {
     await gateway.admin.users.invite.mutate({ name, email: `p${place}@example.com`, role: "member" });
@@ -130,7 +127,7 @@ browserTest("names from people stay text", async (t) => {
   await assertAccessible(t, page);
 });
 
-browserTest("who gives up being an administrator has a member's console at once", async (t) => {
+browserTest("an administrator who gives up the role sees a member's console at once", async (t) => {
   const gateway = await startTestGateway(t);
   await addPerson(gateway, "grace@example.com", "admin");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });

@@ -6,7 +6,7 @@ import { administrator, createKey, startTestGateway } from "../helpers/test-gate
 
 const browser = shareBrowser(test);
 
-browserTest("a chat streams through /v1 with a pasted key, is counted, and is stopped", async (t) => {
+browserTest("a chat streams through /v1 with a pasted key, is counted, and can be stopped", async (t) => {
   const gateway = await startTestGateway(t);
   const model = await gateway.admin.models.get.query({ slug: "demo/echo" });
   await gateway.admin.models.update.mutate({ id: model.id, prices: { input: 1, output: 2 } });
@@ -38,7 +38,7 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and is st
 
   for (const [label, field] of [
     ["Temperature", "temperature"],
-    ["Most tokens", "max_completion_tokens"],
+    ["Max tokens", "max_completion_tokens"],
   ] as const) {
     const sent = async () =>
       JSON.parse(await page.getByRole("region", { name: "raw request" }).innerText())[field];
@@ -55,10 +55,10 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and is st
   await page.getByRole("button", { name: "Send" }).waitFor();
 });
 
-browserTest("a key for the playground is made by a click and ends by itself", async (t) => {
+browserTest("a playground key is created by a click and expires automatically", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
-  await page.getByRole("button", { name: "Make one that lasts an hour" }).click();
+  await page.getByRole("button", { name: "Create a 1-hour key" }).click();
   await page.getByLabel("Your message").fill("Hello");
   await page.keyboard.press("Enter");
   await page.getByText(/in all/).waitFor();
@@ -67,16 +67,16 @@ browserTest("a key for the playground is made by a click and ends by itself", as
   const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
   t.true(left > 3_500_000 && left <= 3_600_000);
 
-  // Another visit goes on with it, and leaves no second one behind.
+  // A second visit reuses the key.
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByText("ends in 59 minutes").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("link", { name: "Playground", exact: true }).first().click();
   await page.getByLabel("Your message").waitFor();
-  await page.getByRole("button", { name: "Another key" }).click();
+  await page.getByRole("button", { name: "Change key" }).click();
   await page.getByText("may use every model you may connect, and ends an hour after").waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Use the one made here" }).click();
+  await page.getByRole("button", { name: "Use the temporary key" }).click();
   await page.getByLabel("Your message").waitFor();
   t.is((await gateway.admin.keys.list.query({ search: "Playground" })).items.length, 1);
   t.notRegex(
@@ -85,20 +85,20 @@ browserTest("a key for the playground is made by a click and ends by itself", as
     "the value is stored nowhere",
   );
 
-  // One that was deleted is given up.
+  // A deleted key is replaced.
   await gateway.admin.keys.delete.mutate({ id: items[0]?.id ?? "" });
-  await page.getByRole("button", { name: "Another key" }).click();
-  await page.getByRole("button", { name: "Use the one made here" }).click();
+  await page.getByRole("button", { name: "Change key" }).click();
+  await page.getByRole("button", { name: "Use the temporary key" }).click();
   await page.getByRole("alert").waitFor();
-  await page.getByRole("button", { name: "Make one that lasts an hour" }).click();
+  await page.getByRole("button", { name: "Create a 1-hour key" }).click();
   await page.getByLabel("Your message").waitFor();
 
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("**/sign-in");
   const { email, password } = administrator;
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(password);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Playground", exact: true }).click();
-  await page.getByRole("button", { name: "Make one that lasts an hour" }).waitFor();
+  await page.getByRole("button", { name: "Create a 1-hour key" }).waitFor();
 });

@@ -8,7 +8,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("a provider is chosen, connected, tested, and its models are picked", async (t) => {
+browserTest("a provider is selected, connected and tested, and its models are picked", async (t) => {
   const upstream = await createListingUpstream(t, ["gpt-4o", "gpt-4o-mini", "house-model", "other"]);
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers" });
@@ -16,7 +16,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   await page.getByRole("link", { name: /^OpenAI Key from openai.com/ }).waitFor();
   await assertAccessible(t, page);
   await page.getByRole("searchbox").fill("nobody knows this one");
-  await page.getByText("None of this name is known here").waitFor();
+  await page.getByText("No matching preset").waitFor();
   await page.getByRole("searchbox").fill("deeps");
   await page.getByRole("link", { name: /^OpenAI/ }).waitFor({ state: "detached" });
   await page.getByRole("searchbox").fill("openai");
@@ -29,7 +29,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
     await page.getByRole("link", { name: /platform\.openai\.com/ }).getAttribute("href"),
     "https://platform.openai.com/api-keys",
   );
-  await page.getByRole("button", { name: "Use another address" }).click();
+  await page.getByRole("button", { name: "Use another URL" }).click();
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
   await page.getByLabel("API key").fill(goodKey);
   t.is(await page.getByLabel("API key").getAttribute("type"), "password");
@@ -41,7 +41,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   t.is(new URL(page.url()).search, `?provider=${provider?.id}`);
   const list = page.getByRole("list", { name: "Models of openai" });
   await list.getByText("128K context · $2.50 in · $10.00 out").waitFor();
-  await list.locator("li", { hasText: "house-model" }).getByText("context and prices unknown").waitFor();
+  await list.locator("li", { hasText: "house-model" }).getByText("no context or price data").waitFor();
   await assertAccessible(t, page);
   await page.reload();
   await list.waitFor();
@@ -66,7 +66,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
     ],
   );
 
-  await page.getByRole("link", { name: "See the models" }).click();
+  await page.getByRole("link", { name: "Show models" }).click();
   await page.waitForURL(`**/models?provider=${provider?.id}`);
   await page.getByRole("row", { name: /openai\/house-model/ }).waitFor();
   await page.goBack();
@@ -82,7 +82,7 @@ browserTest("a provider is chosen, connected, tested, and its models are picked"
   );
 });
 
-browserTest("what is wrong with a connection is said, and mended where it is said", async (t) => {
+browserTest("a connection error is shown and fixed in place", async (t) => {
   const upstream = await createListingUpstream(t, ["small"]);
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=other" });
@@ -99,10 +99,10 @@ browserTest("what is wrong with a connection is said, and mended where it is sai
   await page.getByText(/It does not work\. The connection to 127\.0\.0\.1:1 was refused/).waitFor();
   await assertAccessible(t, page);
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
-  await page.getByRole("button", { name: "Save and test again" }).click();
-  await page.getByText("It does not work. The key was rejected (HTTP status 401). Check it.").waitFor();
-  await page.getByLabel("Another API key").fill(goodKey);
-  await page.getByRole("button", { name: "Save and test again" }).click();
+  await page.getByRole("button", { name: "Save and retest" }).click();
+  await page.getByText("Connection failed. The key was rejected (HTTP status 401). Check it.").waitFor();
+  await page.getByLabel("New API key").fill(goodKey);
+  await page.getByRole("button", { name: "Save and retest" }).click();
   await page.getByText(/It works\./).waitFor();
   await page.getByRole("list", { name: "Models of house" }).waitFor();
   const [provider] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "house");
@@ -129,7 +129,7 @@ browserTest("keys in the environment become providers with one click", async (t)
   await page.waitForURL(/\/providers\/new\?provider=/);
   await page.getByRole("heading", { name: "groq" }).waitFor();
 
-  // Somebody took the name meanwhile: none of them is made, and that is said.
+  // The name is taken meanwhile: no provider is created, and the error is shown.
   await gateway.admin.providers.create.mutate({ name: "mistral", kind: "demo" });
   await page.goto("/providers");
   await page.getByRole("button", { name: "Import all" }).click();
@@ -148,7 +148,7 @@ browserTest("keys in the environment become providers with one click", async (t)
   );
 });
 
-browserTest("whatever an upstream calls its models, it is text", async (t) => {
+browserTest("an upstream's model names are rendered as text", async (t) => {
   const upstream = await createListingUpstream(t, [...hostileNames, "plain"]);
   const gateway = await startTestGateway(t);
   const { id } = await gateway.admin.providers.create.mutate({
@@ -163,9 +163,9 @@ browserTest("whatever an upstream calls its models, it is text", async (t) => {
   await assertAccessible(t, page);
   t.is(await list.getByRole("checkbox", { disabled: false }).count(), 1, "the others are no slugs");
   await page.getByRole("link", { name: "Add by hand <img" }).click();
-  await page.getByLabel("Name at the provider").waitFor();
-  t.is(await page.getByLabel("Name at the provider").inputValue(), hostileNames[0] ?? "");
-  await page.getByLabel("Name for clients").fill("tamed");
+  await page.getByLabel("Provider model ID").waitFor();
+  t.is(await page.getByLabel("Provider model ID").inputValue(), hostileNames[0] ?? "");
+  await page.getByLabel("Client name").fill("tamed");
   await page.getByRole("button", { name: "Add model" }).click();
   await page.waitForURL("**/models/odd/tamed");
   await page.goto("/models");
@@ -173,28 +173,25 @@ browserTest("whatever an upstream calls its models, it is text", async (t) => {
   await assertAccessible(t, page);
 });
 
-browserTest(
-  "an upstream that lists nothing can be given models that are known, or any by hand",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const { id } = await gateway.admin.providers.create.mutate({
-      name: "proxy",
-      kind: "openai-compatible",
-      preset: "openai",
-      baseUrl: "http://127.0.0.1:1/v1",
-    });
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
-    await page.getByText("The provider could not be asked which models it has").waitFor();
-    await page.getByLabel("Search these models").fill("gpt-4o-mini");
-    await page.getByRole("checkbox", { name: /^gpt-4o-mini 1/ }).check();
-    await assertAccessible(t, page);
-    await page.getByRole("button", { name: "Add one model" }).click();
-    await page.waitForURL(`**/providers/${id}`);
-    t.is((await gateway.admin.models.get.query({ slug: "proxy/gpt-4o-mini" })).prices.input, 0.15);
-  },
-);
+browserTest("an upstream without a list accepts known models, or any by hand", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await gateway.admin.providers.create.mutate({
+    name: "proxy",
+    kind: "openai-compatible",
+    preset: "openai",
+    baseUrl: "http://127.0.0.1:1/v1",
+  });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
+  await page.getByText("Couldn't list the provider's models").waitFor();
+  await page.getByLabel("Search these models").fill("gpt-4o-mini");
+  await page.getByRole("checkbox", { name: /^gpt-4o-mini 1/ }).check();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Add one model" }).click();
+  await page.waitForURL(`**/providers/${id}`);
+  t.is((await gateway.admin.models.get.query({ slug: "proxy/gpt-4o-mini" })).prices.input, 0.15);
+});
 
-browserTest("of a provider that refuses the key it is not said that it has no models", async (t) => {
+browserTest("a provider that rejects the key is not reported as having no models", async (t) => {
   const upstream = await createListingUpstream(t, ["small"]);
   const gateway = await startTestGateway(t);
   const { id } = await gateway.admin.providers.create.mutate({
@@ -205,6 +202,6 @@ browserTest("of a provider that refuses the key it is not said that it has no mo
   });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
   await page.getByRole("alert").getByText("The key was refused").waitFor();
-  await page.getByRole("link", { name: "Add one by hand" }).waitFor();
+  await page.getByRole("link", { name: "Add one manually" }).waitFor();
   t.is(await page.getByText("It lists no models").count(), 0);
 });

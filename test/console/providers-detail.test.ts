@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("the list says what each provider has, and what it lacks", async (t) => {
+browserTest("the list shows what each provider has and lacks", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await gateway.admin.providers.create.mutate({ name: "empty", kind: "anthropic" });
   await addProvider(gateway, "http://127.0.0.1:1");
@@ -18,114 +18,108 @@ browserTest("the list says what each provider has, and what it lacks", async (t)
   const row = (name: string) => page.getByRole("row", { name: new RegExp(`^\\w? ?${name}`) });
   await row("house").getByText("No models yet").waitFor();
   await row("empty").getByText("No key").waitFor();
-  await row("demo").getByText("Not used lately").waitFor();
+  await row("demo").getByText("Idle").waitFor();
   await assertAccessible(t, page);
   await row("demo").getByRole("link", { name: "1 model of demo" }).click();
   await page.waitForURL(/\/models\?provider=prv_/);
   await page.getByRole("link", { name: "demo/echo" }).waitFor();
   await page.goto(`/providers/${id}`);
-  await page.getByText("It has no key: nothing that it is asked can succeed.").waitFor();
+  await page.getByText("No key: all requests will fail.").waitFor();
   await page.getByText("No requests in the last hour").waitFor();
   await page.goto("/providers/prv_nothing");
   await page.getByText("There is no provider at this address").waitFor();
 });
 
-browserTest(
-  "keys are added, weighed, tested each and removed, and only their last four are shown",
-  async (t) => {
-    const upstream = await createListingUpstream(t, ["small"]);
-    const gateway = await startTestGateway(t);
-    const { id } = await addProvider(gateway, upstream.url);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}` });
-    const keys = page.getByRole("list", { name: "Keys" });
-    await keys.getByText("…good").first().waitFor();
-    await page.getByRole("button", { name: "Add key" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("API key").fill("has a space in it");
-    await dialog.getByRole("button", { name: "Add and test" }).click();
-    await dialog.getByText("must be printable characters without spaces").waitFor();
-    await dialog.getByLabel("API key").fill(badKey);
-    await dialog.getByLabel("Weight").fill("3");
-    await assertAccessible(t, page);
-    await dialog.getByRole("button", { name: "Add and test" }).click();
-    await page.getByText("It works in part. 1 of 2 keys fails.").waitFor();
-    await keys.locator("li", { hasText: "…evil" }).getByText("The key was refused").waitFor();
-    await keys
-      .locator("li", { hasText: "…good" })
-      .getByText(/Answered in/)
-      .waitFor();
-    await assertAccessible(t, page);
+browserTest("keys are added, weighted, tested and removed, showing their last four digits", async (t) => {
+  const upstream = await createListingUpstream(t, ["small"]);
+  const gateway = await startTestGateway(t);
+  const { id } = await addProvider(gateway, upstream.url);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}` });
+  const keys = page.getByRole("list", { name: "Keys" });
+  await keys.getByText("…good").first().waitFor();
+  await page.getByRole("button", { name: "Add key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("API key").fill("has a space in it");
+  await dialog.getByRole("button", { name: "Add and test" }).click();
+  await dialog.getByText("must be printable characters without spaces").waitFor();
+  await dialog.getByLabel("API key").fill(badKey);
+  await dialog.getByLabel("Weight").fill("3");
+  await assertAccessible(t, page);
+  await dialog.getByRole("button", { name: "Add and test" }).click();
+  await page.getByText("Partially connected. 1 of 2 keys fails.").waitFor();
+  await keys.locator("li", { hasText: "…evil" }).getByText("The key was refused").waitFor();
+  await keys
+    .locator("li", { hasText: "…good" })
+    .getByText(/Answered in/)
+    .waitFor();
+  await assertAccessible(t, page);
 
-    await page.getByLabel("Weight of …good").fill("9");
-    await page.keyboard.press("Enter");
-    await page.getByText("The weight of …good is saved").waitFor();
-    await keys.getByText("75%").waitFor();
+  await page.getByLabel("Weight of …good").fill("9");
+  await page.keyboard.press("Enter");
+  await page.getByText("The weight of …good is saved").waitFor();
+  await keys.getByText("75%").waitFor();
 
-    await page.getByRole("button", { name: "Remove …evil" }).click();
-    await dialog.getByText("The other key takes over its requests.").waitFor();
-    await assertAccessible(t, page);
-    await dialog.getByRole("button", { name: "Remove key" }).click();
-    await keys.getByText("…evil").first().waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Remove …good" }).click();
-    await dialog.getByText("It is the last key of house").waitFor();
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    t.is((await page.locator(":focus").textContent())?.trim(), "Remove …good");
-    await page.getByRole("button", { name: "Test connection" }).click();
-    await page.getByText(/It works\. Answered/).waitFor();
-    const [house] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "house");
-    t.deepEqual(
-      house?.credentials.map(({ lastFour, weight }) => [lastFour, weight]),
-      [["good", 9]],
-    );
-    t.false((await page.content()).includes(goodKey));
-  },
-);
+  await page.getByRole("button", { name: "Remove …evil" }).click();
+  await dialog.getByText("The other key handles requests from then on.").waitFor();
+  await assertAccessible(t, page);
+  await dialog.getByRole("button", { name: "Remove key" }).click();
+  await keys.getByText("…evil").first().waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Remove …good" }).click();
+  await dialog.getByText("This is the last key of house").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  t.is((await page.locator(":focus").textContent())?.trim(), "Remove …good");
+  await page.getByRole("button", { name: "Test connection" }).click();
+  await page.getByText(/It works\. Answered/).waitFor();
+  const [house] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "house");
+  t.deepEqual(
+    house?.credentials.map(({ lastFour, weight }) => [lastFour, weight]),
+    [["good", 9]],
+  );
+  t.false((await page.content()).includes(goodKey));
+});
 
-browserTest(
-  "address and timeouts are edited; of two tabs the later one sees what the other changed",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const { id } = await addProvider(gateway, "http://127.0.0.1:1");
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}` });
-    await page.getByLabel("To connect").fill("2.5");
-    await page.getByLabel("In all").fill("9999");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("at most an hour").waitFor();
-    await page.getByLabel("In all").fill("600");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Settings saved").waitFor();
-    const read = async () => (await gateway.admin.providers.list.query()).find((each) => each.id === id);
-    t.deepEqual((await read())?.timeouts, { connectTimeoutMs: 2500, totalTimeoutMs: 600_000 });
+browserTest("address and timeouts are edited, and the later of two tabs sees the change", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await addProvider(gateway, "http://127.0.0.1:1");
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}` });
+  await page.getByLabel("Connect timeout").fill("2.5");
+  await page.getByLabel("Total timeout").fill("9999");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("at most an hour").waitFor();
+  await page.getByLabel("Total timeout").fill("600");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Settings saved").waitFor();
+  const read = async () => (await gateway.admin.providers.list.query()).find((each) => each.id === id);
+  t.deepEqual((await read())?.timeouts, { connectTimeoutMs: 2500, totalTimeoutMs: 600_000 });
 
-    await page.getByLabel("In all").fill("300");
-    await gateway.admin.providers.update.mutate({
-      id,
-      baseUrl: "http://127.0.0.1:2/v1",
-      timeouts: { totalTimeoutMs: 60_000 },
-    });
-    await page.getByRole("button", { name: "Save" }).click();
-    const notice = page.getByRole("alert");
-    await notice.getByText("Somebody changed this provider while you were editing it.").waitFor();
-    await notice.getByText("The address is now http://127.0.0.1:2/v1.").waitFor();
-    await notice.getByText("The timeout “in all” is now 60; you have 300.").waitFor();
-    t.is(await page.getByLabel("In all").inputValue(), "300");
-    await assertAccessible(t, page);
-    await notice.getByRole("button", { name: "Save mine over it" }).click();
-    await notice.waitFor({ state: "detached" });
-    await eventually(async () => (await read())?.timeouts?.totalTimeoutMs === 300_000);
-    t.is((await read())?.baseUrl, "http://127.0.0.1:2/v1");
-    t.is(await page.getByLabel("Base URL").inputValue(), "http://127.0.0.1:2/v1");
+  await page.getByLabel("Total timeout").fill("300");
+  await gateway.admin.providers.update.mutate({
+    id,
+    baseUrl: "http://127.0.0.1:2/v1",
+    timeouts: { totalTimeoutMs: 60_000 },
+  });
+  await page.getByRole("button", { name: "Save" }).click();
+  const notice = page.getByRole("alert");
+  await notice.getByText("Someone else changed this provider while you were editing.").waitFor();
+  await notice.getByText("The address is now http://127.0.0.1:2/v1.").waitFor();
+  await notice.getByText("The timeout “in all” is now 60; you have 300.").waitFor();
+  t.is(await page.getByLabel("Total timeout").inputValue(), "300");
+  await assertAccessible(t, page);
+  await notice.getByRole("button", { name: "Overwrite" }).click();
+  await notice.waitFor({ state: "detached" });
+  await eventually(async () => (await read())?.timeouts?.totalTimeoutMs === 300_000);
+  t.is((await read())?.baseUrl, "http://127.0.0.1:2/v1");
+  t.is(await page.getByLabel("Base URL").inputValue(), "http://127.0.0.1:2/v1");
 
-    await page.getByLabel("In all").fill("1");
-    await gateway.admin.providers.update.mutate({ id, timeouts: { totalTimeoutMs: 2_000 } });
-    await page.getByRole("button", { name: "Save" }).click();
-    await notice.getByRole("button", { name: "Discard mine" }).click();
-    t.is(await page.getByLabel("In all").inputValue(), "2");
-    t.deepEqual((await read())?.timeouts, { totalTimeoutMs: 2_000 });
-  },
-);
+  await page.getByLabel("Total timeout").fill("1");
+  await gateway.admin.providers.update.mutate({ id, timeouts: { totalTimeoutMs: 2_000 } });
+  await page.getByRole("button", { name: "Save" }).click();
+  await notice.getByRole("button", { name: "Discard mine" }).click();
+  t.is(await page.getByLabel("Total timeout").inputValue(), "2");
+  t.deepEqual((await read())?.timeouts, { totalTimeoutMs: 2_000 });
+});
 
-browserTest("deleting a provider says what breaks, and wants its name typed", async (t) => {
+browserTest("deleting a provider lists the consequences and requires its name", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await addProvider(gateway, "http://127.0.0.1:1");
   await gateway.admin.providers.addModels.mutate({ id, models: ["one", "two"] });
@@ -138,7 +132,7 @@ browserTest("deleting a provider says what breaks, and wants its name typed", as
   const dialog = page.getByRole("dialog");
   await dialog.getByText("2 models are deleted: house/one, house/two.").waitFor();
   await dialog.getByText(`${hostileNames.length} API keys lose them`).waitFor();
-  await dialog.getByText("No longer a fallback of demo/echo.").waitFor();
+  await dialog.getByText("Removed as a fallback of demo/echo.").waitFor();
   for (const name of hostileNames) await dialog.getByText(name, { exact: true }).waitFor();
   await assertAccessible(t, page);
   t.true(await dialog.getByRole("button", { name: "Delete provider" }).isDisabled());
@@ -151,19 +145,19 @@ browserTest("deleting a provider says what breaks, and wants its name typed", as
   await page.getByRole("link", { name: "house", exact: true }).waitFor({ state: "detached" });
 });
 
-browserTest("a member who opens the providers' pages is told whose they are", async (t) => {
+browserTest("a member on the providers' pages reads who manages them", async (t) => {
   const gateway = await startTestGateway(t);
   const { email, password } = await addPerson(gateway, "member@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models", email, password });
   for (const path of ["/providers", "/providers/new", "/providers/prv_1", "/models/new"]) {
     await page.goto(path);
-    await page.getByRole("heading", { name: "This page is for administrators" }).waitFor();
-    t.is(await page.title(), "For administrators · Model Gateway");
+    await page.getByRole("heading", { name: "Administrators only" }).waitFor();
+    t.is(await page.title(), "Administrators only · Model Gateway");
   }
   await assertAccessible(t, page);
 });
 
-/** Named house, with one key. */
+/** Creates the provider `house` with one key. */
 function addProvider(gateway: TestGateway, url: string) {
   const settings = { name: "house", kind: "openai-compatible", baseUrl: `${url}/v1` } as const;
   return gateway.admin.providers.create.mutate({ ...settings, apiKey: goodKey });

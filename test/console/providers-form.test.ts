@@ -7,58 +7,54 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest(
-  "what a provider may be called is said before it is typed, and in place when it is wrong",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=openai" });
-    const name = page.getByLabel("Name");
-    await page
-      .getByText("Lower case letters, digits and -. Its models are called openai/… by clients.")
-      .waitFor();
-    await page.getByLabel("API key").fill(goodKey);
-    for (const wrong of ["My House", "-house"]) {
-      await name.fill(wrong);
-      t.is(await name.getAttribute("aria-invalid"), null, "what was said was about another name");
-      await page.getByRole("button", { name: "Save and test" }).click();
-      await page.getByText("Lower case letters, digits and -, and not - at the beginning.").waitFor();
-      t.is(await page.getByText("by clients").count(), 0, "no model is called by a name that is none");
-      t.is(await name.getAttribute("aria-invalid"), "true");
-    }
-    await assertAccessible(t, page);
-    t.is((await gateway.admin.providers.list.query()).length, 1);
-  },
-);
-
-browserTest(
-  "a private address that may not be called is refused beside its field, with what to do",
-  async (t) => {
-    const gateway = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: "" } });
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
-    t.is(await page.getByLabel("Base URL").inputValue(), "http://localhost:11434/v1");
-    await page.getByText(/only if UPSTREAM_PRIVATE_HOSTS has localhost:11434/).waitFor();
-    // To a browser the second is a URL, of the scheme "localhost".
-    for (const schemeless of ["127.0.0.1:11434", "localhost:11434/v1"]) {
-      await page.getByLabel("Base URL").fill(schemeless);
-      await page.getByRole("button", { name: "Save and test" }).click();
-      await page.getByText("Begin with https:// or http://.").waitFor();
-    }
-    await page.getByLabel("Base URL").fill("http://localhost:11434/v1");
+browserTest("the rules for a provider's name are shown before and after an error", async (t) => {
+  const gateway = await startTestGateway(t);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=openai" });
+  const name = page.getByLabel("Name");
+  await page
+    .getByText("Lower-case letters, digits and hyphens. Its models are called openai/… by clients.")
+    .waitFor();
+  await page.getByLabel("API key").fill(goodKey);
+  for (const wrong of ["My House", "-house"]) {
+    await name.fill(wrong);
+    t.is(await name.getAttribute("aria-invalid"), null, "what was said was about another name");
     await page.getByRole("button", { name: "Save and test" }).click();
-    await page
-      .getByText(/start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:11434 in its environment/)
-      .waitFor();
-    t.is(await page.getByLabel("Base URL").getAttribute("aria-invalid"), "true");
-    await page.getByLabel("Base URL").and(page.locator(":focus")).waitFor();
-    await assertAccessible(t, page);
-  },
-);
+    await page.getByText("Lower-case letters, digits and hyphens. Must not start with a hyphen.").waitFor();
+    t.is(await page.getByText("by clients").count(), 0, "no model is called by a name that is none");
+    t.is(await name.getAttribute("aria-invalid"), "true");
+  }
+  await assertAccessible(t, page);
+  t.is((await gateway.admin.providers.list.query()).length, 1);
+});
 
-browserTest("how a private address is allowed is said of those alone that are not", async (t) => {
+browserTest("a refused private address is reported beside its field with the remedy", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: "" } });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
+  t.is(await page.getByLabel("Base URL").inputValue(), "http://localhost:11434/v1");
+  await page.getByText(/only if UPSTREAM_PRIVATE_HOSTS has localhost:11434/).waitFor();
+  // A browser parses the second as a URL with the scheme "localhost".
+  for (const schemeless of ["127.0.0.1:11434", "localhost:11434/v1"]) {
+    await page.getByLabel("Base URL").fill(schemeless);
+    await page.getByRole("button", { name: "Save and test" }).click();
+    await page.getByText("Start with https:// or http://.").waitFor();
+  }
+  await page.getByLabel("Base URL").fill("http://localhost:11434/v1");
+  await page.getByRole("button", { name: "Save and test" }).click();
+  await page
+    .getByText(/start the gateway with UPSTREAM_PRIVATE_HOSTS=localhost:11434 in its environment/)
+    .waitFor();
+  t.is(await page.getByLabel("Base URL").getAttribute("aria-invalid"), "true");
+  await page.getByLabel("Base URL").and(page.locator(":focus")).waitFor();
+  await assertAccessible(t, page);
+});
+
+browserTest("only private addresses that are not allowed show how to allow them", async (t) => {
   const environment = { UPSTREAM_PRIVATE_HOSTS: "localhost:11434,[::1]:8000" };
   const gateway = await startTestGateway(t, { environment });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=ollama" });
-  const howTo = page.getByText("The gateway calls private addresses only if UPSTREAM_PRIVATE_HOSTS has");
+  const howTo = page.getByText(
+    "The gateway only calls private addresses listed in UPSTREAM_PRIVATE_HOSTS has",
+  );
   const address = page.getByLabel("Base URL");
   await address.fill("http://localhost:11435/v1");
   await howTo.getByText("localhost:11435").waitFor();
@@ -82,16 +78,16 @@ browserTest("how a private address is allowed is said of those alone that are no
   t.is(await howTo.count(), 0);
 });
 
-browserTest("AWS is asked for a region and a key or two, and Azure for its endpoint", async (t) => {
+browserTest("AWS requires a region and one or two keys, and Azure its endpoint", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/providers/new?from=bedrock" });
-  await page.getByLabel("Sign in with").click();
-  await page.getByRole("option", { name: "An access key of an AWS user" }).click();
+  await page.getByLabel("Credential type").click();
+  await page.getByRole("option", { name: "AWS access key" }).click();
   await page.getByLabel("Region").fill("eu-central-1");
   await page.getByLabel("Access key ID").fill("AKIAEXAMPLE");
   await page.getByLabel("Secret access key").fill("secret-of-aws-0123456789");
   await assertAccessible(t, page);
-  // What is asked of it is not answered here; the provider is saved before that.
+  // The provider is saved before this call.
   await page.route("**/trpc/providers.test*", (route) => route.abort());
   await page.getByRole("button", { name: "Save and test" }).click();
   await page.waitForURL(/\?provider=/);

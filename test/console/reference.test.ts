@@ -8,7 +8,7 @@ import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
 
-browserTest("anybody can read what the API can do, without signing in", async (t) => {
+browserTest("the API reference is readable without signing in", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openConsole(t, { browser: browser(), gateway, path: "/docs" });
   await page.getByRole("heading", { name: "Chat completions" }).waitFor();
@@ -27,7 +27,7 @@ browserTest("anybody can read what the API can do, without signing in", async (t
   t.regex(await page.content(), /"openapi":"3\.1/);
 });
 
-browserTest("the examples can be run as they stand", async (t) => {
+browserTest("the examples run as written", async (t) => {
   const gateway = await startTestGateway(t);
   const { value } = await createKey(gateway);
   const page = await openConsole(t, { browser: browser(), gateway, path: "/docs" });
@@ -41,7 +41,7 @@ browserTest("the examples can be run as they stand", async (t) => {
   t.is(answer.status, 200);
 });
 
-browserTest("whoever is signed in finds it, and the way back", async (t) => {
+browserTest("a signed-in person finds the reference and the way back", async (t) => {
   const gateway = await startTestGateway(t);
   const page = await openSignedIn(t, { browser: browser(), gateway });
   await page.getByRole("link", { name: "API reference" }).click();
@@ -51,7 +51,7 @@ browserTest("whoever is signed in finds it, and the way back", async (t) => {
   t.pass();
 });
 
-test("no operation and no parameter of the document is left out", (t) => {
+test("every operation and parameter of the document is shown", (t) => {
   const file = new URL("../../gateway/v1/open-api/openapi.json", import.meta.url);
   const document = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
   const { groups } = readReference(document);

@@ -23,7 +23,7 @@ function colorsOf(known: string[], used: Record<string, number>, dimension: Usag
 
 const models = Array.from({ length: 7 }, (_, place) => `many/model-${place}`);
 
-test("a model has the same colour in every chart, whichever others are in it and however large they are", (t) => {
+test("a model has the same color in every chart, whatever else is in it", (t) => {
   const all = colorsOf(models, Object.fromEntries(models.map((name, place) => [name, place + 1])));
   t.is(new Set(Object.values(all)).size, models.length, "and none has another's");
   for (const [place, name] of models.entries()) {
@@ -33,7 +33,7 @@ test("a model has the same colour in every chart, whichever others are in it and
   }
 });
 
-test("in one chart no two have the same colour, however many models there are, nor what is gone by now", (t) => {
+test("no two series of a chart share a color, including deleted models", (t) => {
   const known = Array.from({ length: 40 }, (_, place) => `many/model-${place}`);
   const used = {
     "many/model-7": 9,
@@ -56,7 +56,7 @@ test("in one chart no two have the same colour, however many models there are, n
   t.true("33 others" in many);
 });
 
-test("a status has a colour of its own; a model that is called like one has a model's", (t) => {
+test("a status has its own color, and a model of that name has a model's", (t) => {
   const statuses = { SUCCEEDED: 1, FAILED: 2, CANCELLED: 3, INTERRUPTED: 4 };
   const all = colorsOf([], statuses, "STATUS");
   t.is(new Set(Object.values(all)).size, 4);

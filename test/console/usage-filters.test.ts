@@ -15,41 +15,38 @@ async function choose(page: ConsolePage, label: string, option: string) {
 const requestCount = (page: ConsolePage, count: number) =>
   page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${count}")`).waitFor();
 
-browserTest(
-  "the usage of a deleted key can be chosen, and going back undoes one choice after the other",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const [gone, kept] = [await createKey(gateway), await createKey(gateway)];
-    await gateway.admin.keys.rename.mutate({ id: gone.id, name: "Old laptop" });
-    await gateway.admin.keys.rename.mutate({ id: kept.id, name: "New laptop" });
-    for (const content of ["one", "two", "/fail 429"])
-      await postChat(gateway, gone.value, chatBody("demo/echo", content));
-    await postChat(gateway, kept.value, chatBody("demo/echo", "three"));
-    await gateway.services.recorder.flush();
-    await gateway.admin.keys.delete.mutate({ id: gone.id });
+browserTest("usage of a deleted key is selectable, and Back undoes one selection at a time", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [gone, kept] = [await createKey(gateway), await createKey(gateway)];
+  await gateway.admin.keys.rename.mutate({ id: gone.id, name: "Old laptop" });
+  await gateway.admin.keys.rename.mutate({ id: kept.id, name: "New laptop" });
+  for (const content of ["one", "two", "/fail 429"])
+    await postChat(gateway, gone.value, chatBody("demo/echo", content));
+  await postChat(gateway, kept.value, chatBody("demo/echo", "three"));
+  await gateway.services.recorder.flush();
+  await gateway.admin.keys.delete.mutate({ id: gone.id });
 
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-    await requestCount(page, 4);
-    await choose(page, "API key", "Old laptop (deleted)");
-    await page.waitForURL(`**/usage?key=${gone.id}`);
-    await requestCount(page, 3);
-    await choose(page, "Status", "Failed");
-    await requestCount(page, 1);
-    await page.getByRole("cell", { name: "$0.00" }).waitFor();
-    await assertAccessible(t, page);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await requestCount(page, 4);
+  await choose(page, "API key", "Old laptop (deleted)");
+  await page.waitForURL(`**/usage?key=${gone.id}`);
+  await requestCount(page, 3);
+  await choose(page, "Status", "Failed");
+  await requestCount(page, 1);
+  await page.getByRole("cell", { name: "$0.00" }).waitFor();
+  await assertAccessible(t, page);
 
-    await page.goBack();
-    await requestCount(page, 3);
-    t.is(new URL(page.url()).search, `?key=${gone.id}`);
-    await page.goBack();
-    await requestCount(page, 4);
-    t.is(new URL(page.url()).search, "");
-    await page.getByLabel("API key", { exact: true }).click();
-    t.is(await page.getByRole("option", { name: "(deleted)" }).count(), 1);
-  },
-);
+  await page.goBack();
+  await requestCount(page, 3);
+  t.is(new URL(page.url()).search, `?key=${gone.id}`);
+  await page.goBack();
+  await requestCount(page, 4);
+  t.is(new URL(page.url()).search, "");
+  await page.getByLabel("API key", { exact: true }).click();
+  t.is(await page.getByRole("option", { name: "(deleted)" }).count(), 1);
+});
 
-browserTest("of keys with one name, each is told by the end of its value", async (t) => {
+browserTest("keys of the same name are distinguished by the end of their values", async (t) => {
   const gateway = await startTestGateway(t);
   const [one, other, alone] = [await createKey(gateway), await createKey(gateway), await createKey(gateway)];
   await gateway.admin.keys.rename.mutate({ id: alone.id, name: "Laptop" });
@@ -63,24 +60,21 @@ browserTest("of keys with one name, each is told by the end of its value", async
   await assertAccessible(t, page);
 });
 
-browserTest(
-  "bars of several models are drawn without a complaint, and requests are counted in wholes",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const key = await createKey(gateway);
-    await postChat(gateway, key.value, chatBody("demo/echo", "/fail 500"));
-    await postChat(gateway, key.value, chatBody("nobody/nothing"));
-    await gateway.services.recorder.flush();
-    // The page's complaints fail the test when it ends.
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?status=FAILED" });
-    const figure = page.getByRole("figure", { name: "Requests by model" });
-    await figure.locator("rect").nth(30).waitFor({ state: "attached" });
-    t.regex(await figure.innerText(), /\b\d\d:00\b/, "hours of the day, of 24");
-    t.notRegex(await figure.innerText(), /\d\.\d|\b[AP]M\b/);
+browserTest("bars of several models are drawn without errors, with whole requests", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  await postChat(gateway, key.value, chatBody("demo/echo", "/fail 500"));
+  await postChat(gateway, key.value, chatBody("nobody/nothing"));
+  await gateway.services.recorder.flush();
+  // The page's complaints fail the test when it ends.
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?status=FAILED" });
+  const figure = page.getByRole("figure", { name: "Requests by model" });
+  await figure.locator("rect").nth(30).waitFor({ state: "attached" });
+  t.regex(await figure.innerText(), /\b\d\d:00\b/, "hours of the day, of 24");
+  t.notRegex(await figure.innerText(), /\d\.\d|\b[AP]M\b/);
 
-    await page.goto("/usage?status=CANCELLED");
-    await page.getByRole("heading", { name: "No requests" }).waitFor();
-    await figure.getByText("0", { exact: true }).waitFor();
-    t.notRegex(await figure.innerText(), /\d\.\d/);
-  },
-);
+  await page.goto("/usage?status=CANCELLED");
+  await page.getByRole("heading", { name: "No requests" }).waitFor();
+  await figure.getByText("0", { exact: true }).waitFor();
+  t.notRegex(await figure.innerText(), /\d\.\d/);
+});

@@ -7,7 +7,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sendCompletion } from "../helpers/scripted-upstream.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-// What the usage page calls a model, and who answered.
+// Names of models and providers on the usage page.
 const browser = shareBrowser(test);
 
 async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {
@@ -21,42 +21,39 @@ async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, 
   return Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ""]));
 }
 
-browserTest(
-  "a model that is not here has the name that was asked for, what has none is called the same everywhere, and both can be chosen",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const { value } = await createKey(gateway);
-    await postChat(gateway, value, chatBody("demo/echo"));
-    await postChat(gateway, value, chatBody("echo"));
-    await postChat(gateway, value, { messages: "none" });
-    await gateway.services.recorder.flush();
+browserTest("missing models show the requested name, and requests without one are grouped", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await postChat(gateway, value, chatBody("echo"));
+  await postChat(gateway, value, { messages: "none" });
+  await gateway.services.recorder.flush();
 
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-    await page.getByRole("row").nth(3).waitFor();
-    t.is((await factsOf(page, "echo"))["Model"], "echo");
-    t.is((await factsOf(page, "none recorded"))["Model"], "none recorded");
-    const chart = page.getByRole("region", { name: "Chart" });
-    for (const name of ["demo/echo", "echo", "none recorded"])
-      await chart.getByText(name, { exact: true }).first().waitFor();
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await page.getByRole("row").nth(3).waitFor();
+  t.is((await factsOf(page, "echo"))["Model"], "echo");
+  t.is((await factsOf(page, "none recorded"))["Model"], "none recorded");
+  const chart = page.getByRole("region", { name: "Chart" });
+  for (const name of ["demo/echo", "echo", "none recorded"])
+    await chart.getByText(name, { exact: true }).first().waitFor();
 
-    for (const [choice, address] of [
-      ["echo", "model=echo"],
-      ["none recorded", "model=%28none%29"],
-    ] as const) {
-      await page.getByLabel("Model", { exact: true }).click();
-      await page.getByRole("option", { name: choice, exact: true }).click();
-      await page.waitForURL((url) => url.search === `?${address}`);
-      await page.getByRole("row").nth(2).waitFor({ state: "detached" });
-      await page.getByRole("cell", { name: choice, exact: true }).waitFor();
-    }
-    await assertAccessible(t, page);
-    await page.reload();
-    await page.getByRole("cell", { name: "none recorded", exact: true }).waitFor();
-    t.is(await page.getByLabel("Model", { exact: true }).innerText(), "none recorded");
-  },
-);
+  for (const [choice, address] of [
+    ["echo", "model=echo"],
+    ["none recorded", "model=%28none%29"],
+  ] as const) {
+    await page.getByLabel("Model", { exact: true }).click();
+    await page.getByRole("option", { name: choice, exact: true }).click();
+    await page.waitForURL((url) => url.search === `?${address}`);
+    await page.getByRole("row").nth(2).waitFor({ state: "detached" });
+    await page.getByRole("cell", { name: choice, exact: true }).waitFor();
+  }
+  await assertAccessible(t, page);
+  await page.reload();
+  await page.getByRole("cell", { name: "none recorded", exact: true }).waitFor();
+  t.is(await page.getByLabel("Model", { exact: true }).innerText(), "none recorded");
+});
 
-browserTest("who answered is said only where somebody did; else who was asked", async (t) => {
+browserTest("the answering model is shown where one answered, otherwise the requested one", async (t) => {
   const gateway = await startTestGateway(t);
   const answering = await addModel(t, gateway, sendCompletion);
   const refusing = await addModel(t, gateway, answersWith(500));
@@ -68,9 +65,9 @@ browserTest("who answered is said only where somebody did; else who was asked", 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
   await page.getByRole("row").nth(3).waitFor();
   for (const [{ slug, name }, label, other] of [
-    [answering, "Answered by", "Asked"],
-    [refusing, "Asked", "Answered by"],
-    [away, "Asked", "Answered by"],
+    [answering, "Served by", "Routed to"],
+    [refusing, "Routed to", "Served by"],
+    [away, "Routed to", "Served by"],
   ] as const) {
     const facts = await factsOf(page, slug);
     t.is(facts[label], `${name} / ${name}-upstream`);

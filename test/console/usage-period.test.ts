@@ -8,7 +8,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const browser = shareBrowser(test);
-/** Three and a half hours behind UTC in winter: its days begin neither with UTC's, nor with an hour. */
+/** Three and a half hours behind UTC in winter: its days start neither with UTC's nor on an hour. */
 const timezoneId = "America/St_Johns";
 
 async function addRequestsAt({ services }: TestGateway, moments: string[], apiKeyId = "key_none") {
@@ -29,119 +29,110 @@ async function exportedTimes(page: ConsolePage): Promise<{ name: string; times: 
   return { name: download.suggestedFilename(), times: lines.map((line) => line.split(",")[1] ?? "") };
 }
 
-browserTest(
-  "a custom period is whole days of the page's time zone, for totals, chart, table and export alike",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const [first, last] = ["2026-01-10T03:30:00.000Z", "2026-01-13T03:29:59.999Z"];
-    const outside = ["2026-01-10T03:29:59.999Z", "2026-01-13T03:30:00.000Z"];
-    await addRequestsAt(gateway, [first, last, ...outside]);
-    const path = "/usage?period=custom&from=2026-01-10&to=2026-01-12";
-    const page = await openSignedIn(t, { browser: browser(), gateway, path, timezoneId });
-    await page.getByRole("figure", { name: "Requests by model, 2026-01-10 to 2026-01-12" }).waitFor();
-    t.is(await requestCount(page).innerText(), "2");
-    t.is(await page.getByRole("table").getByRole("row").count(), 3);
-    t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
-    await page.getByText(`Whole days in ${timezoneId}, the last one included.`).waitFor();
-    t.deepEqual(await exportedTimes(page), {
-      name: "usage-2026-01-10-to-2026-01-12.csv",
-      times: [last, first],
-    });
-    await assertAccessible(t, page);
+browserTest("a custom period covers whole days of the page's time zone everywhere", async (t) => {
+  const gateway = await startTestGateway(t);
+  const [first, last] = ["2026-01-10T03:30:00.000Z", "2026-01-13T03:29:59.999Z"];
+  const outside = ["2026-01-10T03:29:59.999Z", "2026-01-13T03:30:00.000Z"];
+  await addRequestsAt(gateway, [first, last, ...outside]);
+  const path = "/usage?period=custom&from=2026-01-10&to=2026-01-12";
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, timezoneId });
+  await page.getByRole("figure", { name: "Requests by model, 2026-01-10 to 2026-01-12" }).waitFor();
+  t.is(await requestCount(page).innerText(), "2");
+  t.is(await page.getByRole("table").getByRole("row").count(), 3);
+  t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
+  await page.getByText(`Dates are inclusive (${timezoneId}).`).waitFor();
+  t.deepEqual(await exportedTimes(page), {
+    name: "usage-2026-01-10-to-2026-01-12.csv",
+    times: [last, first],
+  });
+  await assertAccessible(t, page);
 
-    await page.getByLabel("To", { exact: true }).fill("2026-01-10");
-    await page.getByLabel("To", { exact: true }).press("Enter");
-    await page.waitForURL(/\?period=custom&from=2026-01-10&to=2026-01-10$/);
-    await page.getByRole("figure", { name: "2026-01-10 to 2026-01-10" }).waitFor();
-    await page.getByText(`Hours in ${timezoneId}`).waitFor();
-    await page.getByRole("row").nth(2).waitFor({ state: "detached" });
-    t.is(await requestCount(page).innerText(), "1");
+  await page.getByLabel("To", { exact: true }).fill("2026-01-10");
+  await page.getByLabel("To", { exact: true }).press("Enter");
+  await page.waitForURL(/\?period=custom&from=2026-01-10&to=2026-01-10$/);
+  await page.getByRole("figure", { name: "2026-01-10 to 2026-01-10" }).waitFor();
+  await page.getByText(`Hours in ${timezoneId}`).waitFor();
+  await page.getByRole("row").nth(2).waitFor({ state: "detached" });
+  t.is(await requestCount(page).innerText(), "1");
 
-    await page.getByLabel("From", { exact: true }).fill("2026-01-09");
-    await page.getByLabel("Status").click();
-    await page.getByRole("option", { name: "Failed" }).click();
-    await page.waitForURL(/status=/);
-    t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-09", "what is typed stays");
-  },
-);
+  await page.getByLabel("From", { exact: true }).fill("2026-01-09");
+  await page.getByLabel("Status").click();
+  await page.getByRole("option", { name: "Failed" }).click();
+  await page.waitForURL(/status=/);
+  t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-09", "what is typed stays");
+});
 
-browserTest(
-  "a custom period is chosen by keyboard, begins with what is shown, and is left again",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const key = await createKey(gateway);
-    await addRequestsAt(gateway, ["2026-01-10T12:00:00Z"], key.id);
-    const viewport = { width: 360, height: 780 };
-    const path = `/keys/${key.id}?tab=usage&period=7d`;
-    const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport, timezoneId: "UTC" });
-    await page.getByLabel("Period").press("Enter");
-    await page.getByRole("option", { name: "Custom …" }).waitFor();
-    await page.keyboard.press("End");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/period=custom&from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d$/);
-    const { searchParams } = new URL(page.url());
-    const length = Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "");
-    t.is(length / 86_400_000, 6, "as many days as were shown");
-    await page.getByRole("figure", { name: /Requests by model, \d{4}-/ }).waitFor();
-    await assertAccessible(t, page);
+browserTest("a custom period is selected by keyboard, starts from the current one and ends", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  await addRequestsAt(gateway, ["2026-01-10T12:00:00Z"], key.id);
+  const viewport = { width: 360, height: 780 };
+  const path = `/keys/${key.id}?tab=usage&period=7d`;
+  const page = await openSignedIn(t, { browser: browser(), gateway, path, viewport, timezoneId: "UTC" });
+  await page.getByLabel("Period").press("Enter");
+  await page.getByRole("option", { name: "Custom …" }).waitFor();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/period=custom&from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d$/);
+  const { searchParams } = new URL(page.url());
+  const length = Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "");
+  t.is(length / 86_400_000, 6, "as many days as were shown");
+  await page.getByRole("figure", { name: /Requests by model, \d{4}-/ }).waitFor();
+  await assertAccessible(t, page);
 
-    await page.getByLabel("From", { exact: true }).focus();
-    await page.keyboard.type("01092026");
-    await page.getByLabel("To", { exact: true }).focus();
-    await page.keyboard.type("01112026");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/period=custom&from=2026-01-09&to=2026-01-11$/);
-    await page.getByRole("row").nth(1).waitFor();
-    t.is(await requestCount(page).innerText(), "1");
-    await assertAccessible(t, page);
+  await page.getByLabel("From", { exact: true }).focus();
+  await page.keyboard.type("01092026");
+  await page.getByLabel("To", { exact: true }).focus();
+  await page.keyboard.type("01112026");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/period=custom&from=2026-01-09&to=2026-01-11$/);
+  await page.getByRole("row").nth(1).waitFor();
+  t.is(await requestCount(page).innerText(), "1");
+  await assertAccessible(t, page);
 
-    await page.getByLabel("Period").press("Enter");
-    await page.getByRole("option", { name: "Last 24 hours" }).click();
-    await page.waitForURL(/\?tab=usage$/);
-    await page.getByLabel("From", { exact: true }).waitFor({ state: "detached" });
-  },
-);
+  await page.getByLabel("Period").press("Enter");
+  await page.getByRole("option", { name: "Last 24 hours" }).click();
+  await page.waitForURL(/\?tab=usage$/);
+  await page.getByLabel("From", { exact: true }).waitFor({ state: "detached" });
+});
 
-browserTest(
-  "days that cannot be asked for are said to be wrong, and nothing is shown for them",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const address = (from: string, to: string) => `/usage?period=custom&from=${from}&to=${to}`;
-    const page = await openSignedIn(t, {
-      browser: browser(),
-      gateway,
-      path: address("2026-01-12", "2026-01-10"),
-    });
-    for (const [from, to, message] of [
-      ["2026-01-12", "2026-01-10", "The last day is before the first."],
-      ["2020-01-01", "2023-01-01", "Choose at most 3 years at a time."],
-      ["2999-01-01", "2999-01-02", "This day is still to come."],
-      ["2026-02-30", "2026-03-01", "Choose the first day."],
-      ["2026-01-10", "tomorrow", "Choose the last day."],
-    ] as const) {
-      await page.goto(address(from, to));
-      await page.getByText(message).waitFor();
-      t.is(await page.getByRole("figure").count(), 0);
-      t.is(await page.getByRole("button", { name: "Export CSV" }).count(), 0);
-    }
-    await assertAccessible(t, page);
+browserTest("invalid days are reported, and no data is shown for them", async (t) => {
+  const gateway = await startTestGateway(t);
+  const address = (from: string, to: string) => `/usage?period=custom&from=${from}&to=${to}`;
+  const page = await openSignedIn(t, {
+    browser: browser(),
+    gateway,
+    path: address("2026-01-12", "2026-01-10"),
+  });
+  for (const [from, to, message] of [
+    ["2026-01-12", "2026-01-10", "End date is before the start date."],
+    ["2020-01-01", "2023-01-01", "Choose at most 3 years at a time."],
+    ["2999-01-01", "2999-01-02", "Start date is in the future."],
+    ["2026-02-30", "2026-03-01", "Choose a start date."],
+    ["2026-01-10", "tomorrow", "Choose an end date."],
+  ] as const) {
+    await page.goto(address(from, to));
+    await page.getByText(message).waitFor();
+    t.is(await page.getByRole("figure").count(), 0);
+    t.is(await page.getByRole("button", { name: "Export CSV" }).count(), 0);
+  }
+  await assertAccessible(t, page);
 
-    await page.getByLabel("From", { exact: true }).fill("2026-01-12");
-    await page.getByLabel("To", { exact: true }).fill("2026-01-10");
-    for (let time = 0; time < 2; time++) {
-      await page.getByRole("button", { name: "Show" }).click();
-      await page.getByText("The last day is before the first.").waitFor();
-      await page
-        .locator("input:focus")
-        .and(page.getByLabel("To", { exact: true }))
-        .waitFor();
-    }
-    t.regex(page.url(), /to=tomorrow$/, "the address keeps what is shown");
-    await page.getByLabel("From", { exact: true }).fill("2020-01-02");
-    await page.getByLabel("To", { exact: true }).fill("2023-01-01");
+  await page.getByLabel("From", { exact: true }).fill("2026-01-12");
+  await page.getByLabel("To", { exact: true }).fill("2026-01-10");
+  for (let time = 0; time < 2; time++) {
     await page.getByRole("button", { name: "Show" }).click();
-    await page.waitForURL(/from=2020-01-02&to=2023-01-01$/);
-    await page.getByRole("figure", { name: "2020-01-02 to 2023-01-01" }).waitFor();
-    await page.getByText("Months in UTC").waitFor();
-  },
-);
+    await page.getByText("End date is before the start date.").waitFor();
+    await page
+      .locator("input:focus")
+      .and(page.getByLabel("To", { exact: true }))
+      .waitFor();
+  }
+  t.regex(page.url(), /to=tomorrow$/, "the address keeps what is shown");
+  await page.getByLabel("From", { exact: true }).fill("2020-01-02");
+  await page.getByLabel("To", { exact: true }).fill("2023-01-01");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL(/from=2020-01-02&to=2023-01-01$/);
+  await page.getByRole("figure", { name: "2020-01-02 to 2023-01-01" }).waitFor();
+  await page.getByText("Months in UTC").waitFor();
+});

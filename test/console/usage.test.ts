@@ -10,7 +10,7 @@ import { administrator, createKey, startTestGateway, type TestGateway } from "..
 
 const browser = shareBrowser(test);
 
-/** As the coding tool names itself. */
+/** The User-Agent of the coding tool. */
 const codex = "codex_cli_rs/0.50.0";
 
 async function useKey(gateway: TestGateway, value: string, prompts: string[]) {
@@ -25,77 +25,74 @@ async function priceDemo(gateway: TestGateway) {
   await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 1_000, output: 2_000 } });
 }
 
-browserTest(
-  "the usage page draws, sums and lists what was used, and its export has the same sums",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    await priceDemo(gateway);
-    const key = await createKey(gateway);
-    await gateway.admin.keys.rename.mutate({ id: key.id, name: "=HYPERLINK(1)" });
-    await useKey(gateway, key.value, ["one", "two words", "/fail 500"]);
+browserTest("the usage page draws, sums and lists usage, and its export has the same sums", async (t) => {
+  const gateway = await startTestGateway(t);
+  await priceDemo(gateway);
+  const key = await createKey(gateway);
+  await gateway.admin.keys.rename.mutate({ id: key.id, name: "=HYPERLINK(1)" });
+  await useKey(gateway, key.value, ["one", "two words", "/fail 500"]);
 
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-    await page.getByRole("figure", { name: "Requests by model, last 24 hours" }).waitFor();
-    await page.getByText("1 failed").waitFor();
-    t.is(await page.getByRole("table").getByRole("row").count(), 4);
-    await assertAccessible(t, page);
-    const cost = Number((await page.locator("dt", { hasText: "Cost" }).locator("+ dd").innerText()).slice(1));
-    t.true(cost > 0);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await page.getByRole("figure", { name: "Requests by model, last 24 hours" }).waitFor();
+  await page.getByText("1 failed").waitFor();
+  t.is(await page.getByRole("table").getByRole("row").count(), 4);
+  await assertAccessible(t, page);
+  const cost = Number((await page.locator("dt", { hasText: "Cost" }).locator("+ dd").innerText()).slice(1));
+  t.true(cost > 0);
 
-    const downloading = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export CSV" }).click();
-    const csv = await readFile(await (await downloading).path(), "utf8");
-    const [titles = "", ...lines] = csv.trim().split("\r\n");
-    const column = titles.split(",").indexOf("cost_usd");
-    t.is(lines.length, 3);
-    t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
-    t.is(lines.filter((line) => line.includes(`,"'=HYPERLINK(1)",`)).length, 3, "no formula");
-    t.deepEqual(titles.split(",").slice(-5), [
-      "attempts",
-      "client_tool",
-      "owner_name",
-      "limited_by",
-      "error_reason",
-    ]);
-    const ending = `,1,"codex","${administrator.name}",,`;
-    t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
-      "",
-      "",
-      '"http_500"',
-    ]);
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  const csv = await readFile(await (await downloading).path(), "utf8");
+  const [titles = "", ...lines] = csv.trim().split("\r\n");
+  const column = titles.split(",").indexOf("cost_usd");
+  t.is(lines.length, 3);
+  t.is(lines.reduce((sum, line) => sum + Number(line.split(",")[column]), 0).toFixed(6), cost.toFixed(6));
+  t.is(lines.filter((line) => line.includes(`,"'=HYPERLINK(1)",`)).length, 3, "no formula");
+  t.deepEqual(titles.split(",").slice(-5), [
+    "attempts",
+    "client_tool",
+    "owner_name",
+    "limited_by",
+    "error_reason",
+  ]);
+  const ending = `,1,"codex","${administrator.name}",,`;
+  t.deepEqual(lines.map((line) => line.slice(line.indexOf(ending) + ending.length)).toSorted(), [
+    "",
+    "",
+    '"http_500"',
+  ]);
 
-    await page
-      .getByRole("button", { name: /details of the request/ })
-      .last()
-      .click();
-    await page
-      .getByRole("dialog", { name: "Request" })
-      .getByText("What was asked and answered is stored nowhere.")
-      .waitFor();
-    await assertAccessible(t, page);
-    await page.keyboard.press("Escape");
+  await page
+    .getByRole("button", { name: /details of the request/ })
+    .last()
+    .click();
+  await page
+    .getByRole("dialog", { name: "Request" })
+    .getByText("Prompt and response content is not stored.")
+    .waitFor();
+  await assertAccessible(t, page);
+  await page.keyboard.press("Escape");
 
-    await page.getByLabel("Status").click();
-    await page.getByRole("option", { name: "Failed", exact: true }).click();
-    await page.getByRole("row").nth(2).waitFor({ state: "detached" });
-    t.regex(page.url(), /status=FAILED/);
-    await page.getByLabel("What is drawn").click();
-    await page.getByRole("option", { name: "Cost" }).click();
-    await page.getByLabel("By what").click();
-    await page.getByRole("option", { name: "by status" }).click();
-    await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
-    await page.reload();
-    await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
-    for (const period of ["Last 7 days", "Last 30 days", "Last 12 months"]) {
-      await page.getByLabel("Period").click();
-      await page.getByRole("option", { name: period }).click();
-      await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
-      t.is(await page.getByRole("table").getByRole("row").count(), 2, period);
-    }
-  },
-);
+  await page.getByLabel("Status").click();
+  await page.getByRole("option", { name: "Failed", exact: true }).click();
+  await page.getByRole("row").nth(2).waitFor({ state: "detached" });
+  t.regex(page.url(), /status=FAILED/);
+  await page.getByLabel("Metric").click();
+  await page.getByRole("option", { name: "Cost" }).click();
+  await page.getByLabel("Group by").click();
+  await page.getByRole("option", { name: "by status" }).click();
+  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
+  await page.reload();
+  await page.getByRole("figure", { name: "Cost by status, last 24 hours" }).waitFor();
+  for (const period of ["Last 7 days", "Last 30 days", "Last 12 months"]) {
+    await page.getByLabel("Period").click();
+    await page.getByRole("option", { name: period }).click();
+    await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
+    t.is(await page.getByRole("table").getByRole("row").count(), 2, period);
+  }
+});
 
-browserTest("a key's tab shows that key alone, and what is used while it is looked at appears", async (t) => {
+browserTest("a key's tab shows only that key and refreshes while it is open", async (t) => {
   const gateway = await startTestGateway(t);
   const [first, second] = [await createKey(gateway), await createKey(gateway)];
   await useKey(gateway, first.value, ["of the first"]);
@@ -108,7 +105,7 @@ browserTest("a key's tab shows that key alone, and what is used while it is look
   await assertAccessible(t, page);
 });
 
-browserTest("a member sees what the member's own keys used, and nothing else", async (t) => {
+browserTest("a member sees only the usage of their own keys", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   await useKey(gateway, key.value, ["hello"]);
@@ -118,7 +115,7 @@ browserTest("a member sees what the member's own keys used, and nothing else", a
   t.is(await page.getByText("hello").count(), 0);
 });
 
-browserTest("a cancelled stream is shown as one, with counts that are said to be estimates", async (t) => {
+browserTest("a cancelled stream is marked as cancelled, with estimated counts", async (t) => {
   const gateway = await startTestGateway(t);
   const { slug } = await addModel(t, gateway, (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -143,80 +140,73 @@ browserTest("a cancelled stream is shown as one, with counts that are said to be
   t.true((await page.getByText("≈").count()) > 0);
 });
 
-browserTest(
-  "a request that the gateway refused says why, that nobody was called, and costs nothing",
-  async (t) => {
-    const gateway = await startTestGateway(t);
-    const key = await createKey(gateway);
-    t.is((await postChat(gateway, key.value, chatBody("nobody/nothing"))).status, 404);
-    await gateway.services.recorder.flush();
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-    await page.getByRole("cell", { name: "Failed model_not_found" }).waitFor();
-    t.is(await page.getByText("of unknown cost").count(), 0);
-    await page.getByRole("button", { name: /details of the request/ }).click();
+browserTest("a refused request shows the reason, no provider and no cost", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  t.is((await postChat(gateway, key.value, chatBody("nobody/nothing"))).status, 404);
+  await gateway.services.recorder.flush();
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await page.getByRole("cell", { name: "Failed model_not_found" }).waitFor();
+  t.is(await page.getByText("of unknown cost").count(), 0);
+  await page.getByRole("button", { name: /details of the request/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Request" });
+  const fact = (label: string) => dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
+  for (const label of ["Served by", "Client tool", "cached", "Token counts", "Time to first token"])
+    t.is(await dialog.locator("dt").filter({ hasText: label }).count(), 0, label);
+  t.is(await fact("Rejected by"), "Gateway (rejected before routing)");
+  t.is(await fact("Attempts"), "0");
+  t.is(await fact("Cost"), "$0.00");
+  await assertAccessible(t, page);
+});
+
+browserTest("the table, the details and the export name the owner of a spent limit", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { PERSON_REQUESTS_PER_MINUTE_MAX: "2" } });
+  const use = async (statuses: number[], limits: object) => {
+    const criteria = { name: "Limited", models: ["demo/echo"], limits };
+    const { value } = await gateway.admin.keys.create.mutate(criteria);
+    for (const status of statuses)
+      t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, status);
+  };
+  await use([200, 429], { requestsPerMinute: 1 });
+  await use([200, 429], {});
+  await use([402], { budgetsUsd: { day: 0 } });
+  await gateway.services.recorder.flush();
+
+  const viewport = { width: 360, height: 780 };
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
+  for (const [code, refusedBy] of [
+    ["rate_limit_exceeded", "request rate limit of this API key"],
+    ["rate_limit_exceeded", "request rate limit of its owner"],
+    ["insufficient_quota", "budget per day of this API key"],
+  ] as const) {
+    const name = `Failed ${code} ${refusedBy}`;
+    const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name, exact: true }) });
+    await row.getByRole("button", { name: /details of the request/ }).click();
     const dialog = page.getByRole("dialog", { name: "Request" });
-    const fact = (label: string) =>
-      dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
-    for (const label of ["Answered by", "Client tool", "cached", "Token counts", "First token after"])
-      t.is(await dialog.locator("dt").filter({ hasText: label }).count(), 0, label);
-    t.is(await fact("Refused by"), "the gateway, before any provider was asked");
-    t.is(await fact("Attempts"), "0");
-    t.is(await fact("Cost"), "$0.00");
-    await assertAccessible(t, page);
-  },
-);
+    t.is(
+      await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(),
+      `the ${refusedBy}`,
+    );
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  }
+  const table = page.getByRole("region", { name: "Requests" });
+  t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
+  await assertAccessible(t, page);
 
-browserTest(
-  "whose limit or budget refused a request stands in the table, in its details and in the export",
-  async (t) => {
-    const gateway = await startTestGateway(t, { environment: { PERSON_REQUESTS_PER_MINUTE_MAX: "2" } });
-    const use = async (statuses: number[], limits: object) => {
-      const criteria = { name: "Limited", models: ["demo/echo"], limits };
-      const { value } = await gateway.admin.keys.create.mutate(criteria);
-      for (const status of statuses)
-        t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, status);
-    };
-    await use([200, 429], { requestsPerMinute: 1 });
-    await use([200, 429], {});
-    await use([402], { budgetsUsd: { day: 0 } });
-    await gateway.services.recorder.flush();
-
-    const viewport = { width: 360, height: 780 };
-    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
-    for (const [code, refusedBy] of [
-      ["rate_limit_exceeded", "limit of requests per minute of this API key"],
-      ["rate_limit_exceeded", "limit of requests per minute of its owner"],
-      ["insufficient_quota", "budget per day of this API key"],
-    ] as const) {
-      const name = `Failed ${code} ${refusedBy}`;
-      const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name, exact: true }) });
-      await row.getByRole("button", { name: /details of the request/ }).click();
-      const dialog = page.getByRole("dialog", { name: "Request" });
-      t.is(
-        await dialog.locator("dt", { hasText: "Refused by" }).locator("+ dd").innerText(),
-        `the ${refusedBy}`,
-      );
-      await page.keyboard.press("Escape");
-      await dialog.waitFor({ state: "detached" });
-    }
-    const table = page.getByRole("region", { name: "Requests" });
-    t.true(await table.evaluate((element) => element.scrollWidth <= element.clientWidth));
-    await assertAccessible(t, page);
-
-    const downloading = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export CSV" }).click();
-    const csv = await readFile(await (await downloading).path(), "utf8");
-    const [titles = [], ...lines] = csv
-      .trim()
-      .split("\r\n")
-      .map((line) => line.replaceAll('"', "").split(","));
-    const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-2).join()}`);
-    t.deepEqual(titles.slice(-2), ["limited_by", "error_reason"]);
-    t.deepEqual(refusals.toSorted(), [
-      ",,",
-      ",,",
-      "insufficient_quota,KEY,budget_per_day",
-      ...["KEY", "PERSON"].map((whose) => `rate_limit_exceeded,${whose},requests_per_minute`),
-    ]);
-  },
-);
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export CSV" }).click();
+  const csv = await readFile(await (await downloading).path(), "utf8");
+  const [titles = [], ...lines] = csv
+    .trim()
+    .split("\r\n")
+    .map((line) => line.replaceAll('"', "").split(","));
+  const refusals = lines.map((line) => `${line[titles.indexOf("error_code")]},${line.slice(-2).join()}`);
+  t.deepEqual(titles.slice(-2), ["limited_by", "error_reason"]);
+  t.deepEqual(refusals.toSorted(), [
+    ",,",
+    ",,",
+    "insufficient_quota,KEY,budget_per_day",
+    ...["KEY", "PERSON"].map((whose) => `rate_limit_exceeded,${whose},requests_per_minute`),
+  ]);
+});

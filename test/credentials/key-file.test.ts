@@ -11,7 +11,7 @@ async function modeOf(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8);
 }
 
-test("a key file is made when it is first needed, for its owner alone, and read afterwards", async (t) => {
+test("a key file is created on first use, readable by its owner only, and reused", async (t) => {
   const folder = path.join(await createTestFolder(t), "data");
   const file = path.join(folder, "master.key");
 
@@ -25,7 +25,7 @@ test("a key file is made when it is first needed, for its owner alone, and read 
   t.deepEqual(await readdir(folder), ["master.key"], "no draft is left behind");
 });
 
-test("processes that start together end up with one key", async (t) => {
+test("processes that start together share one key", async (t) => {
   const folder = await createTestFolder(t);
   const script = `
     import { readOrCreateKeyFile } from ${JSON.stringify(new URL("../../gateway/credentials/key-file.ts", import.meta.url).href)};
@@ -42,7 +42,7 @@ test("processes that start together end up with one key", async (t) => {
   t.is((await readdir(folder)).length, 20);
 });
 
-test("a broken key file is refused in words that say which, and is left alone", async (t) => {
+test("a broken key file is reported by name and left unchanged", async (t) => {
   const folder = await createTestFolder(t);
   const file = path.join(folder, "master.key");
   for (const broken of [
@@ -60,10 +60,10 @@ test("a broken key file is refused in words that say which, and is left alone", 
   }
 });
 
-test("a key file that cannot be read is not replaced", async (t) => {
+test("an unreadable key file is not replaced", async (t) => {
   const folder = await createTestFolder(t);
   const file = path.join(folder, "master.key");
-  // A folder in its place: permissions would not stop root, as whom tests may run.
+  // A file in place of a folder also stops root, which ignores permissions.
   readOrCreateKeyFile(path.join(file, "inner.key"), { randomBytes });
   await chmod(file, 0o700);
   t.throws(() => readOrCreateKeyFile(file, { randomBytes }), { code: "EISDIR" });

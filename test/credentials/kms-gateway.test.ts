@@ -18,7 +18,7 @@ const kmsEnvironment = {
   KMS_RETRY_INTERVAL_MS_MAX: "50",
 };
 
-/** A KMS and an upstream. The tests of this file run in turn: the SDK reads the process's environment. */
+/** Starts a KMS and an upstream. Tests run serially, since the SDK reads the process's environment. */
 async function setUp(t: ExecutionContext) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));
@@ -38,62 +38,56 @@ function dataKeysOf({ services }: TestGateway) {
 const operationsOf = ({ calls }: FakeKms) => calls.map(({ operation }) => operation);
 
 for (const kind of databaseKinds) {
-  test.serial(
-    `${kind}: a provider's key is sealed under KMS's data key, and opens in another process`,
-    async (t) => {
-      const { kms, upstream } = await setUp(t);
-      const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, kind) };
-      const one = await startTestGateway(t, { environment });
-      const { value, model } = await connectUpstream(one, upstream);
-      t.deepEqual(operationsOf(kms), ["GenerateDataKey"]);
+  test.serial(`${kind}: a provider key sealed under KMS opens in another process`, async (t) => {
+    const { kms, upstream } = await setUp(t);
+    const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, kind) };
+    const one = await startTestGateway(t, { environment });
+    const { value, model } = await connectUpstream(one, upstream);
+    t.deepEqual(operationsOf(kms), ["GenerateDataKey"]);
 
-      const other = await startTestGateway(t, { environment });
-      t.deepEqual(operationsOf(kms), ["GenerateDataKey", "Decrypt"]);
-      t.is((await postChat(other, value, chatBody(model))).status, 200);
-      t.is(upstream.requests.at(-1)?.headers.authorization, `Bearer ${upstreamSecret}`);
-      for (const { input } of kms.calls)
-        t.deepEqual(input.EncryptionContext, { app: "gateway", stack: "test" });
+    const other = await startTestGateway(t, { environment });
+    t.deepEqual(operationsOf(kms), ["GenerateDataKey", "Decrypt"]);
+    t.is((await postChat(other, value, chatBody(model))).status, 200);
+    t.is(upstream.requests.at(-1)?.headers.authorization, `Bearer ${upstreamSecret}`);
+    for (const { input } of kms.calls)
+      t.deepEqual(input.EncryptionContext, { app: "gateway", stack: "test" });
 
-      const [dataKey, ...more] = await dataKeysOf(one);
-      t.deepEqual(more, []);
-      const [credential] = await one.services.database.read(({ providers }) => providers.listCredentials());
-      t.is(credential?.sealed.split(".")[1], dataKey?.id, "the envelope names the data key");
-      t.deepEqual(findLeaks(await dumpDatabase(environment.DATABASE_URL), { secret: upstreamSecret }), []);
-    },
-  );
+    const [dataKey, ...more] = await dataKeysOf(one);
+    t.deepEqual(more, []);
+    const [credential] = await one.services.database.read(({ providers }) => providers.listCredentials());
+    t.is(credential?.sealed.split(".")[1], dataKey?.id, "the envelope names the data key");
+    t.deepEqual(findLeaks(await dumpDatabase(environment.DATABASE_URL), { secret: upstreamSecret }), []);
+  });
 
-  test.serial(
-    `${kind}: of processes that start at once, the first to write has made the data key`,
-    async (t) => {
-      const { kms } = await setUp(t);
-      const environment = {
-        PORT: "0",
-        DATA_DIR: await createTestFolder(t),
-        DATABASE_URL: await createTestDatabase(t, kind),
-        ...kmsEnvironment,
-        ...awsEnvironment(kms),
-      };
-      t.is(await startGatewayProcess(t, environment, "migrate").exited, 0);
-      // Nobody is answered before all have asked, so that each comes with a data key of its own.
-      kms.holdUntil = { operation: "GenerateDataKey", count: 3 };
-      const processes = [1, 2, 3].map(() => startGatewayProcess(t, environment));
-      const urls = await Promise.all(processes.map((each) => each.listening()));
+  test.serial(`${kind}: of processes that start at once, the first writes the data key`, async (t) => {
+    const { kms } = await setUp(t);
+    const environment = {
+      PORT: "0",
+      DATA_DIR: await createTestFolder(t),
+      DATABASE_URL: await createTestDatabase(t, kind),
+      ...kmsEnvironment,
+      ...awsEnvironment(kms),
+    };
+    t.is(await startGatewayProcess(t, environment, "migrate").exited, 0);
+    // KMS answers only after all have asked, so that each has its own data key.
+    kms.holdUntil = { operation: "GenerateDataKey", count: 3 };
+    const processes = [1, 2, 3].map(() => startGatewayProcess(t, environment));
+    const urls = await Promise.all(processes.map((each) => each.listening()));
 
-      for (const url of urls) t.is((await readiness({ url })).status, 200);
-      t.deepEqual(operationsOf(kms).toSorted(), [
-        "Decrypt",
-        "Decrypt",
-        "GenerateDataKey",
-        "GenerateDataKey",
-        "GenerateDataKey",
-      ]);
-      const rows = (await dumpDatabase(environment.DATABASE_URL)).split("\n");
-      t.is(rows.filter((row) => row.includes(`"kms_key_id":"${keyArn}"`)).length, 1);
-    },
-  );
+    for (const url of urls) t.is((await readiness({ url })).status, 200);
+    t.deepEqual(operationsOf(kms).toSorted(), [
+      "Decrypt",
+      "Decrypt",
+      "GenerateDataKey",
+      "GenerateDataKey",
+      "GenerateDataKey",
+    ]);
+    const rows = (await dumpDatabase(environment.DATABASE_URL)).split("\n");
+    t.is(rows.filter((row) => row.includes(`"kms_key_id":"${keyArn}"`)).length, 1);
+  });
 }
 
-test.serial("started without KMS it is up, not ready, says why, and recovers by itself", async (t) => {
+test.serial("a start without KMS is live, not ready, reports why, and recovers", async (t) => {
   const { kms, upstream } = await setUp(t);
   const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, "sqlite") };
   const before = await startTestGateway(t, { environment });
@@ -117,7 +111,7 @@ test.serial("started without KMS it is up, not ready, says why, and recovers by 
   });
   await t.throwsAsync(adding, { message: /encryption key is not loaded.*\/readyz/ });
 
-  // It answers again, but not as one would like.
+  // KMS answers again, but with an error.
   kms.behave = () => "AccessDeniedException";
   await kms.start();
   await eventually(async () => JSON.stringify(await readiness(gateway)).includes("AccessDeniedException"));
@@ -131,7 +125,7 @@ test.serial("started without KMS it is up, not ready, says why, and recovers by 
   t.true(gateway.log.some((line) => line.includes("loaded the data keys")));
 });
 
-test.serial("a first start without KMS makes the data key once KMS is there", async (t) => {
+test.serial("a first start without KMS creates the data key once KMS is available", async (t) => {
   const { kms, upstream } = await setUp(t);
   await kms.stop();
   const gateway = await startTestGateway(t, { environment: kmsEnvironment });
@@ -144,7 +138,7 @@ test.serial("a first start without KMS makes the data key once KMS is there", as
   t.is((await dataKeysOf(gateway)).length, 1);
 });
 
-test.serial("a KMS that hangs does not keep the process from starting", async (t) => {
+test.serial("a hanging KMS does not block the start", async (t) => {
   const { kms } = await setUp(t);
   kms.behave = () => "hang";
   const gateway = await startTestGateway(t, { environment: { ...kmsEnvironment, KMS_TIMEOUT_MS: "200" } });
@@ -154,7 +148,7 @@ test.serial("a KMS that hangs does not keep the process from starting", async (t
   });
 });
 
-test.serial("started with another encryption context it is not ready, and says so", async (t) => {
+test.serial("a start with another encryption context is not ready and reports why", async (t) => {
   await setUp(t);
   const environment = { ...kmsEnvironment, DATABASE_URL: await createTestDatabase(t, "sqlite") };
   await (await startTestGateway(t, { environment })).close();
@@ -165,7 +159,7 @@ test.serial("started with another encryption context it is not ready, and says s
   t.regex(JSON.stringify(body), /InvalidCiphertextException.*KMS_ENCRYPTION_CONTEXT/);
 });
 
-test.serial("while it runs it does not need KMS: ten minutes without it, no failed request", async (t) => {
+test.serial("a running process serves ten minutes without KMS and fails no request", async (t) => {
   const { kms, upstream } = await setUp(t);
   let now = Date.now();
   const gateway = await startTestGateway(t, { environment: kmsEnvironment, runtime: { now: () => now } });
@@ -175,7 +169,7 @@ test.serial("while it runs it does not need KMS: ten minutes without it, no fail
 
   const statuses: number[] = [];
   for (let minute = 0; minute < 10; minute++) {
-    // A provider is added each minute: keys are sealed, and all of them opened again.
+    // Adding a provider each minute seals its key and opens all others.
     const { value, model } = await connectUpstream(gateway, upstream, { name: `more-${minute}` });
     for (const [key, slug] of [
       [value, model],

@@ -4,7 +4,7 @@ import { awsEnvironment, type Fault, keyArn, otherKeyArn, startFakeKms } from ".
 
 const encryptionContext = { app: "gateway", stack: "prod" };
 
-/** A KMS of its own for each test, found through the SDK's own variables; the tests of this file run in turn. */
+/** Starts a KMS per test, configured by the SDK's own variables; tests run serially. */
 async function setUp(
   t: Parameters<typeof startFakeKms>[0],
   more: Partial<ConstructorParameters<typeof Kms>[0]> = {},
@@ -14,40 +14,37 @@ async function setUp(
   return { fake, kms: new Kms({ keyId: keyArn, encryptionContext, timeoutMs: 5_000, ...more }) };
 }
 
-test.serial(
-  "a data key is made, and comes out again; key, context and signature are sent each time",
-  async (t) => {
-    const { fake, kms } = await setUp(t);
+test.serial("a data key is created and decrypted; key, context and signature are sent", async (t) => {
+  const { fake, kms } = await setUp(t);
 
-    const made = await kms.generateDataKey();
-    t.is(made.key.length, 32);
-    t.is(made.kmsKeyId, keyArn);
-    t.deepEqual(await kms.unwrap(made), made.key);
+  const made = await kms.generateDataKey();
+  t.is(made.key.length, 32);
+  t.is(made.kmsKeyId, keyArn);
+  t.deepEqual(await kms.unwrap(made), made.key);
 
-    t.deepEqual(
-      fake.calls.map(({ operation, input }) => [operation, input.KeyId, input.EncryptionContext]),
-      [
-        ["GenerateDataKey", keyArn, encryptionContext],
-        ["Decrypt", keyArn, encryptionContext],
-      ],
+  t.deepEqual(
+    fake.calls.map(({ operation, input }) => [operation, input.KeyId, input.EncryptionContext]),
+    [
+      ["GenerateDataKey", keyArn, encryptionContext],
+      ["Decrypt", keyArn, encryptionContext],
+    ],
+  );
+  for (const { authorization } of fake.calls) {
+    t.regex(
+      authorization,
+      /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/eu-central-1\/kms\/aws4_request/,
     );
-    for (const { authorization } of fake.calls) {
-      t.regex(
-        authorization,
-        /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/eu-central-1\/kms\/aws4_request/,
-      );
-    }
-  },
-);
+  }
+});
 
-test.serial("a key known by its id alone is found in the process's own region", async (t) => {
+test.serial("a key given by its id alone belongs to the process's own region", async (t) => {
   const { kms } = await setUp(t, { keyId: keyArn.slice(keyArn.indexOf("/") + 1) });
   const made = await kms.generateDataKey();
   t.is(made.kmsKeyId, keyArn, "what is kept says which key it was, whatever it is called later");
   t.deepEqual(await kms.unwrap(made), made.key);
 });
 
-test.serial("another context, or another KMS key, does not unwrap", async (t) => {
+test.serial("another context or another KMS key fails to decrypt", async (t) => {
   const { kms } = await setUp(t);
   const made = await kms.generateDataKey();
   const contexts: Record<string, string>[] = [
@@ -73,7 +70,7 @@ for (const fault of [
   "DependencyTimeoutException",
   "reset",
 ] as Fault[]) {
-  test.serial(`${fault} is tried again, up to three times in all`, async (t) => {
+  test.serial(`${fault} is retried, up to three times in total`, async (t) => {
     const { fake, kms } = await setUp(t);
     fake.behave = (_call, count) => (count < 3 ? fault : undefined);
     t.is((await kms.generateDataKey()).key.length, 32);
@@ -91,7 +88,7 @@ for (const fault of [
   "KMSInvalidStateException",
   "NotFoundException",
 ] as const) {
-  test.serial(`${fault} is said at once, without the ARN that KMS repeats`, async (t) => {
+  test.serial(`${fault} is reported at once, without the ARN that KMS repeats`, async (t) => {
     const { fake, kms } = await setUp(t);
     fake.behave = () => fault;
     const error = await t.throwsAsync(kms.generateDataKey(), { instanceOf: KmsError });
@@ -101,7 +98,7 @@ for (const fault of [
   });
 }
 
-test.serial("a KMS that never answers is given up in time", async (t) => {
+test.serial("a KMS that never answers times out", async (t) => {
   const { fake, kms } = await setUp(t, { timeoutMs: 300 });
   fake.behave = () => "hang";
   const started = performance.now();
@@ -113,7 +110,7 @@ test.serial("a KMS that never answers is given up in time", async (t) => {
   t.is(fake.calls.length, 2, "half of the time is for the first attempt");
 });
 
-test.serial("a KMS that is not there is said to be so", async (t) => {
+test.serial("an unreachable KMS is reported", async (t) => {
   const { fake, kms } = await setUp(t);
   await fake.stop();
   await t.throwsAsync(kms.generateDataKey(), {
@@ -122,11 +119,11 @@ test.serial("a KMS that is not there is said to be so", async (t) => {
   });
 });
 
-test.serial("without credentials KMS is not asked", async (t) => {
+test.serial("missing credentials send no request to KMS", async (t) => {
   const { fake, kms } = await setUp(t, { timeoutMs: 2_000 });
   delete process.env["AWS_ACCESS_KEY_ID"];
   delete process.env["AWS_SECRET_ACCESS_KEY"];
-  // Otherwise the SDK would look for a machine of Amazon's around it.
+  // Otherwise the SDK queries the EC2 metadata service.
   process.env["AWS_EC2_METADATA_DISABLED"] = "true";
   const error = await t.throwsAsync(kms.generateDataKey(), { instanceOf: KmsError });
   t.regex(error?.message ?? "", /no AWS credentials|did not respond/);

@@ -18,7 +18,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const runtime = { randomBytes, now: Date.now, log: console };
 
-/** Credentials that a key file seals, in a database whose gateway has not yet heard of KMS. */
+/** Creates credentials sealed by a key file, in a database whose gateway has no KMS yet. */
 async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
   const kms = await startFakeKms(t);
   Object.assign(process.env, awsEnvironment(kms));
@@ -40,7 +40,7 @@ async function setUp(t: ExecutionContext, kind: DatabaseKind, count: number) {
 
   const list = () => database.read(({ providers }) => providers.listCredentials());
   const listDataKeys = () => database.read(({ dataKeys }) => dataKeys.list());
-  /** How many credentials open, with the keys given and all data keys, as what they were. */
+  /** Returns how many credentials open correctly with the given keys and all data keys. */
   const countIntact = async (...keys: Buffer[]) => {
     const box = new SecretBox(null, runtime);
     for (const key of keys) box.openWith(key);
@@ -68,56 +68,50 @@ function opens(...parameters: Parameters<typeof openCredential>): string | null 
 }
 
 for (const kind of databaseKinds) {
-  test.serial(
-    `${kind}: from a key file to KMS, killed ten times on the way: every secret opens all along`,
-    async (t) => {
-      t.timeout(180_000);
-      const count = 500;
-      const { fileKey, environment, list, listDataKeys, countIntact, rewrap } = await setUp(t, kind, count);
-      const fileKeyId = new SecretBox(fileKey, runtime).sealingKeyId;
-      const countMoved = async () =>
-        (await list()).filter(({ sealed }) => sealingKeyIdOf(sealed) !== fileKeyId).length;
+  test.serial(`${kind}: moving from a key file to KMS survives ten kills, and secrets open`, async (t) => {
+    t.timeout(180_000);
+    const count = 500;
+    const { fileKey, environment, list, listDataKeys, countIntact, rewrap } = await setUp(t, kind, count);
+    const fileKeyId = new SecretBox(fileKey, runtime).sealingKeyId;
+    const countMoved = async () =>
+      (await list()).filter(({ sealed }) => sealingKeyIdOf(sealed) !== fileKeyId).length;
 
-      for (let kill = 0; kill < 10; kill++) {
-        const before = await countMoved();
-        const running = rewrap();
-        await eventually(async () => (await countMoved()) > before);
-        running.child.kill("SIGKILL");
-        t.is(await running.exited, null, "it was at work when it was killed");
-        t.is(await countIntact(fileKey), count);
-      }
-      const moved = await countMoved();
-      t.true(moved < count, "something is left for the end");
+    for (let kill = 0; kill < 10; kill++) {
+      const before = await countMoved();
+      const running = rewrap();
+      await eventually(async () => (await countMoved()) > before);
+      running.child.kill("SIGKILL");
+      t.is(await running.exited, null, "it was at work when it was killed");
+      t.is(await countIntact(fileKey), count);
+    }
+    const moved = await countMoved();
+    t.true(moved < count, "something is left for the end");
 
-      const last = rewrap();
-      t.is(await last.exited, 0, last.stderr());
-      const [dataKey, ...others] = await listDataKeys();
-      t.is(last.stdout(), `Secrets moved to the key ${dataKey?.id}: ${count - moved}.\n`);
-      t.deepEqual(others, [], "each went on where the one before was stopped");
+    const last = rewrap();
+    t.is(await last.exited, 0, last.stderr());
+    const [dataKey, ...others] = await listDataKeys();
+    t.is(last.stdout(), `Secrets moved to the key ${dataKey?.id}: ${count - moved}.\n`);
+    t.deepEqual(others, [], "each went on where the one before was stopped");
 
-      await rm(path.join(environment["DATA_DIR"] ?? "", "master.key"));
-      t.is(await countIntact(), count, "without the key file");
-    },
-  );
+    await rm(path.join(environment["DATA_DIR"] ?? "", "master.key"));
+    t.is(await countIntact(), count, "without the key file");
+  });
 }
 
-test.serial(
-  "once more moves everything to a new data key, of another KMS key if that is what is configured",
-  async (t) => {
-    const { list, listDataKeys, countIntact, rewrap } = await setUp(t, "sqlite", 20);
-    t.is(await rewrap().exited, 0);
+test.serial("a second run moves everything to a new data key of the configured KMS key", async (t) => {
+  const { list, listDataKeys, countIntact, rewrap } = await setUp(t, "sqlite", 20);
+  t.is(await rewrap().exited, 0);
 
-    const again = rewrap({ KMS_KEY_ID: otherKeyArn });
-    t.is(await again.exited, 0, again.stderr());
+  const again = rewrap({ KMS_KEY_ID: otherKeyArn });
+  t.is(await again.exited, 0, again.stderr());
 
-    const [newest, first, ...more] = await listDataKeys();
-    t.deepEqual([newest?.kmsKeyId, first?.kmsKeyId, more], [otherKeyArn, keyArn, []]);
-    t.deepEqual(new Set((await list()).map(({ sealed }) => sealingKeyIdOf(sealed))), new Set([newest?.id]));
-    t.is(await countIntact(), 20);
-  },
-);
+  const [newest, first, ...more] = await listDataKeys();
+  t.deepEqual([newest?.kmsKeyId, first?.kmsKeyId, more], [otherKeyArn, keyArn, []]);
+  t.deepEqual(new Set((await list()).map(({ sealed }) => sealingKeyIdOf(sealed))), new Set([newest?.id]));
+  t.is(await countIntact(), 20);
+});
 
-test.serial("what no key opens stays as it is, is named, and makes the exit code 1", async (t) => {
+test.serial("an undecryptable secret stays unchanged, is named, and sets exit code 1", async (t) => {
   const { environment, list, rewrap } = await setUp(t, "sqlite", 3);
   await rm(path.join(environment["DATA_DIR"] ?? "", "master.key"));
   const before = await list();
@@ -129,31 +123,28 @@ test.serial("what no key opens stays as it is, is named, and makes the exit code
   t.deepEqual(await list(), before);
 });
 
-test.serial(
-  "a master key that is now the previous one is moved away from, with and without KMS",
-  async (t) => {
-    const { environment, fileKey, list, rewrap } = await setUp(t, "sqlite", 10);
-    await rm(path.join(environment["DATA_DIR"] ?? "", "master.key"));
-    const newKey = randomBytes(32);
-    const keys = {
-      KMS_KEY_ID: "",
-      MASTER_KEY: newKey.toString("base64"),
-      MASTER_KEY_PREVIOUS: fileKey.toString("base64"),
-    };
+test.serial("secrets move away from a previous master key, with and without KMS", async (t) => {
+  const { environment, fileKey, list, rewrap } = await setUp(t, "sqlite", 10);
+  await rm(path.join(environment["DATA_DIR"] ?? "", "master.key"));
+  const newKey = randomBytes(32);
+  const keys = {
+    KMS_KEY_ID: "",
+    MASTER_KEY: newKey.toString("base64"),
+    MASTER_KEY_PREVIOUS: fileKey.toString("base64"),
+  };
 
-    const toNewKey = rewrap(keys);
-    t.is(await toNewKey.exited, 0, toNewKey.stderr());
-    t.regex(toNewKey.stdout(), /: 10\./);
-    const box = new SecretBox(newKey, runtime);
-    t.is((await list()).filter((row) => opens(box, row) !== null).length, 10);
-    t.regex((await finished(rewrap(keys))).stdout(), /: 0\./);
+  const toNewKey = rewrap(keys);
+  t.is(await toNewKey.exited, 0, toNewKey.stderr());
+  t.regex(toNewKey.stdout(), /: 10\./);
+  const box = new SecretBox(newKey, runtime);
+  t.is((await list()).filter((row) => opens(box, row) !== null).length, 10);
+  t.regex((await finished(rewrap(keys))).stdout(), /: 0\./);
 
-    const toKms = await finished(rewrap({ MASTER_KEY_PREVIOUS: keys.MASTER_KEY }));
-    t.regex(toKms.stdout(), /: 10\./);
-  },
-);
+  const toKms = await finished(rewrap({ MASTER_KEY_PREVIOUS: keys.MASTER_KEY }));
+  t.regex(toKms.stdout(), /: 10\./);
+});
 
-test.serial("while KMS is away nothing is touched, and it says why", async (t) => {
+test.serial("an unavailable KMS changes nothing and is reported", async (t) => {
   const { kms, list, rewrap } = await setUp(t, "sqlite", 3);
   await kms.stop();
   const before = await list();
@@ -163,7 +154,7 @@ test.serial("while KMS is away nothing is touched, and it says why", async (t) =
   t.deepEqual(await list(), before);
 });
 
-test.serial("a process that runs takes the new data key, and does not need KMS afterwards", async (t) => {
+test.serial("a running process loads the new data key and needs no KMS afterwards", async (t) => {
   const { kms, environment, rewrap } = await setUp(t, "sqlite", 0);
   const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
   const gateway = await startTestGateway(t, { environment });
@@ -176,7 +167,7 @@ test.serial("a process that runs takes the new data key, and does not need KMS a
   await eventually(() => kms.calls.filter(({ operation }) => operation === "Decrypt").length === 2);
   await kms.stop();
 
-  // Everything is opened again, and this is sealed, with the new key.
+  // The running process opens all secrets again and seals with the new key.
   await connectUpstream(gateway, upstream, { name: "another" });
   t.is((await postChat(gateway, value, chatBody(model))).status, 200);
   const credentials = await database.read(({ providers }) => providers.listCredentials());

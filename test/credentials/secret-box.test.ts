@@ -9,14 +9,14 @@ const box = new SecretBox(randomBytes(32), { randomBytes });
 const field = { kind: "credential", id: "crd_1", field: "secret" };
 const secret = "sk-upstream-0123456789-abcdefghij";
 
-/** The three parts in the middle of an envelope that are bytes: IV, ciphertext, tag. */
+/** The three binary parts of an envelope: IV, ciphertext, tag. */
 function withPart(envelope: string, index: number, change: (bytes: Buffer) => Buffer): string {
   const parts = envelope.split(".");
   parts[index] = change(Buffer.from(parts[index] ?? "", "base64url")).toString("base64url");
   return parts.join(".");
 }
 
-test("what was sealed opens again, whatever it is", (t) => {
+test("any sealed text opens again", (t) => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 5_000 }), (text) => {
       return box.open(box.seal(text, field), field) === text;
@@ -26,7 +26,7 @@ test("what was sealed opens again, whatever it is", (t) => {
   t.pass();
 });
 
-test("an envelope says its version, its key's id, a 96-bit IV and a 128-bit tag", (t) => {
+test("an envelope contains its version, key id, a 96-bit IV and a 128-bit tag", (t) => {
   const [version, keyId, iv = "", ciphertext = "", tag = "", ...more] = box.seal(secret, field).split(".");
   t.is(version, "gw1");
   t.regex(keyId ?? "", /^[0-9a-f]{16}$/);
@@ -36,13 +36,13 @@ test("an envelope says its version, its key's id, a 96-bit IV and a 128-bit tag"
   t.deepEqual(more, []);
 });
 
-test("the same secret is sealed differently each time, and never shows", (t) => {
+test("the same secret is sealed differently each time and never shown", (t) => {
   const envelopes = Array.from({ length: 1_000 }, () => box.seal(secret, field));
   t.is(new Set(envelopes.map((envelope) => envelope.split(".")[2])).size, 1_000);
   t.deepEqual(findLeaks(envelopes.join(), { secret }), []);
 });
 
-test("an envelope opens only where it belongs", (t) => {
+test("an envelope opens only in its own context", (t) => {
   const envelope = box.seal(secret, field);
   const elsewhere = [
     { ...field, id: "crd_2" },
@@ -55,7 +55,7 @@ test("an envelope opens only where it belongs", (t) => {
   for (const place of elsewhere) t.throws(() => box.open(envelope, place), undefined, JSON.stringify(place));
 });
 
-test("a flipped bit, wherever it is, is noticed", (t) => {
+test("a single flipped bit is detected", (t) => {
   const envelope = box.seal(secret, field);
   for (const index of [2, 3, 4]) {
     const { length } = Buffer.from(envelope.split(".")[index] ?? "", "base64url");
@@ -69,7 +69,7 @@ test("a flipped bit, wherever it is, is noticed", (t) => {
   }
 });
 
-test("a part that is shorter or longer is refused, the tag above all", (t) => {
+test("a shortened or extended part is rejected, including the tag", (t) => {
   const envelope = box.seal(secret, field);
   for (const index of [2, 3, 4]) {
     const { length } = Buffer.from(envelope.split(".")[index] ?? "", "base64url");
@@ -82,20 +82,20 @@ test("a part that is shorter or longer is refused, the tag above all", (t) => {
   }
 });
 
-test("an envelope of another key is refused, and the message says which keys are meant and no secret", (t) => {
+test("an envelope of another key is rejected, with key ids and no secret in the error", (t) => {
   const other = new SecretBox(randomBytes(32), { randomBytes });
   const envelope = box.seal(secret, field);
   const error = t.throws(() => other.open(envelope, field));
   t.true(error?.message.includes(envelope.split(".")[1] ?? "no key id"));
   t.false(error?.message.includes(secret));
 
-  // Even when the key id claims otherwise.
+  // A forged key id does not help.
   const keyId = other.seal("", field).split(".")[1] ?? "";
   const parts = envelope.split(".");
   t.throws(() => other.open(["gw1", keyId, ...parts.slice(2)].join("."), field));
 });
 
-test("one key seals, and those of before still open", (t) => {
+test("one key seals, and previous ones still open", (t) => {
   const [first, second, opener] = [randomBytes(32), randomBytes(32), randomBytes(32)];
   const ring = new SecretBox(first, { randomBytes });
   const old = ring.seal(secret, field);
@@ -107,7 +107,7 @@ test("one key seals, and those of before still open", (t) => {
   t.is(ring.open(new SecretBox(opener, { randomBytes }).seal(secret, field), field), secret);
 });
 
-test("a box that is locked opens what it can, seals nothing, and says that it is not for ever", (t) => {
+test("a locked box opens what it can, seals nothing, and reports it as temporary", (t) => {
   const key = randomBytes(32);
   const locked = new SecretBox(null, { randomBytes });
   t.throws(() => locked.seal(secret, field), { instanceOf: GatewayError, code: "service_unavailable" });
@@ -116,7 +116,7 @@ test("a box that is locked opens what it can, seals nothing, and says that it is
   t.throws(() => locked.seal(secret, field), { instanceOf: GatewayError });
 });
 
-test("a form that is not known is refused", (t) => {
+test("an unknown format is rejected", (t) => {
   const envelope = box.seal(secret, field);
   for (const text of [
     "",
@@ -131,7 +131,7 @@ test("a form that is not known is refused", (t) => {
   }
 });
 
-test("what was sealed by the first version still opens", (t) => {
+test("secrets sealed by the first version still open", (t) => {
   const key = Buffer.from("00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "hex");
   const old = "gw1.4773d12e2371bb93.7d-q2r-VQmPRiVhG.IK9CcrOxvDmBpVApzw.7zWDLjCIReVkW9SLB_MRIQ";
   t.is(new SecretBox(key, { randomBytes }).open(old, field), "an old secret");

@@ -14,7 +14,7 @@ type QueryRunner = ReturnType<DataSource["createQueryRunner"]>;
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000 };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a first start that is killed after any statement is finished by the next`, async (t) => {
+  test(`${kind}: a first start killed after any statement is finished by the next`, async (t) => {
     const unbroken = await createTestDatabase(t, kind);
     await migrateAt(unbroken);
     const broken = await createTestDatabase(t, kind);
@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     t.is(await rowsOf(broken), await rowsOf(unbroken));
   });
 
-  test(`${kind}: so is an upgrade, and no record counts twice`, async (t) => {
+  test(`${kind}: an upgrade killed after any statement counts no record twice`, async (t) => {
     const unbroken = await createOldDatabase(t, kind);
     await migrateAt(unbroken);
     const broken = await createOldDatabase(t, kind);
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
     t.is(await rowsOf(broken), await rowsOf(unbroken));
   });
 
-  test(`${kind}: a table of somebody else's is not taken for one that a killed start has left`, async (t) => {
+  test(`${kind}: a foreign table is not mistaken for a leftover of a killed start`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const create = "CREATE TABLE users (id varchar(40) PRIMARY KEY, nickname varchar(40))";
     await withDataSource(url, (dataSource) => dataSource.query(create));
@@ -51,10 +51,10 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** The one that changes the records there are, and sums them up. */
+/** This migration changes existing records and builds the roll-ups. */
 const upgrade = "UsageHistory1763942400000";
 
-/** As the release before `upgrade` left it. */
+/** Returns a database of the release before `upgrade`. */
 async function createOldDatabase(t: ExecutionContext, kind: DatabaseKind): Promise<string> {
   const url = await createTestDatabase(t, kind);
   const database = await openDatabaseAt(t, url);
@@ -65,10 +65,7 @@ async function createOldDatabase(t: ExecutionContext, kind: DatabaseKind): Promi
   return url;
 }
 
-/**
- * Migrates again and again, each time until one statement more than ever before has been carried out: the process dies
- * after every one of them. Returns how often it died.
- */
+/** Repeats the migration, each time killing it one statement later. Returns the number of kills. */
 async function breakOffEverywhere(url: string): Promise<number> {
   const seen = new Set<string>();
   for (let seenBefore = -1; seen.size > seenBefore;) {
@@ -82,7 +79,7 @@ async function breakOffEverywhere(url: string): Promise<number> {
 
 class Killed extends Error {}
 
-/** Nothing reaches the database any more once it has carried out a change that is not among the `seen`. */
+/** Blocks all statements after the first change that is not in `seen`. */
 function killedAfterNew(seen: Set<string>): (runner: QueryRunner) => QueryRunner {
   let isDead = false;
   return (runner) => {
@@ -109,7 +106,7 @@ async function migrateAt(url: string, wrap = (runner: QueryRunner) => runner): P
   });
 }
 
-/** At its end the database undoes what was not committed, as it does for a process that dies. */
+/** Closing rolls back uncommitted changes, as the database does for a killed process. */
 async function withDataSource<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
@@ -122,7 +119,7 @@ async function withDataSource<Result>(
   }
 }
 
-/** The statements that make the tables and indexes as they are. */
+/** Returns the statements that create the current tables and indexes. */
 async function schema(url: string): Promise<string[]> {
   if (url.startsWith("sqlite:")) {
     const rows = await queryDatabase(url, "SELECT sql FROM sqlite_master ORDER BY name");
@@ -136,7 +133,7 @@ async function schema(url: string): Promise<string[]> {
   return Promise.all(statements);
 }
 
-/** Without the numbers of the migrations: MySQL gives none a second time, even if it undoes the row. */
+/** Omits migration ids, since MySQL never reuses one, even after a rollback. */
 async function rowsOf(url: string): Promise<string> {
   return (await dumpDatabase(url)).replaceAll(/"id":\d+,/g, "");
 }

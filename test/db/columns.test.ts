@@ -3,7 +3,7 @@ import { openTestDatabase, providerRow, usageRow, userRow } from "../helpers/ope
 import { databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a moment comes back to the millisecond, in the hours that summer time skips and repeats too`, async (t) => {
+  test(`${kind}: a timestamp keeps its milliseconds, in skipped and repeated hours, too`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const moments = ["2026-03-29T01:30:00.123Z", "2026-10-25T00:59:59.999Z", "2026-01-01T00:00:00.001Z"];
     for (const [index, moment] of moments.entries()) {
@@ -14,7 +14,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: large integers come back as numbers`, async (t) => {
+  test(`${kind}: large integers are read as numbers`, async (t) => {
     const database = await openTestDatabase(t, kind);
     for (const cost of [0, 2 ** 40 + 1, Number.MAX_SAFE_INTEGER, null]) {
       const id = `req_${cost}`;
@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
     t.is(await database.read(({ changes }) => changes.latestNumber()), 0);
   });
 
-  test(`${kind}: text differs by its case, and keeps every character there is`, async (t) => {
+  test(`${kind}: text is case-sensitive and keeps every character`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const name = "Zoë 🦜 'quotes' \"and\" \\ % _ 日本";
     await database.write(async ({ users }) => {
@@ -45,7 +45,7 @@ for (const kind of databaseKinds) {
     t.is(found[1]?.name, name);
   });
 
-  test(`${kind}: a provider's timeouts come back as the object they were`, async (t) => {
+  test(`${kind}: a provider's timeouts are read as the same object`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const timeouts = { idleTimeoutMs: 1, totalTimeoutMs: 3_600_000 };
     await database.write(({ providers }) => providers.insert(providerRow("prv_1", { timeouts })));
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(row?.timeouts, timeouts);
   });
 
-  test(`${kind}: a usage record comes back as it was, flags and all`, async (t) => {
+  test(`${kind}: a usage record is read as written, including its flags`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const record = usageRow("req_1", {
       createdAt: new Date("2026-05-05T05:05:05.005Z"),
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
     t.deepEqual({ ...(await database.read(({ usageRecords }) => usageRecords.find("req_1"))) }, record);
   });
 
-  test(`${kind}: usage records sent twice are there once, as they came first`, async (t) => {
+  test(`${kind}: usage records sent twice are stored once, as first sent`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const records = Array.from({ length: 500 }, (_, index) => usageRow(`req_${index}`));
     const again = [usageRow("req_0", { latencyMs: 999 }), ...records.slice(1), usageRow("req_new")];

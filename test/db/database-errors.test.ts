@@ -8,7 +8,7 @@ import { modelRow, openTestDatabase, providerRow, userRow } from "../helpers/ope
 import { databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a second row with a unique value is a DuplicateError`, async (t) => {
+  test(`${kind}: a duplicate unique value throws a DuplicateError`, async (t) => {
     const database = await openTestDatabase(t, kind);
     await database.write(({ users }) => users.insert(userRow("usr_1", { email: "ada@example.com" })));
 
@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: a reference that would point nowhere is a StillReferencedError`, async (t) => {
+  test(`${kind}: a dangling reference throws a StillReferencedError`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const model = modelRow("mdl_1", "prv_1");
     const orphan = database.write(({ models }) => models.insert(model));
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
     t.not(await database.read(({ providers }) => providers.find("prv_1")), null);
   });
 
-  test(`${kind}: what takes too long is a DatabaseUnavailableError, and later work is not harmed`, async (t) => {
+  test(`${kind}: a timeout throws a DatabaseUnavailableError and spares later work`, async (t) => {
     const database = await openTestDatabase(t, kind, { operationTimeoutMs: 300 });
     const end = Promise.withResolvers<void>();
 
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
     t.is(await database.read(({ users }) => users.count()), 1);
   });
 
-  test(`${kind}: an error of the work itself comes back as it was thrown`, async (t) => {
+  test(`${kind}: an error of the callback is rethrown unchanged`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const mistake = new TypeError("a mistake");
     const thrown = await t.throwsAsync(database.write(() => Promise.reject(mistake)));
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
 }
 
 if (databaseKinds.includes("mysql")) {
-  test("mysql: of two transactions in each other's way both commit, one of them at a second attempt", async (t) => {
+  test("mysql: two deadlocked transactions both commit, one of them by a retry", async (t) => {
     const database = await openTestDatabase(t, "mysql");
     await database.write(async ({ users }) => {
       await users.insert(userRow("usr_1"));
@@ -73,7 +73,7 @@ if (databaseKinds.includes("mysql")) {
       database.write(async ({ users }) => {
         attempts++;
         await users.update(first, { passwordHash: hash });
-        // Each holds its first row before either asks for its second.
+        // Each transaction locks its first row before either requests its second.
         locked[own]?.resolve();
         await locked[1 - own]?.promise;
         await users.update(second, { passwordHash: hash });
@@ -91,7 +91,7 @@ if (databaseKinds.includes("mysql")) {
 
 const limits = { connectionsMax: 2, connectTimeoutMs: 200, operationTimeoutMs: 200 };
 
-test("a server that accepts and never answers is a DatabaseUnavailableError", async (t) => {
+test("a server that never answers throws a DatabaseUnavailableError", async (t) => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
   t.teardown(() => silent.close());
@@ -104,7 +104,7 @@ test("a server that accepts and never answers is a DatabaseUnavailableError", as
   t.false(error?.message.includes("hidden-word"));
 });
 
-test("a server that is not there is a DatabaseUnavailableError", async (t) => {
+test("an unreachable server throws a DatabaseUnavailableError", async (t) => {
   const opening = Database.open(`mysql://root:hidden-word@127.0.0.1:${await freePort()}/gateway`, limits);
 
   await t.throwsAsync(opening, { instanceOf: DatabaseUnavailableError, message: /ECONNREFUSED/ });

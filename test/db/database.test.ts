@@ -5,7 +5,7 @@ import { openDatabaseAt, openTestDatabase, userRow } from "../helpers/open-test-
 import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: fifty transactions at once all commit`, async (t) => {
+  test(`${kind}: fifty simultaneous transactions all commit`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const ids = Array.from({ length: 50 }, (_, index) => `usr_${index}`);
 
@@ -26,7 +26,7 @@ for (const kind of databaseKinds) {
     t.is(await database.read(({ users }) => users.count()), 50);
   });
 
-  test(`${kind}: a write that throws is undone as a whole, and the others beside it are not`, async (t) => {
+  test(`${kind}: a write that throws is rolled back without affecting others`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const ids = Array.from({ length: 30 }, (_, index) => `usr_${index}`);
 
@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: nobody reads what is not committed`, async (t) => {
+  test(`${kind}: uncommitted changes are invisible to other readers`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const inserted = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
     await inserted.promise;
 
     const reading = database.read(({ users }) => users.find("usr_1"));
-    // Time enough for a read that does not wait for its turn. One that waits is answered after the end.
+    // Time enough for a read that does not queue. A queued read returns after the end.
     await Promise.race([reading, turns(200)]);
     end.resolve();
 
@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("sqlite: a write that reads first does not fail because another process writes meanwhile", async (t) => {
+test("sqlite: a read-then-write transaction survives a concurrent writer", async (t) => {
   const url = await createTestDatabase(t, "sqlite");
   const database = await openDatabaseAt(t, url);
   const other = new Sqlite(url.slice("sqlite:".length), { timeout: 0 });

@@ -7,16 +7,16 @@ import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 
 const onMysql = databaseKinds.includes("mysql") ? test : test.skip;
 
-onMysql("of a batch that is undone by a deadlock nothing is left behind uncounted", async (t) => {
+onMysql("a batch rolled back after a deadlock leaves no uncounted records", async (t) => {
   const url = await createTestDatabase(t, "mysql");
   const database = await openDatabaseAt(t, url);
-  // As many as several statements take.
+  // Large enough for several statements.
   const batch = Array.from({ length: 1_000 }, (_, index) => usageRow(idOf(index)));
   const other = await mysql.createConnection(url);
   t.teardown(() => other.end());
   await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_a")]));
 
-  // Has done more than the batch will have, so that of the two it is the batch that InnoDB undoes.
+  // Does more work than the batch, so that InnoDB rolls back the batch.
   await other.query("BEGIN");
   await other.query(
     copiesOf(
@@ -38,7 +38,7 @@ function idOf(index: number): string {
   return `req_${String(index).padStart(6, "0")}`;
 }
 
-/** Inserts a record again under other ids. */
+/** Returns a statement that inserts copies of a record under other ids. */
 function copiesOf(id: string, copies: string[]): string {
   const rest =
     "created_at, api_key_id, api_key_name, model, provider, attempts, endpoint, stream, status, http_status, estimated, latency_ms";
@@ -47,8 +47,8 @@ function copiesOf(id: string, copies: string[]): string {
 }
 
 /**
- * Whether a record was inserted, be it in a transaction that has not ended. InnoDB's own list of transactions would not
- * tell: who asks for it more often than every 100 ms is told the same again.
+ * Returns whether a record was inserted, even uncommitted. InnoDB's transaction list is cached for 100 ms, so it cannot
+ * be polled.
  */
 async function isInserted(url: string, id: string): Promise<boolean> {
   const connection = await mysql.createConnection(url);

@@ -12,13 +12,13 @@ async function openEmptyDataSource(t: ExecutionContext, kind: DatabaseKind) {
 
 type OpenDataSource = Awaited<ReturnType<typeof openEmptyDataSource>>;
 
-/** What TypeORM would change in the database to make it what the entities say. */
+/** Returns the changes that TypeORM would make to match the entities. */
 async function drift(dataSource: OpenDataSource): Promise<string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);
 }
 
-/** The tables, without what the migrations keep for themselves. */
+/** Returns the tables except the migrations' own. */
 async function tableNames(dataSource: OpenDataSource): Promise<string[]> {
   const isSqlite = dataSource.options.type === "better-sqlite3";
   const rows: { name: string }[] = await dataSource.query(
@@ -30,7 +30,7 @@ async function tableNames(dataSource: OpenDataSource): Promise<string[]> {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: the migrations make what the entities say`, async (t) => {
+  test(`${kind}: the migrations create the schema of the entities`, async (t) => {
     const dataSource = await openEmptyDataSource(t, kind);
     await migrate(dataSource);
 
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: a drifted schema is noticed`, async (t) => {
+  test(`${kind}: a drifted schema is detected`, async (t) => {
     const dataSource = await openEmptyDataSource(t, kind);
     await migrate(dataSource);
     await dataSource.query(`DROP INDEX changes_time${kind === "mysql" ? " ON changes" : ""}`);
@@ -49,7 +49,7 @@ for (const kind of databaseKinds) {
     t.is((await drift(dataSource)).length, 1);
   });
 
-  test(`${kind}: every migration can be taken back, and run again`, async (t) => {
+  test(`${kind}: every migration can be reverted and run again`, async (t) => {
     const dataSource = await openEmptyDataSource(t, kind);
     const ran = await migrate(dataSource);
     t.deepEqual(

@@ -14,7 +14,7 @@ import { undoMigrations } from "../helpers/undo-migrations.ts";
 const upgrade = "UsageHistory1763942400000";
 
 if (databaseKinds.includes("mysql")) {
-  test("mysql: who starts after a migration was killed waits for the statement that the server still works on", async (t) => {
+  test("mysql: a start after a killed migration waits for its running statement", async (t) => {
     const url = await createTestDatabase(t, "mysql");
     const database = await openDatabaseAt(t, url);
     await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_1")]));
@@ -24,7 +24,7 @@ if (databaseKinds.includes("mysql")) {
       "INSERT INTO api_keys (id, name, status, created_at) VALUES ('key_1', 'A key', 'active', NOW(3))",
     );
     await undoMigrations(dataSource, upgrade);
-    // It takes as long as somebody else has the key, and a large table would.
+    // The statement waits for the lock, as a large table would delay it.
     const holder = await createConnection(url);
     t.teardown(() => holder.end());
     await holder.query("BEGIN");
@@ -49,7 +49,7 @@ if (databaseKinds.includes("mysql")) {
   });
 }
 
-/** The statements that the server works on for this database, but for this one. */
+/** Returns the server's running statements on this database except this one. */
 async function running(url: string): Promise<string[]> {
   const rows = await queryDatabase(
     url,

@@ -5,7 +5,7 @@ import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: of processes that start together one migrates, and all go on`, async (t) => {
+  test(`${kind}: of processes that start together one migrates, and all start`, async (t) => {
     const environment = {
       DATA_DIR: await createTestFolder(t),
       DATABASE_URL: await createTestDatabase(t, kind),

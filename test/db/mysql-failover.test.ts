@@ -9,7 +9,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { startTcpProxy } from "../helpers/tcp-proxy.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-/** A server of the test's own, seen through a proxy by a user who may do no more than a gateway has to. */
+/** Starts a private server behind a proxy, for a user with the gateway's minimal rights. */
 async function setUp(t: ExecutionContext) {
   const server = await startOwnMariadb(t);
   const root = await mysql.createConnection(server.url);
@@ -27,7 +27,7 @@ function open(t: ExecutionContext, url: string, limits: Partial<DatabaseLimits>)
 }
 
 if (ownMariadb) {
-  test("a connection to a server that has become read-only is thrown away", async (t) => {
+  test("a connection to a server that became read-only is closed", async (t) => {
     const { root, proxy, url } = await setUp(t);
     const database = await open(t, url, {});
     const write = (id: string) => database.write(({ users }) => users.insert(userRow(id)));
@@ -49,7 +49,7 @@ if (ownMariadb) {
     t.is(proxy.acceptedCount(), accepted + 2, "one that works is kept");
   });
 
-  test("connections to a machine that has vanished are given up, and new ones made", async (t) => {
+  test("connections to a vanished machine are closed and replaced", async (t) => {
     const { proxy, url } = await setUp(t);
     const database = await open(t, url, { connectionsMax: 3, operationTimeoutMs: 400 });
     const count = () => database.read(({ users }) => users.count());
@@ -74,7 +74,7 @@ if (ownMariadb) {
     );
     t.is(await count(), 0);
 
-    // In the middle of a transaction too: what it holds is let go.
+    // A transaction releases its connection, too.
     const reached = Promise.withResolvers<void>();
     const swallowed = Promise.withResolvers<void>();
     const writing = database.write(async ({ users }) => {
@@ -96,7 +96,7 @@ if (ownMariadb) {
     t.is(await count(), 0);
   });
 
-  test("a migration may take longer than a query may", async (t) => {
+  test("a migration may take longer than a query", async (t) => {
     const { root, url } = await setUp(t);
     const database = await Database.open(url, {
       connectionsMax: 1,
@@ -104,7 +104,7 @@ if (ownMariadb) {
       operationTimeoutMs: 300,
     });
     t.teardown(() => database.close());
-    // Somebody else is migrating, for longer than that.
+    // Another process migrates for longer than the timeout.
     await root.query("SELECT GET_LOCK('gateway_migrate_gateway', 0)");
     const migrating = database.migrate();
     await eventually(async () => {
@@ -118,7 +118,7 @@ if (ownMariadb) {
     t.deepEqual(await database.pendingMigrations(), []);
   });
 
-  test("a database that goes and comes back under load: no failed request, no lost record, no restart", async (t) => {
+  test("a database outage under load fails no request, loses no record, needs no restart", async (t) => {
     t.timeout(120_000);
     const { server, url } = await setUp(t);
     const environment = {

@@ -14,7 +14,7 @@ const limits = { connectionsMax: 2, connectTimeoutMs: 5_000, operationTimeoutMs:
 const authority = makeCertificate({ name: "Test authority" });
 const stranger = makeCertificate({ name: "Another authority" });
 
-/** A server whose certificate says these names, and the file of its authority. */
+/** Starts a server whose certificate has these names; returns its authority's file. */
 async function startSecured(owner: Pick<ExecutionContext, "teardown">, hosts: string[]) {
   const folder = await createTestFolder(owner);
   const write = async (name: string, content: string) => {
@@ -50,17 +50,17 @@ if (ownMariadb) {
     elsewhere = await startSecured(owner, ["db.example.com", "*.localhost"]);
   });
 
-  test("with the right authority and the right name it connects, and what it says is encrypted", async (t) => {
+  test("a trusted certificate with the right name connects with encryption", async (t) => {
     for (const option of ["?", "?ssl=true&"]) {
       await connect(t, urlOf(localhost.server, `${option}ssl-ca=${localhost.right}`));
     }
   });
 
-  test("a server that insists on TLS is not spoken to without", async (t) => {
+  test("a server that requires TLS refuses a plain connection", async (t) => {
     await t.throwsAsync(Database.open(urlOf(localhost.server, ""), limits));
   });
 
-  test("a certificate of another authority is refused, and the error says so", async (t) => {
+  test("a certificate of another authority is rejected, and the error names the cause", async (t) => {
     for (const options of [`?ssl-ca=${localhost.wrong}`, "?ssl=true", "?ssl=rds"]) {
       await t.throwsAsync(Database.open(urlOf(localhost.server, options), limits), {
         instanceOf: DatabaseUnavailableError,
@@ -69,14 +69,14 @@ if (ownMariadb) {
     }
   });
 
-  test("a certificate for another host is refused, and the error says so", async (t) => {
+  test("a certificate for another host is rejected, and the error names the cause", async (t) => {
     await t.throwsAsync(Database.open(urlOf(elsewhere.server, `?ssl-ca=${elsewhere.right}`), limits), {
       instanceOf: DatabaseUnavailableError,
       message: /HANDSHAKE_SSL_ERROR: Hostname.*does not match.*db\.example\.com/,
     });
   });
 
-  test("a server without TLS is refused where TLS is wanted", async (t) => {
+  test("a server without TLS is refused where TLS is required", async (t) => {
     const plain = await startOwnMariadb(t);
     await t.throwsAsync(Database.open(urlOf(plain, `?ssl-ca=${localhost.right}`), limits), {
       instanceOf: DatabaseUnavailableError,
@@ -84,13 +84,13 @@ if (ownMariadb) {
     });
   });
 
-  test("a file of certificates that is not there stops the start", async (t) => {
+  test("a missing certificate file stops the start", async (t) => {
     const opening = Database.open(urlOf(localhost.server, "?ssl-ca=/nowhere/ca.pem"), limits);
     await t.throwsAsync(opening, { code: "ENOENT" });
   });
 }
 
-test("Amazon's certificates are authorities of RDS that hold for years", (t) => {
+test("Amazon's certificates are RDS authorities that stay valid for years", (t) => {
   const certificates = rds.ca.map((pem) => new X509Certificate(pem));
   t.true(certificates.every(({ ca }) => ca));
   for (const region of ["us-east-1", "eu-central-1", "ap-southeast-2"]) {

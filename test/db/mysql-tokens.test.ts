@@ -17,7 +17,7 @@ const credentials = {
   AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
 };
 
-/** The suite's server behind one that takes tokens. */
+/** The suite's server behind one that requires tokens. */
 async function setUp(
   t: Parameters<typeof createTestFolder>[0],
   accepts: (token: string) => boolean = () => true,
@@ -45,7 +45,7 @@ async function setUp(
 }
 
 if (databaseKinds.includes("mysql")) {
-  test.serial("every new connection brings a token of its own, signed for this host and user", async (t) => {
+  test.serial("every new connection sends its own token, signed for this host and user", async (t) => {
     const { url, tokens, guard } = await setUp(t);
     const database = await openDatabaseAt(t, url, limits);
     await database.write(({ users }) => users.insert(userRow("usr_1")));
@@ -66,20 +66,20 @@ if (databaseKinds.includes("mysql")) {
     );
     t.regex(token.searchParams.get("X-Amz-Signature") ?? "", /^[0-9a-f]{64}$/);
 
-    // Connections that are there need no token; one that is lost is replaced with the token of that moment.
+    // Existing connections need no token; a replacement uses the current one.
     await database.read(({ users }) => users.count());
     t.is(tokens.length, made);
     await eventually(async () => {
       guard.cutAll();
       await database.read(({ users }) => users.count()).catch(() => {});
-      // A token says the second it was made in.
+      // A token contains the second of its creation.
       return tokens.at(-1) !== first;
     });
     t.is(await database.read(({ users }) => users.count()), 1);
     t.true(tokens.length > made);
   });
 
-  test.serial("a token that is refused, or cannot be made, is a DatabaseUnavailableError", async (t) => {
+  test.serial("a rejected or missing token throws a DatabaseUnavailableError", async (t) => {
     const refusing = await setUp(t, () => false);
     await t.throwsAsync(Database.open(refusing.url, limits), {
       instanceOf: DatabaseUnavailableError,

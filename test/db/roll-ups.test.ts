@@ -14,7 +14,7 @@ const limits = { connectionsMax: 10, connectTimeoutMs: 5_000, operationTimeoutMs
 const world = { keys: 5, models: 4, providers: 2, owners: 3 };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: the roll-ups are the sums of the records, in batches of any size that come again and overlap, from several processes`, async (t) => {
+  test(`${kind}: roll-ups equal the sums of records under any batching and overlap`, async (t) => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     t.log({ seed });
     const random = seededRandom(seed);
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     const batches: UsageRecordRow[][] = [];
     for (let from = 0; from < records.length;) {
       const size = random.pick([1, 2, 20, 400, 1_500]);
-      // From within the last one: some have been sent before.
+      // Batches may overlap earlier ones.
       const start = Math.max(0, from - (random.chance(0.5) ? random.upTo(size) : 0));
       const batch = records.slice(start, from + size);
       batches.push(batch);
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     t.is(await assertRollUpsMatch(url), records.length);
   });
 
-  test(`${kind}: what is undone counts nowhere, and a failed batch is no trouble for the next`, async (t) => {
+  test(`${kind}: a rolled back batch counts nowhere and does not affect the next`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const database = await Database.open(url, limits);
     t.teardown(() => database.close());
@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
     t.is(await assertRollUpsMatch(url), 2);
   });
 
-  test(`${kind}: records from before there were roll-ups are counted by the migration, for the key's owner`, async (t) => {
+  test(`${kind}: the migration counts earlier records for the owner of the key`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const database = await Database.open(url, limits);
     t.teardown(() => database.close());

@@ -9,7 +9,7 @@ import { undoMigrations } from "../helpers/undo-migrations.ts";
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: records of the release that did not know who refused or why are kept, and it goes on writing them`, async (t) => {
+  test(`${kind}: records of the previous release are kept, and it can still write`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const dataSource = await openDataSource(url, limits);
     t.teardown(() => dataSource.destroy());
@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
         VALUES ('${id}', '2026-11-21 10:00:00.000', 'key_1', 'A key', 'demo/echo', '', 0, 'chat/completions',
           0, 'FAILED', 429, 'rate_limit_exceeded', 0, 1)`);
     await writeAsBefore("req_1");
-    // It would take as long as there are records if it were not so.
+    // A slow statement would scale with the number of records.
     if (kind === "mysql") {
       await dataSource.query(
         "ALTER TABLE usage_records ADD COLUMN at_once varchar(16) NULL, ALGORITHM=INSTANT",
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: an upgrade keeps keys, and the older release goes on adding them`, async (t) => {
+  test(`${kind}: an upgrade keeps keys, and the older release can still add them`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const dataSource = await openDataSource(url, limits);
     t.teardown(() => dataSource.destroy());

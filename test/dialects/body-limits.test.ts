@@ -10,7 +10,7 @@ function parse(body: object): unknown {
   return parseBody(Buffer.from(JSON.stringify(body)), bodyLimits, () => {});
 }
 
-test("a body with too many values is refused with the variable's name", (t) => {
+test("a body with too many values is rejected with the variable's name", (t) => {
   t.notThrows(() => parse({ a: Array.from({ length: valuesMax / 2 }, () => ({})) }));
   t.throws(() => parse({ a: Array.from({ length: valuesMax }, () => ({})) }), {
     code: "request_too_large",
@@ -18,14 +18,14 @@ test("a body with too many values is refused with the variable's name", (t) => {
   });
 });
 
-test("numbers count a tenth of other values", (t) => {
+test("a number counts as a tenth of another value", (t) => {
   t.notThrows(() => parse({ a: Array.from({ length: 9 * valuesMax }, () => 1) }));
   t.throws(() => parse({ a: Array.from({ length: 11 * valuesMax }, () => 1) }), {
     code: "request_too_large",
   });
 });
 
-test("8 MB of code are within the default limits, and a longer text is not", (t) => {
+test("the default limits accept 8 MB of code and reject a longer text", (t) => {
   const line = '  const value = await readValue(name, "text");\n';
   const code = line.repeat(8_000_000 / line.length);
   t.notThrows(() => parse({ a: code }));

@@ -44,13 +44,13 @@ const files = existsSync(folder)
   ? globSync("*.json", { cwd: folder }).filter((file) => !file.startsWith("_"))
   : [];
 
-test("tools are known by what they really sent", (t) => {
+test("tools are recognized by their recorded headers", (t) => {
   if (files.length === 0) t.log("skipped: ../shared/fixtures/coding-tools is not here");
   for (const file of files) {
     const { headers } = JSON.parse(readFileSync(path.join(folder, file), "utf8")) as {
       headers: Record<string, string>;
     };
-    // A probe at the start that says nothing about itself, and a router that speaks for others.
+    // The startup probe does not identify itself, and the router forwards for others.
     if (file.startsWith("claude-code-head-probe") || file.startsWith("ccr-")) continue;
     const tool = findClientTool(headers);
     t.true(tool !== null && file.startsWith(tool.replace(/^(kilo|gemini)-.*/, "$1")), `${file}: ${tool}`);

@@ -18,7 +18,7 @@ import {
 import { GatewayError } from "../../gateway/errors.ts";
 import { bodyLimits } from "../helpers/body-limits.ts";
 
-// The checks are written by hand and the schemas stand beside them: what one lets through the other must, value by value.
+// The checks are handwritten beside the schemas, so both must accept the same values.
 
 const ajv = new Ajv2020({ allowUnionTypes: true, strictRequired: false, strictTypes: false });
 const messages = [{ role: "user", content: "Hi" }];
@@ -78,7 +78,7 @@ const values: unknown[] = [
 ];
 
 for (const [name, schema, read, whole] of endpoints) {
-  test(`${name}: the schema lets through what the gateway does`, (t) => {
+  test(`${name}: the schema accepts what the gateway accepts`, (t) => {
     const validate = ajv.compile(schema);
     t.true(validate(whole));
     for (const parameter of [...Object.keys(schema.properties), "unknown"]) {
@@ -94,7 +94,7 @@ for (const [name, schema, read, whole] of endpoints) {
   });
 }
 
-test("responses: what OpenAI keeps can stand for the input, in the schema too", (t) => {
+test("responses: the schema accepts stored state in place of the input", (t) => {
   const validate = ajv.compile(responsesRequestSchema);
   for (const body of [
     { prompt: { id: "p" } },

@@ -22,7 +22,7 @@ type Everything = {
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  test(`${kind}: nobody gets anything who is not signed in, not even the schema or what is wrong with a query`, async (t) => {
+  test(`${kind}: an anonymous client receives neither data, schema nor query errors`, async (t) => {
     for (const token of [
       undefined,
       "nonsense",
@@ -38,7 +38,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a member sees what the member's own keys used, deleted ones too, and an administrator sees all`, async (t) => {
+  test(`${kind}: a member sees usage of their own keys, an administrator all of it`, async (t) => {
     const ada = await addPerson(shared(), `ada-${kind}@example.org`);
     const bob = await addPerson(shared(), `bob-${kind}@example.org`);
     const admin = await addPerson(shared(), `admin-${kind}@example.org`, "admin");
@@ -97,7 +97,7 @@ test.serial.before(async () => {
   token = (await addPerson(shared(), "somebody@example.org", "admin")).accessToken;
 });
 
-test("what another site makes a browser send is refused, and what the console sends is not", async (t) => {
+test("cross-site requests are refused, and the console's are accepted", async (t) => {
   for (const method of ["POST", "GET"]) {
     const headers = { "sec-fetch-site": "cross-site" };
     t.is((await askHistory(shared(), token, "{ __typename }", { headers, method })).status, 403);
@@ -106,7 +106,7 @@ test("what another site makes a browser send is refused, and what the console se
   t.is((await askHistory(shared(), token, "{ __typename }", own)).status, 200);
 });
 
-test("only GET and POST, one query at a time, in JSON, and no page for people", async (t) => {
+test("only GET and POST with one JSON query are accepted, and no page is served", async (t) => {
   for (const method of ["PUT", "DELETE", "PATCH"]) {
     const answer = await askHistory(shared(), token, "{ __typename }", { method });
     t.is(answer.status, 405);
@@ -136,7 +136,7 @@ test("only GET and POST, one query at a time, in JSON, and no page for people", 
   t.deepEqual(await get.json(), { data: { __typename: "Query" } });
 });
 
-test("pages: cursors go on where they were, and what is no cursor or page is said to be none", async (t) => {
+test("cursors continue where they stopped, and invalid cursors or pages are rejected", async (t) => {
   const key = await createKey(shared());
   for (let request = 0; request < 5; request++) {
     await postChat(shared(), key.value, chatBody("demo/echo", "Hi"));
@@ -172,7 +172,7 @@ test("pages: cursors go on where they were, and what is no cursor or page is sai
   }
 });
 
-test("money is exact, and moments need an offset", async (t) => {
+test("money is exact, and timestamps require an offset", async (t) => {
   const key = await createKey(shared(), ["demo/echo"]);
   await shared().admin.models.update.mutate({ slug: "demo/echo", prices: { input: 0.123, output: 1 } });
   await postChat(shared(), key.value, chatBody("demo/echo", "one two three"));
@@ -206,7 +206,7 @@ test("money is exact, and moments need an offset", async (t) => {
   t.true((ever?.usageSummary[0]?.requests ?? 0) > 0);
 });
 
-test("a database that is away is 503 in words, with an id and no stack", async (t) => {
+test("an unavailable database returns 503 with a message, an id and no stack", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "3000" } });
   const person = await addPerson(gateway, "patient@example.org");
   t.is((await askHistory(gateway, person.accessToken, "{ __typename }")).status, 200);
@@ -223,7 +223,7 @@ test("a database that is away is 503 in words, with an id and no stack", async (
   t.false(answer.text.includes(" at "));
 });
 
-test("a mistake of ours is for the log", async (t) => {
+test("an internal error is logged and not returned", async (t) => {
   const gateway = await startTestGateway(t);
   const person = await addPerson(gateway, "unlucky@example.org");
   Object.assign(gateway.services.usageHistory, { list: () => Promise.reject(new Error("a secret of ours")) });
@@ -236,7 +236,7 @@ test("a mistake of ours is for the log", async (t) => {
   t.true(gateway.log.some((line) => line.includes(id) && line.includes("failed with an internal error")));
 });
 
-test("a client that sends half a query and leaves is no trouble", async (t) => {
+test("a client that disconnects mid-query causes no error", async (t) => {
   const { port, hostname } = new URL(shared().url);
   const socket = connect(Number(port), hostname);
   socket.write(

@@ -3,8 +3,7 @@ import { askHistory } from "../helpers/ask-history.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 
-// Documents that try to cost much. Each is refused, and to refuse it costs little: counted in the CPU time of this thread,
-// as the machine may be busy with other things.
+// Expensive documents must be rejected cheaply. The CPU time of this thread counts, since the machine may be busy.
 const shared = shareGateway();
 let token: string;
 let mostUs = 0;
@@ -15,7 +14,7 @@ test.after(() =>
 
 test.serial.before(async () => {
   token = (await addPerson(shared(), "eve@example.org")).accessToken;
-  // What is done once is not the documents' to pay: imports, and code that is compiled when it has run a few times.
+  // Imports and compilation happen once and are not measured.
   for (let round = 0; round < 30; round++)
     await askHistory(shared(), token, `{ a${round}: __typename { nonsense } }`);
 });
@@ -26,7 +25,7 @@ const nested = (depth: number, open: string, close: string, inner: string) =>
   open.repeat(depth) + inner + close.repeat(depth);
 const record = "edges { node { id } }";
 
-/** A fragment for each of `count`, of which each spreads the next twice: 2^count fields if they were counted out. */
+/** Each of `count` fragments spreads the next one twice: 2^count fields when expanded. */
 const laughs = (count: number, last: string) =>
   repeat(count, (n) => `fragment f${n} on Query { ...f${n + 1} ...f${n + 1} }`) +
   ` fragment f${count} on Query { ${last} }`;
@@ -96,12 +95,12 @@ documents["a mutation"] = "mutation { __typename }";
 documents["deferred pieces"] = `{ ... @defer { usageRecords { ${record} } } }`;
 documents["types of the schema's own"] = "type Query { x: Int }";
 
-test("there are at least 60", (t) => {
+test("at least 60 hostile queries exist", (t) => {
   t.true(Object.keys(documents).length >= 60, String(Object.keys(documents).length));
 });
 
 for (const [title, query] of Object.entries(documents)) {
-  test.serial(`refused at little cost: ${title}`, async (t) => {
+  test.serial(`a hostile query is rejected cheaply: ${title}`, async (t) => {
     const cpuUs: number[] = [];
     for (let round = 0; round < 3; round++) {
       const before = process.threadCpuUsage();
@@ -114,14 +113,14 @@ for (const [title, query] of Object.entries(documents)) {
       t.falsy(answer.data);
       t.true(answer.text.length < 200_000, `${answer.text.length} characters are a large answer`);
     }
-    // The least of three: on a busy machine the same work can take several times as long.
+    // The minimum of three, since a busy machine multiplies the time.
     const leastUs = Math.min(...cpuUs);
     mostUs = Math.max(mostUs, leastUs);
     t.true(leastUs <= 50_000, `${leastUs} µs of CPU`);
   });
 }
 
-test("what tools ask to know the schema is answered", async (t) => {
+test("introspection queries of common tools are answered", async (t) => {
   const typeRef = nested(9, "ofType { kind name ", "} ", "kind name");
   const introspection = `query IntrospectionQuery {
     __schema { queryType { name } mutationType { name } subscriptionType { name } types { ...FullType }

@@ -6,10 +6,10 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-const section = readme.split("\n## ").find((text) => text.startsWith("Usage history")) ?? "";
+const readme = readFileSync(new URL("../../gateway/usage/README.md", import.meta.url), "utf8");
+const section = readme.split("\n## ").find((text) => text.startsWith("Query it")) ?? "";
 
-test("the README's look into the usage history is answered as it says", async (t) => {
+test("the query in gateway/usage/README.md returns the result beside it", async (t) => {
   const { query } = JSON.parse(/-d '(.+)'\n/.exec(section)?.[1] ?? "") as { query: string };
   const [, shown = ""] = /```json\n([^]+?)\n```/.exec(section) ?? [];
   const [expected] = (JSON.parse(shown) as { data: { usageSummary: object[] } }).data.usageSummary;

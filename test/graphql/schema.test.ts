@@ -4,12 +4,12 @@ import { printUsageSchema } from "../../gateway/graphql/schema.ts";
 
 const schema = printUsageSchema();
 
-test("the schema is the one that is checked in: `npm run graphql:schema` writes it anew", (t) => {
+test("the schema equals the checked-in one: run `npm run graphql:schema`", (t) => {
   const checkedIn = new URL("../../gateway/graphql/schema.graphql", import.meta.url);
   t.is(schema, readFileSync(checkedIn, "utf8"));
 });
 
-// What programs outside of the project are written against. More may be added; nothing of this may change.
+// External programs depend on these fields. Additions are fine; changes are not.
 const contract: Record<string, string[]> = {
   "type Query": [
     "usageRecords(filter: UsageFilter, first: Int = 50, after: String): UsageRecordConnection!",
@@ -65,14 +65,14 @@ const contract: Record<string, string[]> = {
   "type PageInfo": ["endCursor: String", "hasNextPage: Boolean!"],
 };
 for (const [type, fields] of Object.entries(contract)) {
-  test(`${type} has what the contract says`, (t) => {
+  test(`${type} matches the contract`, (t) => {
     const found = fieldsOf(type);
     for (const field of fields)
       t.true(found.includes(normal(field)), `${field} is not among ${found.join("; ")}`);
   });
 }
 
-/** The fields of a type, one a line, without descriptions. */
+/** Returns the fields of a type, one per line, without descriptions. */
 function fieldsOf(type: string): string[] {
   const body = new RegExp(`^${type} \\{\n([^]*?)^\\}`, "m").exec(schema)?.[1] ?? "";
   const plain = body.replaceAll(/"""[^]*?"""/g, "").replaceAll(
@@ -90,7 +90,7 @@ function fieldsOf(type: string): string[] {
     .filter(Boolean);
 }
 
-/** The order of arguments means nothing. */
+/** The order of arguments does not matter. */
 function normal(field: string): string {
   return field.replace(/\((.*)\)/, (_, list: string) => `(${list.split(", ").toSorted().join(", ")})`);
 }

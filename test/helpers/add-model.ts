@@ -4,7 +4,7 @@ import { chatBody, postChat } from "./post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
 import { createKey, type TestGateway, usageOf } from "./test-gateway.ts";
 
-/** A provider of its own, with an upstream that does what the test says, and a model whose fallbacks are the others. */
+/** Creates a provider with a scripted upstream, and a model with the others as fallbacks. */
 export async function addModel(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,
@@ -45,7 +45,7 @@ export const answersWith =
     response.end(JSON.stringify({ error: { message: `told to say ${status}`, type: "x", code: "y" } }));
   };
 
-/** Asks a model with a key of its own, and gives the answer with its usage record. */
+/** Sends a request to a model with a new key; returns the response and its usage record. */
 export async function askModel(gateway: TestGateway, slug: string, more: object = {}) {
   const key = await createKey(gateway, [slug]);
   const answer = await postChat(gateway, key.value, chatBody(slug, "Hello", more));

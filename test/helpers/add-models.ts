@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** A provider with as many models as a test wants to have around: `<name>/model-1` and so on. Nothing answers behind them. */
+/** Creates a provider with models `<name>/model-1` and so on, without an upstream behind them. */
 export async function addModels(gateway: TestGateway, name: string, count: number): Promise<string[]> {
   const { id } = await gateway.admin.providers.create.mutate({
     name,

@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Asks `/graphql` over plain HTTP. `Data` is what the query asks for. */
+/** Queries `/graphql` over plain HTTP. `Data` is the type of the result. */
 export async function askHistory<Data = unknown>(
   gateway: Pick<TestGateway, "url">,
   accessToken: string | undefined,
@@ -25,7 +25,7 @@ type AskOptions = {
   variables?: Record<string, unknown>;
   headers?: Record<string, string>;
   method?: string;
-  /** Sent as it is, in place of the query. */
+  /** Sent unchanged in place of the query. */
   body?: string;
 };
 

@@ -5,28 +5,28 @@ import type { Page } from "playwright-core";
 import { eventually } from "./eventually.ts";
 
 /**
- * axe finds nothing on the page as it is now, in light and in dark, and at a phone's width nothing sticks out. Leaves the page
- * as wide as it was, in light.
+ * Checks the page with axe in light and dark, and that nothing overflows at a phone's width. Restores the width and the
+ * light theme.
  */
 export async function assertAccessible(t: ExecutionContext<unknown>, page: Page): Promise<void> {
   const html = page.locator("html");
   const size = page.viewportSize();
-  // Once per document: it takes as long to read as a page takes to look at.
+  // Injects axe once per document, since parsing it takes as long as checking a page.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axeSource);
   for (const theme of ["dark", "light"] as const) {
     await html.evaluate((element, dark) => element.classList.toggle("dark", dark), theme === "dark");
-    // Of all that axe looks at, a theme changes the colours only.
+    // A theme changes only the colors.
     const found = await findViolations(page, theme === "dark" ? colourRules : null);
     t.deepEqual(found, [], `${page.url()} in ${theme}`);
   }
   await page.setViewportSize({ width: 360, height: 780 });
-  // What measures itself follows a moment later.
+  // Elements that measure themselves settle a moment later.
   const fits = () => html.evaluate((element) => element.scrollWidth <= element.clientWidth);
   await eventually(fits).catch(() => t.fail(`${page.url()} is too wide at 360 px`));
   if (size) await page.setViewportSize(size);
 }
 
-// Less than half of what the package says its source is, which takes a browser a quarter of a second to read.
+// The minified build loads in less than half the time of the package's default source.
 const axeSource = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 const colourRules = ["color-contrast", "link-in-text-block"];
@@ -35,7 +35,7 @@ const colourRules = ["color-contrast", "link-in-text-block"];
 async function findViolations(page: Page, rules: string[] | null): Promise<string[]> {
   const options: axe.RunOptions = {
     resultTypes: ["violations"],
-    // Of what it would fetch, style sheets and films, no rule that is on by default needs what these pages have.
+    // The default rules need no style sheets or media.
     preload: false,
     ...(rules && { runOnly: rules }),
   };

@@ -1,7 +1,7 @@
 import type { Assertions } from "ava";
 import type { Answer } from "./post-chat.ts";
 
-/** Checks everything the contract says about an error on `/v1`; returns its message. */
+/** Checks the contract of an error on `/v1`; returns its message. */
 export function assertError(
   t: Assertions,
   answer: Answer,
@@ -11,7 +11,7 @@ export function assertError(
   return assertErrorBody(t, JSON.parse(answer.text), members);
 }
 
-/** Checks what is the same whatever form the body has. */
+/** Checks the parts that do not depend on the body's form. */
 export function assertErrorHead(
   t: Assertions,
   answer: Answer,
@@ -23,7 +23,7 @@ export function assertErrorHead(
   for (const [name, value] of Object.entries(headers)) t.is(answer.headers.get(name), value, name);
 }
 
-/** Checks that the form has its four members and no others; returns the message. */
+/** Checks that the form has exactly its four members; returns the message. */
 export function assertErrorBody(
   t: Assertions,
   body: unknown,
@@ -42,11 +42,11 @@ export type ErrorRow = {
   type: string;
   param: string | null;
   code: string | null;
-  /** Headers that belong to the row besides those that every error has. */
+  /** Headers in addition to those of every error. */
   headers?: Record<string, string>;
 };
 
-/** Most rows are the client's mistake. */
+/** Returns a row for the client's error, the most common kind. */
 export function clientError(status: number, code: string | null, param: string | null = null): ErrorRow {
   return { status, type: "invalid_request_error", param, code };
 }

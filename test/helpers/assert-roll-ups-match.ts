@@ -2,8 +2,8 @@ import { deepStrictEqual } from "node:assert";
 import { queryDatabase } from "./query-database.ts";
 
 /**
- * Conservation: the roll-ups of a database are the sums of its usage records, to the last token and nano-dollar, by hour and
- * by day. Asks the database itself, past everything of ours. Throws where they differ; returns how many records there are.
+ * Checks that the roll-ups equal the sums of the usage records by hour and by day, exactly. Reads the database
+ * directly. Throws on a difference; returns the number of records.
  */
 export async function assertRollUpsMatch(url: string): Promise<number> {
   for (const [resolution, length] of Object.entries({ hour: 13, day: 10 })) {
@@ -51,7 +51,7 @@ function readRollUps(resolution: string, periodLength: number, byKey: boolean): 
   return `SELECT ${columns.join(", ")} FROM usage_roll_ups WHERE resolution = '${resolution}' AND api_key_id ${byKey ? "<>" : "="} '' ORDER BY ${keys}`;
 }
 
-/** MySQL gives sums as text. */
+/** MySQL returns sums as text. */
 function plain(row: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)]));
 }

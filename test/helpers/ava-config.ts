@@ -4,22 +4,21 @@ import type { Event, ObservedRun } from "ava/internal";
 import manifest from "../../package.json" with { type: "json" };
 
 /**
- * ava's configuration under `npm test`: that of package.json, and ava's counts are sent to run.ts as they grow.
- * ava's reporter for people has no total when a test fails, and its TAP reporter breaks off where a test never ends
- * (https://github.com/avajs/ava/issues/3461).
+ * ava's configuration under `npm test`, which also sends ava's counts to run.ts. The default reporter has no total
+ * after a failure, and the TAP reporter stops at a test without an end (https://github.com/avajs/ava/issues/3461).
  */
 export default {
   ...manifest.ava,
-  // Processes, because threads neither fill nor use the compile cache, which saves a file half of what it takes to load it.
+  // Unlike threads, processes use the compile cache, which halves the load time of a file.
   workerThreads: false,
-  // One more than there are cores: tests also wait, for clocks, disks and databases.
+  // One more than the cores, since tests also wait for clocks, disks and databases.
   concurrency: availableParallelism() + 1,
-  // What takes longest must not begin when all else has ended.
+  // Slow files start first, so that none runs alone at the end.
   sortTestFiles: (one: string, other: string) =>
     Number(isLong(other)) - Number(isLong(one)) || (one < other ? -1 : 1),
   nonSemVerExperiments: { observeRunsFromConfig: true },
   async observeRun({ events }: ObservedRun): Promise<void> {
-    // Whoever wants the counts is gone: nobody reads the rest either. Listening alone must not keep ava alive.
+    // The parent is gone, so nobody reads the output. The listener alone must not keep ava alive.
     process.on("disconnect", () => process.exit(1));
     process.channel?.unref();
     const times = new FileTimes();
@@ -36,7 +35,7 @@ export default {
   },
 };
 
-/** To send them with each of the thousands of events would keep ava busy for half a minute. */
+/** Sending counts with each of thousands of events would keep ava busy for half a minute. */
 const sendIntervalMs = 500;
 
 type Stats = Extract<Event, { type: "stats" }>["stats"];
@@ -46,7 +45,7 @@ function toCounts(stats: Stats, times: FileTimes): TestCounts {
     slowest: times.slowest(5),
     passed: stats.passedTests + stats.passedKnownFailingTests,
     skipped: stats.skippedTests + stats.todoTests,
-    // Until the end, what remains is simply still to come; after it, it never ended.
+    // Remaining tests are pending before the end and failed after it.
     failed:
       stats.failedTests +
       stats.failedHooks +
@@ -65,7 +64,7 @@ export type TestCounts = { passed: number; failed: number; skipped: number; slow
 
 type FileTime = { file: string; seconds: number };
 
-/** From the first that is heard of a file to the last. */
+/** Measures each file from its first event to its last. */
 class FileTimes {
   readonly #times = new Map<string, { from: number; to: number }>();
 

@@ -4,20 +4,20 @@ import type { TestGateway } from "./test-gateway.ts";
 
 type SessionData = { accessToken: string; expiresAt: string; user: { id: string; email: string } };
 
-/** A browser with the console open: keeps its refresh cookie and its access token, as the console's page would. */
+/** A browser with the console open; keeps its refresh cookie and access token as the page does. */
 export class Browser {
   readonly #gateway: Pick<TestGateway, "url">;
-  /** What the cookie holds. */
+  /** Value of the cookie. */
   refreshToken: string | undefined;
   accessToken: string | undefined;
-  /** The latest `set-cookie`, whole. */
+  /** The latest complete `set-cookie` header. */
   setCookie: string | undefined;
 
   constructor(gateway: Pick<TestGateway, "url">) {
     this.#gateway = gateway;
   }
 
-  /** Another one that holds the same tokens: a second tab, or a thief. */
+  /** Returns a browser with the same tokens: a second tab, or a thief. */
   copy(): Browser {
     return Object.assign(new Browser(this.#gateway), {
       refreshToken: this.refreshToken,
@@ -54,7 +54,7 @@ export class Browser {
     return this.call("auth.refresh");
   }
 
-  /** Whether the access token still opens the door: `OK`, or the error's code. */
+  /** Returns `OK` if the access token still works, otherwise the error code. */
   async messageOf(): Promise<string> {
     return (await this.call("keys.list", { type: "query" })).code ?? "OK";
   }

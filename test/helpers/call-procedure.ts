@@ -39,14 +39,14 @@ export async function callProcedure(
   });
 }
 
-/** What `/trpc` answered, as it came: for what a client of ours would hide. */
+/** The raw response of `/trpc`, including parts that the tRPC client hides. */
 export type ConsoleAnswer = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
-  /** The answer's data; undefined when it is an error. */
+  /** Data of the response; undefined for an error. */
   data: unknown;
-  /** The error's code, such as `NOT_FOUND`; undefined when it is none. */
+  /** Code of the error, such as `NOT_FOUND`; undefined for a success. */
   code: string | undefined;
   error: ConsoleError | undefined;
 };
@@ -70,13 +70,13 @@ type CallOptions = {
   input?: unknown;
   accessToken?: string | undefined;
   headers?: Record<string, string>;
-  /** The loopback address to call from. */
+  /** Loopback address of the client. */
   from?: string;
 };
 
 export type Someone = { id: string; email: string; password: string; accessToken: string };
 
-/** A person who was invited and has come, signed in. */
+/** Returns an invited person who has joined and is signed in. */
 export async function addPerson(
   { url, admin }: TestGateway,
   email: string,

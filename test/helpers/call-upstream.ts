@@ -10,7 +10,7 @@ import type {
 import { Upstreams } from "../../gateway/upstream/upstreams.ts";
 import type { Endpoint } from "../../gateway/providers/provider.ts";
 
-/** Connections of a test's own, to anywhere. They end with the test. */
+/** Creates connections for one test, to any address. They close with the test. */
 export function createUpstreams(
   t: Pick<ExecutionContext, "teardown">,
   { guard = new AddressGuard(["*"]), ...limits }: Partial<HttpLimits> & { guard?: AddressGuard } = {},
@@ -29,7 +29,7 @@ export const defaultHttpLimits: HttpLimits = {
   upstreamHeadFieldsMax: limitVariables.upstreamHeadFieldsMax.value,
 };
 
-/** Makes a call and notes what it is told; a POST request unless the body is null. */
+/** Makes a call and records its events; sends a POST unless the body is null. */
 export function callUpstream(
   upstreams: Upstreams,
   url: string,
@@ -69,19 +69,19 @@ type CallOptions = Partial<Pick<Endpoint, "headers" | "path" | "secret" | "sign"
 
 export type ObservedCall = {
   call: UpstreamCall;
-  /** How it ended. A call that is aborted does not end. */
+  /** Outcome of the call. An aborted call never resolves. */
   outcome: Promise<Outcome>;
 };
 
-/** What a call was told. */
+/** Recorded result of a call. */
 export type Outcome = {
   status: number;
   headers: UpstreamHeaders;
-  /** One character a byte. */
+  /** One character per byte. */
   body: string;
-  /** The code and the message; null after a regular end. */
+  /** Code and message; null after a regular end. */
   error: string | null;
-  /** The code of what is behind the error. */
+  /** Code of the underlying error. */
   cause: string | null;
   wasSent: boolean;
 };

@@ -1,11 +1,11 @@
 import { findProgram, installPackages } from "./system-packages.ts";
 
-/** Debian's, or any other Chromium that this machine has. */
+/** Returns Debian's Chromium, or any other on this machine. */
 export function findChromium(): string | undefined {
   return findProgram("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome");
 }
 
-/** Gets it installed where it is missing and that can be done. `say` is given one line about what happens. */
+/** Installs Chromium if it is missing and can be installed. `say` receives one line about the result. */
 export function provideChromium(say: (line: string) => void): boolean {
   if (findChromium()) return true;
   const problem = installPackages("Chromium", ["chromium-headless-shell"], say);

@@ -10,13 +10,13 @@ import { findChromium } from "./chromium-program.ts";
 import type { TestGateway } from "./test-gateway.ts";
 import { administrator } from "./test-gateway.ts";
 
-/** A file's tests share one browser; each page has a context of its own, with its own cookies. */
+/** Shares one browser per file; each page has its own context and cookies. */
 export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOptions = {}): () => Browser {
   let browser: Browser | undefined;
   test.before(async () => {
     browser = await chromium.launch({
       executablePath: findChromium() ?? "",
-      // Containers have neither the namespaces nor the shared memory that Chromium would like.
+      // Containers lack Chromium's namespaces and shared memory.
       args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
       ...options,
     });
@@ -29,11 +29,11 @@ export function shareBrowser<Context>(test: TestFn<Context>, options: LaunchOpti
 }
 
 export type ConsolePage = Page & {
-  /** What the page should never do: uncaught errors, refused scripts, markup that is none, dialogs, calls to other hosts. */
+  /** Uncaught errors, blocked scripts, invalid markup, dialogs and calls to other hosts. */
   complaints: string[];
 };
 
-/** A page of the console, at one address. It closes with the test, which fails when anything was complained of. */
+/** Opens a console page, which closes with the test. Any complaint fails the test. */
 export async function openConsole(
   t: ExecutionContext<unknown>,
   { browser, gateway, path = "/", ...options }: OpenOptions,
@@ -53,7 +53,7 @@ export async function openConsole(
   });
   page.on("console", (message) => {
     if (message.text().includes("Content Security Policy")) page.complaints.push(`CSP: ${message.text()}`);
-    // As of a bar whose height is less than nothing.
+    // Reported for a bar of negative height.
     if (/<\w+> attribute/.test(message.text())) page.complaints.push(`markup: ${message.text()}`);
   });
   page.on("request", (request) => {
@@ -73,11 +73,11 @@ export async function openConsole(
 type OpenOptions = {
   browser: Browser;
   gateway: Pick<TestGateway, "url">;
-  /** Null for none yet. */
+  /** Null for a blank page. */
   path?: string | null;
 } & BrowserContextOptions;
 
-/** The same, signed in as the administrator, or whoever is given; without the form, which has tests of its own. */
+/** Opens a page signed in as the administrator or another person, without using the form. */
 export async function openSignedIn(
   t: ExecutionContext<unknown>,
   {

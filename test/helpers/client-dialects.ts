@@ -2,26 +2,26 @@ import type { Assertions } from "ava";
 import { assertError, assertErrorHead, type ErrorRow } from "./assert-error.ts";
 import type { Answer } from "./post-chat.ts";
 
-/** What is different about the dialects that clients speak besides chat completions, for tests that hold for each. */
+/** Differences between the client dialects other than chat completions, for tests of them all. */
 export type ClientDialect = {
   name: "messages" | "responses";
-  /** A provider whose upstream speaks it itself, and whose answers need no translation. */
+  /** A provider that speaks the dialect natively, without translation. */
   provider: { kind: "anthropic" | "openai-compatible"; preset: "anthropic" | "openai" };
-  /** The smallest request there is. */
+  /** Returns the smallest valid request. */
   body(model: string, prompt?: string, more?: object): object;
-  /** Where the conversation stands in a request. */
+  /** Member that contains the conversation. */
   conversation: "messages" | "input";
-  /** Whole answers and streams of an upstream's own, which says `model` of itself. */
+  /** Complete native responses and streams that name `model`. */
   answer(model: string): string;
   events(model: string): string[];
-  /** The event that a stream ends with if all went well, and only then. */
+  /** The event that ends a successful stream, and no other. */
   endEvent: string;
-  /** What the upstream says when it refuses a request, and in the middle of a stream. */
+  /** The upstream's error for a refused request, and mid-stream. */
   refusal(message: string): object;
   errorEvent(message: string): string;
-  /** Checks the row of the contract's error table as this dialect shows it; returns the message. */
+  /** Checks a row of the contract's error table in this dialect; returns the message. */
   assertError(t: Assertions, answer: Answer, row: ErrorRow): string;
-  /** The message of the error that a stream has ended with; fails if it has not. */
+  /** Returns the message of the error at the end of a stream; fails without one. */
   assertErrorEnd(t: Assertions, stream: string): string;
 };
 
@@ -113,7 +113,7 @@ export const responses: ClientDialect = {
   errorEvent: (message) =>
     `event: error\ndata: ${JSON.stringify({ type: "error", sequence_number: 9, code: "server_error", message, param: null })}\n\n`,
 
-  /** Codex asks again and again where it is told 404. */
+  /** Codex retries endlessly after a 404. */
   assertError: (t, answer, row) =>
     assertError(t, answer, row.code === "model_not_found" ? { ...row, status: 400 } : row),
 

@@ -1,7 +1,7 @@
 import { createKey, type TestGateway } from "./test-gateway.ts";
 
 /**
- * Makes the upstream a provider with the model `<name>/model`, which it calls `upstream-model`; gives a key for it.
+ * Creates a provider for the upstream with the model `<name>/model`, named `upstream-model` upstream; returns a key.
  * The name is `test` unless a gateway has several.
  */
 export async function connectUpstream(
@@ -35,5 +35,5 @@ type UpstreamSettings = {
   totalTimeoutMs?: number;
 };
 
-/** What an upstream is given as our credential. */
+/** Our credential for an upstream. */
 export const upstreamSecret = "upstream-secret-0123456789";

@@ -4,8 +4,8 @@ import { Attempts } from "../../gateway/routing/attempts.ts";
 import { recordedRequests } from "./recorded-requests.ts";
 
 /**
- * Watches what a gateway lets in and whom it calls. Asked when the gateway has stopped, it compares that with the usage
- * records: one for each request, with all its calls. Throws where they differ.
+ * Records the gateway's admissions and calls. After the gateway stops, compares them with the usage records: one per
+ * request, with all its calls. Throws on a difference.
  */
 export function watchConservation(
   { openExchanges, upstreams }: Pick<Services, "openExchanges" | "upstreams">,
@@ -21,13 +21,13 @@ export function watchConservation(
   };
   const { call } = upstreams;
   upstreams.call = (endpoint, body, timeouts, events) => {
-    // Providers are also called to be tested, and to count.
+    // Provider tests and token counts also call providers.
     if (events instanceof Attempts) calls++;
     return call.call(upstreams, endpoint, body, timeouts, events);
   };
   return async () => {
     if (letIn.size === 0) return;
-    // Other gateways may use the same database.
+    // Other gateways may share the database.
     const records = (await recordedRequests(databaseUrl)).filter(({ id }) => letIn.has(id));
     const attempts = records.reduce((sum, record) => sum + record.attempts, 0);
     if (records.length === letIn.size && attempts === calls) return;

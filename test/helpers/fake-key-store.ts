@@ -1,12 +1,12 @@
 import { KeyCache, type KnownKey } from "../../gateway/keys/key-cache.ts";
 
-/** A key cache over keys in memory, whose look-ups are counted and can be held up. */
+/** Returns a key cache over in-memory keys, whose lookups are counted and can be held. */
 export function createKeyStore({ entriesMax = 100, lookupsMax = 100 } = {}) {
   const store = {
     keys: new Map<string, KnownKey>(),
     lookups: [] as string[],
     now: 1_000_000,
-    /** While it is set, look-ups that have read their answer do not return it before this resolves. */
+    /** While set, finished lookups wait for this promise before they return. */
     hold: null as Promise<void> | null,
   };
   const cache = new KeyCache({

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
 /**
- * A stand-in for AWS KMS on this machine, which speaks its JSON protocol and keeps its promises: a data key is unwrapped
- * only with the KMS key and the encryption context it was wrapped with.
+ * Starts a stand-in for AWS KMS with its JSON protocol. It decrypts a data key only with the KMS key and the encryption
+ * context that encrypted it.
  */
 export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promise<FakeKms> {
   const secret = randomBytes(32);
@@ -28,7 +28,7 @@ export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promi
   });
 
   const arrived = Promise.withResolvers<void>();
-  /** Resolves at once, but for those that are held. */
+  /** Resolves at once, except for held operations. */
   async function held({ operation }: Call): Promise<void> {
     if (kms.holdUntil?.operation !== operation) return;
     const count = kms.calls.filter((call) => call.operation === operation).length;
@@ -93,18 +93,18 @@ export async function startFakeKms(t: Pick<ExecutionContext, "teardown">): Promi
 export type FakeKms = {
   url: string;
   calls: Call[];
-  /** The ARNs of the KMS keys that there are. */
+  /** ARNs of the existing KMS keys. */
   keys: string[];
-  /** What happens instead of an answer, told before each. */
+  /** Replaces the response to a call, if it returns a fault. */
   behave(call: Call, count: number): Fault | undefined;
-  /** An operation that is not answered before so many have come. */
+  /** Holds an operation until this many calls have arrived. */
   holdUntil: { operation: string; count: number } | null;
-  /** Goes away, and comes back on the same port. */
+  /** Stops the server and restarts it on the same port. */
   stop(): Promise<void>;
   start(): Promise<void>;
 };
 
-/** An error of KMS by its name, no answer at all, or a connection that breaks. */
+/** A KMS error by name, a missing response, or a broken connection. */
 export type Fault = "hang" | "reset" | `${string}Exception`;
 
 type Call = {
@@ -121,7 +121,7 @@ type Call = {
 export const keyArn = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 export const otherKeyArn = "arn:aws:kms:eu-central-1:111122223333:key/9999abcd-12ab-34cd-56ef-1234567890ab";
 
-/** What every AWS SDK reads for itself. */
+/** Returns the environment variables that every AWS SDK reads. */
 export function awsEnvironment({ url }: FakeKms): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_KMS: url,
@@ -143,7 +143,7 @@ async function readCall(request: IncomingMessage): Promise<Call> {
   };
 }
 
-/** In an order of its own: a context has none. */
+/** Sorts the context, since its order has no meaning. */
 function binding(key: string, context: Record<string, string> = {}): Buffer {
   return Buffer.from(JSON.stringify([key, Object.entries(context).toSorted()]));
 }

@@ -1,7 +1,4 @@
-/**
- * The secrets that a text holds in some form: raw, as JSON or a URL writes it, in hex, or in base64, also where it
- * begins in the middle of something longer.
- */
+/** Returns the secrets that a text contains in any form: raw, JSON, URL, hex, or base64 at any offset. */
 export function findLeaks(text: string, secrets: Record<string, string>): string[] {
   const lowerCase = text.toLowerCase();
   return Object.entries(secrets).flatMap(([name, secret]) => {
@@ -24,7 +21,7 @@ function formsOf(secret: string): string[] {
   return [secret, json, ascii, JSON.stringify(json).slice(1, -1), encodeURIComponent(secret), ...base64];
 }
 
-/** What base64 makes of the secret behind `offset` other bytes, without what its neighbours change at both ends. */
+/** Returns the base64 of the secret after `offset` other bytes, without the characters that neighbors affect. */
 function base64Forms(secret: string, offset: number): string[] {
   const bytes = Buffer.from(secret);
   const skipped = (3 - offset) % 3;

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 
 /**
- * The bytes of a recorded stream. Server-sent events are recorded as they are; a binary framing as one line an event,
+ * Returns the bytes of a recorded stream. Server-sent events are stored verbatim; binary events are lines of
  * `<name> <json>`, with `!<name>` for an exception.
  */
 export function frameEvents(recorded: string, contentType: string): Buffer {
@@ -17,7 +17,7 @@ function frameLine(line: string): Buffer {
 }
 
 /**
- * One message of AWS's event stream: lengths, their checksum, headers, payload, checksum of it all.
+ * Returns one message of AWS's event stream: lengths, checksum, headers, payload, total checksum.
  * https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html
  */
 export function frameAwsEvent(name: string, payload: string, isException = false): Buffer {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port that was free a moment ago: where nobody listens, or for servers that cannot choose one themselves. */
+/** Returns a port that was free a moment ago, for servers that cannot select one themselves. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");

@@ -4,15 +4,15 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "./eventually.ts";
 
 /**
- * Starts a gateway in a process of its own, for what only a process has: signals, an exit code, output. It gets these
- * environment variables and no others, and is killed with the test if it is still there.
+ * Starts a gateway process, for signals, exit codes and output. It receives only these environment variables and is
+ * killed with the test.
  */
 export function startGatewayProcess(
   t: Pick<ExecutionContext, "teardown">,
   environment: Record<string, string>,
   ...parameters: string[]
 ): GatewayProcess {
-  // A test may have a Node of its own, which it takes away.
+  // A test may provide its own Node and delete it.
   const { TEST_NODE: node = process.execPath, ...variables } = environment;
   const child = spawn(node, [main, ...parameters], {
     env: { PATH: process.env["PATH"] ?? "", ...variables },
@@ -24,7 +24,7 @@ export function startGatewayProcess(
       said[stream] += text;
     });
   }
-  // Not "exit", which may come before the last of what it says.
+  // "exit" may precede the last output.
   const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
   t.teardown(async () => {
     child.kill("SIGKILL");
@@ -33,7 +33,7 @@ export function startGatewayProcess(
   const listening = () =>
     eventually(() => {
       if (child.exitCode !== null) throw new Error(`The gateway ended: ${said.stderr}`);
-      // What is printed ends with an empty line.
+      // Printed output ends with an empty line.
       return said.stdout.endsWith("\n\n") ? /listening at (http\S+)/.exec(said.stdout)?.[1] : undefined;
     }, 40_000);
   return { child, stdout: () => said.stdout, stderr: () => said.stderr, exited, listening };
@@ -41,14 +41,14 @@ export function startGatewayProcess(
 
 const main = fileURLToPath(new URL("../../gateway/main.ts", import.meta.url));
 
-/** A process of its own that runs `gateway/main.ts`, as `npm start` does. */
+/** A process that runs `gateway/main.ts`, as `npm start` does. */
 export type GatewayProcess = {
   child: ChildProcess;
-  /** What it has printed so far. */
+  /** Returns the output so far. */
   stdout(): string;
   stderr(): string;
-  /** Its exit code, once it has ended. */
+  /** Resolves with the exit code. */
   exited: Promise<number | null>;
-  /** Where it says that it listens. Throws when it ended instead. */
+  /** Resolves with the listening URL. Throws if the process exits first. */
   listening(): Promise<string>;
 };

@@ -1,13 +1,13 @@
-/** An answer as an upstream may write it, and what must become of it. */
+/** A response as an upstream may write it, with the expected result. */
 export type HttpAnswer = {
   name: string;
-  /** One character a byte. */
+  /** One character per byte. */
   bytes: string;
   /** Whether the upstream then closes the connection. */
   closes?: true;
-  /** The status and the body; or what the error says. */
+  /** Status and body, or the error's message. */
   result: { status: number; body: string } | { error: string };
-  /** Whether the connection is used again. */
+  /** Whether the connection is reused. */
   isKept?: true;
 };
 
@@ -18,7 +18,7 @@ const fine = (body = "hello", status = 200): Pick<HttpAnswer, "result" | "isKept
   isKept: true,
 });
 const last = (body = "hello", status = 200): Pick<HttpAnswer, "result"> => ({ result: { status, body } });
-/** Answers that say what they mean, in every way that HTTP allows. */
+/** Valid responses, in every form that HTTP permits. */
 const wellFormed: HttpAnswer[] = [
   { name: "a content-length", bytes: hello("Content-Length: 5\r\n"), ...fine() },
   { name: "no words after the status", bytes: "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nhi", ...fine("hi") },
@@ -162,7 +162,7 @@ const wellFormed: HttpAnswer[] = [
   },
 ];
 
-/** Answers with something behind them. */
+/** Responses followed by more bytes. */
 const surplus: HttpAnswer[] = [
   { name: "a byte too much", bytes: `${hello("content-length: 5\r\n")}!`, ...last() },
   { name: "an empty line too much", bytes: `${hello("content-length: 5\r\n")}\r\n`, ...last() },

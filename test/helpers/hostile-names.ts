@@ -1,4 +1,4 @@
-/** Names that people may give to things, and that must stay names wherever they are shown. */
+/** Names that must be rendered as text everywhere. */
 export const hostileNames = [
   `<img src=x onerror="alert(1)"><script>alert(2)</script>`,
   `"><svg onload=alert(3)>`,

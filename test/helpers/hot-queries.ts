@@ -10,7 +10,7 @@ import {
 import type { Query } from "../../db/repositories/raw-sql.ts";
 import { firstIdAt } from "../../gateway/ids.ts";
 
-/** What the console asks all day, each with the index that has to lead to it; null is the primary key. */
+/** Returns the console's most frequent queries, each with its required index; null is the primary key. */
 export function hotQueries(dialect: SqlDialect): HotQuery[] {
   const everyone = { owner: "everyone" } as const;
   const apiKeyId = "key_00000000000000000000000000";
@@ -123,7 +123,7 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
 
 export type HotQuery = { title: string; index: string | null; query: Query };
 
-/** All of them as they are checked in, beside the test that compares. */
+/** Returns the checked-in text of all hot queries. */
 export function printHotQueries(): string {
   return ["better-sqlite3", "mariadb", "mysql"]
     .flatMap((kind) => [

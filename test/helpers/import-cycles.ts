@@ -1,6 +1,6 @@
 import type { Import, SourceFile } from "./source-tree.ts";
 
-/** The import cycles among the files: for each, the imports along it, the last of which leads back to the first's file. */
+/** Returns the import cycles, each as its imports; the last one leads back to the first file. */
 export function importCycles<Imported extends Pick<Import, "to">>(
   files: Importer<Imported>[],
 ): Step<Imported>[][] {
@@ -17,7 +17,7 @@ export function importCycles<Imported extends Pick<Import, "to">>(
       if (start === -1) visit(target, extended);
       else cycles.push(extended.slice(start));
     }
-    // Everything reachable from here has been walked: no later walk can find a new cycle through it.
+    // A later walk cannot find a new cycle through a finished file.
     finished.add(file.path);
   };
 
@@ -27,12 +27,12 @@ export function importCycles<Imported extends Pick<Import, "to">>(
 
 type Importer<Imported> = { path: string; imports: Imported[] };
 
-/** One import along a cycle. */
+/** One import of a cycle. */
 type Step<Imported> = { from: string; imported: Imported };
 
 /**
- * The same among folders: those of `gateway/` with its loose files, and the subfolders of each among themselves. A folder
- * and its own subfolders may import each other, as a registry and what it lists do.
+ * Returns the cycles between folders: `gateway/` with its loose files, and the subfolders of each. A folder and its own
+ * subfolders may import each other, as a registry and its entries do.
  */
 export function folderCycles(files: SourceFile[]): Step<FolderImport>[][] {
   const siblings = new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")));
@@ -44,10 +44,10 @@ export function folderCycles(files: SourceFile[]): Step<FolderImport>[][] {
   ].flat();
 }
 
-/** An import of a folder, by a file of another one. */
+/** An import of a folder by a file of another one. */
 type FolderImport = { to: string; file: string };
 
-/** Each folder as if it were one file with the imports of all its files. */
+/** Merges the files of each folder into one file with all their imports. */
 function joinFolders(files: SourceFile[], folderOf: (path: string) => string): Importer<FolderImport>[] {
   const joined = new Map<string, Importer<FolderImport>>();
   for (const { path, imports } of files) {
@@ -62,7 +62,7 @@ function joinFolders(files: SourceFile[], folderOf: (path: string) => string): I
   return [...joined.values()];
 }
 
-/** Empty for a path outside of the parent, or directly in it. */
+/** Returns an empty string for a path outside of the parent or directly in it. */
 function subfolderOf(parent: string, path: string): string {
   const [, , name, ...rest] = path.split("/");
   return path.startsWith(`${parent}/`) && rest.length > 0 ? `${parent}/${name}` : "";

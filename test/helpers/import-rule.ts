@@ -1,6 +1,6 @@
 import type { Import, SourceFile } from "./source-tree.ts";
 
-/** A rule about single imports: `breaks` says whether the file `from` may not import `to`. */
+/** Returns a rule for single imports: `breaks` decides whether `from` may not import `to`. */
 export function importRule({ breaks, ...rule }: ImportRule): Rule {
   const findings = (sources: SourceFile[]): string[] =>
     sources.flatMap(({ path: from, imports }) =>
@@ -14,8 +14,8 @@ export function importRule({ breaks, ...rule }: ImportRule): Rule {
 type ImportRule = Omit<Rule, "findings"> & { breaks: (from: string, to: string, how: Import) => boolean };
 
 /**
- * A pure function over parsed files that gives one line for each offence. `seeds` are small files that break it, so that
- * a rule which has gone blind is noticed; `permitted` are files that come close to it and are fine.
+ * A pure function over parsed files that returns one line per offense. `seeds` break it, so that a rule without effect
+ * is detected; `permitted` files come close and are fine.
  */
 export type Rule = {
   title: string;
@@ -24,7 +24,7 @@ export type Rule = {
   permitted?: Record<string, string>;
 };
 
-/** Some packages have a home: the files and folders that may import them. */
+/** Returns a rule that restricts packages to the listed files and folders. */
 export function libraryRule(packages: string[], homes: string[]): Rule {
   return importRule({
     title: `${packages.join(", ")} only in ${homes.join(", ")}`,
@@ -36,7 +36,7 @@ export function libraryRule(packages: string[], homes: string[]): Rule {
   });
 }
 
-/** Homes that end in `/` are folders, the others are single files. */
+/** Homes with a trailing `/` are folders, the others are single files. */
 export function inside(file: string, homes: string[]): boolean {
   return homes.some((home) => (home.endsWith("/") ? file.startsWith(home) : file === home));
 }

@@ -30,14 +30,14 @@ export class LimitedRequest {
   }
 }
 
-/** The limits of a gateway whose environment says only this. */
+/** Returns the limits of a gateway with only this environment. */
 export function limitsOf(environment: Record<string, string> = {}) {
   return readConfig(environment).limits;
 }
 
 export const noBudgets = { check() {}, spend() {} };
 
-/** The record of a request that is over. */
+/** Returns the record of a finished request. */
 export function overRecord(apiKeyId: string, more: Partial<UsageRecord> = {}): UsageRecord {
   return usageRow("req_1", { apiKeyId, ...more });
 }

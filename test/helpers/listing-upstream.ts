@@ -1,7 +1,7 @@
 import type { ExecutionContext } from "ava";
 import { createUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
 
-/** An upstream that lists its models to whoever has one of the keys, and answers nothing else. */
+/** Starts an upstream that lists its models for the given keys and serves nothing else. */
 export function createListingUpstream(
   t: Pick<ExecutionContext, "teardown">,
   models: string[],

@@ -2,8 +2,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sig
 import { isIPv4 } from "node:net";
 
 /**
- * An X.509 certificate (RFC 5280), signed by `issuer`, or by itself as an authority. Written out here because Node cannot
- * make any, and not every machine has openssl.
+ * Returns an X.509 certificate (RFC 5280), signed by `issuer` or self-signed as an authority. Node cannot create
+ * certificates, and openssl is not always installed.
  */
 export function makeCertificate({ name, hosts = [], issuer, days = 1 }: CertificateOptions): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -29,7 +29,7 @@ type CertificateOptions = {
   name: string;
   hosts?: string[];
   issuer?: Certificate;
-  /** Valid for so long; where negative, until so long ago. */
+  /** Validity in days; a negative number has expired. */
   days?: number;
 };
 

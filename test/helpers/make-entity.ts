@@ -1,7 +1,7 @@
 import type { TRPCClient } from "@trpc/client";
 import type { AppRouter } from "../../gateway/trpc/app-router.ts";
 
-/** Makes something of the kind that a procedure is about, and gives the ids that it takes. */
+/** Creates the entity that a procedure refers to, and returns its ids. */
 export async function makeEntity(
   console: TRPCClient<AppRouter>,
   path: string,

@@ -1,8 +1,8 @@
 import { findProgram, installPackages } from "./system-packages.ts";
 
 /**
- * Where this machine has MariaDB. Where it has none, root on Debian and its kin gets it installed; anyone else gets
- * `undefined`. `say` is given one line about what happens.
+ * Returns this machine's MariaDB. Root on Debian-like systems gets it installed; others receive `undefined`.
+ * `say` receives one line about the result.
  */
 export function provideMariadb(say: (line: string) => void): MariadbPrograms | undefined {
   const present = findMariadb();
@@ -19,10 +19,10 @@ export function provideMariadb(say: (line: string) => void): MariadbPrograms | u
 
 export type MariadbPrograms = { installer: string; server: string };
 
-/** The installer of the first runs `my_print_defaults` of the second. */
+/** The first package's installer runs `my_print_defaults` of the second. */
 const packages = ["mariadb-server-core", "mariadb-client-core"];
 
-/** MySQL's own `mysqld` comes without such an installer, and does not count. */
+/** MySQL's own `mysqld` has no such installer and is ignored. */
 function findMariadb(): MariadbPrograms | undefined {
   const installer = findProgram("mariadb-install-db", "mysql_install_db");
   const server = findProgram("mariadbd", "mysqld");

@@ -8,8 +8,8 @@ import { freePort } from "./free-port.ts";
 import type { MariadbPrograms } from "./mariadb-programs.ts";
 
 /**
- * Starts a MariaDB on 127.0.0.1; its user `root` has no password. It is empty and its port a free one, unless those of a
- * server before it are given. It ends with `stop`, and also when this process dies by any signal (see mariadb-server.sh).
+ * Starts an empty MariaDB on 127.0.0.1 with a passwordless `root`, unless folder and port of an earlier one are given.
+ * It stops with `stop`, and also when this process dies by any signal (see mariadb-server.sh).
  */
 export async function startMariadb(
   { installer, server }: MariadbPrograms,
@@ -32,7 +32,7 @@ export async function startMariadb(
 
   const timer = setTimeout(() => guard.stdin.end(), startTimeoutMs);
   const said: string[] = [];
-  // The log is asked, not the port: a connection that nock pretends would look like a server.
+  // Reads the log, since a connection mocked by nock would look like a server.
   for await (const line of createInterface({ input: guard.stderr })) {
     said.push(line);
     if (!line.includes("ready for connections")) continue;
@@ -45,7 +45,7 @@ export async function startMariadb(
   throw new Error(`MariaDB did not start:\n${said.slice(-20).join("\n")}`);
 }
 
-/** In memory where there is plenty: the tables of some hundred tests come and go, and each is a file that is synced. */
+/** Uses memory where plenty is available, since tables are created and synced for hundreds of tests. */
 async function quickFolder(): Promise<string> {
   const memory = await statfs("/dev/shm").catch(() => null);
   return memory && memory.bavail * memory.bsize >= plentyBytes ? "/dev/shm" : tmpdir();
@@ -55,7 +55,7 @@ const plentyBytes = 4 * 1024 ** 3;
 
 export type MariadbServer = { url: string; port: number; stop(): Promise<void> };
 
-/** `folder`: where its data are, and stay. `parameters`: more of them for the server. */
+/** `folder` holds the persistent data. `parameters` are passed to the server. */
 type MariadbOptions = { folder?: string; port?: number; parameters?: string[] };
 
 const startTimeoutMs = 60_000;

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 
-/** Reads what comes in packet by packet: three bytes of length, one of sequence, the payload. */
+/** Reads packets: three bytes of length, one of sequence, the payload. */
 export class PacketReader {
   readonly #stream: Duplex;
   #bytes = Buffer.alloc(0);
@@ -24,7 +24,7 @@ export class PacketReader {
     return payload;
   }
 
-  /** Leaves the stream to somebody else, with what was not read. */
+  /** Releases the stream together with unread bytes. */
   release(): void {
     this.#stream.off("data", this.#read);
     this.#stream.off("close", this.#end);

@@ -7,16 +7,16 @@ type NativeScene = {
   recording: NativeRecording;
   stream: boolean;
   response: ServerResponse;
-  /** Sends the head of a right answer. */
+  /** Sends the head of a valid response. */
   begin(headers?: Record<string, string>): void;
-  /** All that is right, in pieces. */
+  /** The valid response in pieces. */
   pieces: Buffer[];
 };
 
 export type NativeFault = {
   what: string;
   play(scene: NativeScene): void | Promise<void>;
-  /** What the client is told; null where nothing is wrong. */
+  /** The error that the client receives; null without one. */
   error: { status: number; code: string | null } | null;
 };
 
@@ -30,9 +30,9 @@ export const nativeFaults: NativeFault[] = [
     play: ({ response }) => void response.socket?.resetAndDestroy(),
   },
   { what: "never answers", error: tooSlow, play: () => {} },
-  { what: "falls silent after its head", error: tooSlow, play: ({ begin }) => begin() },
+  { what: "stalls after its head", error: tooSlow, play: ({ begin }) => begin() },
   {
-    what: "falls silent in the middle",
+    what: "stalls midway",
     error: tooSlow,
     play({ begin, response, pieces }) {
       begin();
@@ -40,7 +40,7 @@ export const nativeFaults: NativeFault[] = [
     },
   },
   {
-    what: "is shorter than announced",
+    what: "sends less than its Content-Length",
     error: broken,
     play({ begin, response }) {
       begin({ "content-length": "100000" });
@@ -48,7 +48,7 @@ export const nativeFaults: NativeFault[] = [
     },
   },
   {
-    what: "breaks off without a last chunk",
+    what: "closes without a last chunk",
     error: broken,
     play({ begin, response, pieces }) {
       begin();
@@ -56,11 +56,15 @@ export const nativeFaults: NativeFault[] = [
     },
   },
   {
-    what: "breaks the rules of HTTP",
+    what: "violates HTTP",
     error: broken,
     play: ({ response }) => void response.socket?.end("this is not HTTP\r\n\r\n"),
   },
-  { what: "says nothing", error: broken, play: ({ begin, response }) => (begin(), void response.end()) },
+  {
+    what: "sends an empty body",
+    error: broken,
+    play: ({ begin, response }) => (begin(), void response.end()),
+  },
   {
     what: "sends noise",
     error: broken,
@@ -101,7 +105,7 @@ export const nativeFaults: NativeFault[] = [
     },
   },
   {
-    what: "compresses what it was asked not to",
+    what: "compresses without permission",
     error: broken,
     play({ begin, response, pieces }) {
       begin({ "content-encoding": "gzip" });

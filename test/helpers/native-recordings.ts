@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { frameAwsEvent, frameEvents } from "./frame-events.ts";
 
-/** What an upstream of one kind was seen to send: an answer, a stream, and how it says that something went wrong. */
+/** Recorded data of one kind of upstream: a response, a stream, and its errors. */
 export type NativeRecording = {
   kind: string;
-  /** The path below the upstream's address. */
+  /** Path below the upstream's address. */
   basePath: string;
   secret: string;
   answer: Buffer;
   streamContentType: string;
   /** The stream, event by event. */
   events: Buffer[];
-  /** What is said in the answer, and in the stream. */
+  /** Text of the response and of the stream. */
   answerText: string;
   streamText: string;
   errorBody(message: string): string;
@@ -23,7 +23,7 @@ const folder = path.resolve(import.meta.dirname, "../fixtures/providers");
 const sse = "text/event-stream";
 const awsEvents = "application/vnd.amazon.eventstream";
 
-/** Of every kind that is translated. */
+/** Recordings of every translated kind. */
 export const nativeRecordings: NativeRecording[] = [
   {
     ...recorded("anthropic", "text-stream", sse),

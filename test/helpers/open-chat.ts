@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { eventually } from "./eventually.ts";
 import { chatBody } from "./post-chat.ts";
 
-/** Like `postChat`, for tests that look at the answer while it comes, or leave. */
+/** Like `postChat`, for tests that read the response as it arrives, or disconnect. */
 export function openChat(gateway: { url: string }, keyValue: string, body: object): OpenChat {
   const chunks: Buffer[] = [];
   const text = () => Buffer.concat(chunks).toString("utf8");
@@ -36,19 +36,19 @@ export function openChat(gateway: { url: string }, keyValue: string, body: objec
   };
 }
 
-/** A chat completion request under way, on a connection of its own, with everything that came back so far. */
+/** A chat completion request in flight on its own connection, with the bytes received so far. */
 export type OpenChat = {
   request: ClientRequest;
-  /** The head of the answer. */
+  /** Head of the response. */
   head: Promise<IncomingMessage>;
   text(): string;
-  /** Waits until the body so far contains the text. */
+  /** Resolves when the body contains the text. */
   received(text: string): Promise<void>;
-  /** Whether the answer came to the end that HTTP asks for; false when the connection broke. */
+  /** Whether the response ended as HTTP requires; false for a broken connection. */
   ended: Promise<boolean>;
 };
 
-/** A stream whose first event has come. */
+/** Returns a stream after its first event. */
 export async function openStream(
   gateway: { url: string },
   keyValue: string,

@@ -15,7 +15,7 @@ const defaults = Object.fromEntries(
 
 let names = 0;
 
-/** A recorder by itself, which ships when it is told to only, and says what it logged. */
+/** Opens a standalone recorder, which ships only on demand and records its log. */
 export async function openRecorder(
   t: ExecutionContext,
   database: Database,
@@ -36,7 +36,7 @@ export async function openRecorder(
   return { recorder, dataDir, log, spool: path.join(dataDir, "spool") };
 }
 
-/** The ids of the records that have come to the database. */
+/** Returns the ids of the records in the database. */
 export const idsIn = async (database: Database) =>
   (await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10_000)))
     .map(({ id }) => id)

@@ -6,7 +6,7 @@ import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
 import type { UserRow } from "../../db/entities/user.ts";
 import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
 
-/** A new database with the schema of today, open until the test ends. */
+/** Opens a new database with the current schema until the test ends. */
 export async function openTestDatabase(
   t: Pick<ExecutionContext, "teardown">,
   kind: DatabaseKind,
@@ -15,7 +15,7 @@ export async function openTestDatabase(
   return openDatabaseAt(t, await createTestDatabase(t, kind), limits);
 }
 
-/** The same for a database that others use too. */
+/** Opens a shared database until the test ends. */
 export async function openDatabaseAt(
   t: Pick<ExecutionContext, "teardown">,
   url: string,
@@ -28,7 +28,7 @@ export async function openDatabaseAt(
   return database;
 }
 
-/** A row that can be inserted, but for what the test says. */
+/** Returns a row that can be inserted, with the given changes. */
 export function userRow(id: string, more: Partial<UserRow> = {}): UserRow {
   return {
     id,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 
-/** Looks at answers and events with OpenAI's own description of them; each gives what is wrong, or nothing. */
+/** Validates responses and events against OpenAI's schemas; each returns the errors. */
 export type OpenAiSchemas = {
   faultsOfAnswer(answer: unknown): string[];
   faultsOfEvent(event: unknown): string[];
@@ -10,12 +10,12 @@ export type OpenAiSchemas = {
   faultsOfChunk(chunk: unknown): string[];
 };
 
-/** Null where the descriptions are not at hand: they are not ours to publish. */
+/** Returns null if the schemas are absent; we may not publish them. */
 export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const responses = readDocument("openai-responses.schema.json");
   const chat = readDocument("openai-chat.schema.json");
   if (responses === null || chat === null) return null;
-  // What they have beyond JSON Schema belongs to OpenAPI.
+  // Strict mode would reject OpenAPI's additional keywords.
   const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(responses, "responses");
   ajv.addSchema(chat, "chat");
@@ -23,7 +23,7 @@ export function loadOpenAiSchemas(): OpenAiSchemas | null {
   const answer = compile("responses#/components/schemas/Response");
   const completion = compile("chat#/components/schemas/CreateChatCompletionResponse");
   const chunk = compile("chat#/components/schemas/CreateChatCompletionStreamResponse");
-  // One by one: an event that fits none of sixty forms would have hundreds of faults.
+  // Validates one by one, since an event that fits none of sixty forms would have hundreds of errors.
   const { schemas } = responses.components;
   const events = new Map(
     (schemas["ResponseStreamEvent"]?.anyOf ?? []).map(({ $ref }) => {
@@ -52,7 +52,7 @@ function readDocument(name: string): Document | null {
   return existsSync(file) ? (spellNulls(JSON.parse(readFileSync(file, "utf8"))) as Document) : null;
 }
 
-/** OpenAPI's `nullable`, which Ajv knows only beside a type, in the words of JSON Schema. */
+/** Rewrites OpenAPI's `nullable`, which Ajv supports only beside a type, as JSON Schema. */
 function spellNulls(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(spellNulls);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -4,10 +4,10 @@ import { startMariadb } from "./mariadb-server.ts";
 import { databaseKinds } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 
-/** For tests of what the server that all share may not go through: `if (ownMariadb) test(…)`. */
+/** For faults that the shared server must not suffer: `if (ownMariadb) test(…)`. */
 export const ownMariadb = databaseKinds.includes("mysql") ? provideMariadb(console.error) : undefined;
 
-/** A MariaDB of the test's own, which can be stopped and started again on the same port with the same data. */
+/** Starts a private MariaDB, which can be restarted on the same port and data. */
 export async function startOwnMariadb(
   t: Pick<ExecutionContext, "teardown">,
   parameters: string[] = [],

@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Sends a chat completion request; a body that is text goes as it stands. */
+/** Sends a chat completion request; a text body is sent unchanged. */
 export function postChat(
   gateway: Pick<TestGateway, "url">,
   keyValue: string,
@@ -9,7 +9,7 @@ export function postChat(
   return postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${keyValue}` }, body);
 }
 
-/** The same for any path, with the client's own headers. */
+/** Sends a request to any path with the given headers. */
 export async function postTo(
   gateway: Pick<TestGateway, "url">,
   path: string,
@@ -27,7 +27,7 @@ export async function postTo(
 
 export type Answer = { status: number; headers: Headers; text: string };
 
-/** The smallest request there is. */
+/** Returns the smallest valid request. */
 export function chatBody(model: string, content = "Hello", more: object = {}): object {
   return { model, messages: [{ role: "user", content }], ...more };
 }

@@ -3,7 +3,7 @@ import { chatBody, postChat } from "./post-chat.ts";
 import type { DatabaseKind } from "./test-database.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** A gateway on which one word of an answer of `demo/echo` costs a cent. */
+/** Starts a gateway on which one word from `demo/echo` costs a cent. */
 export async function startPriced(
   t: Pick<ExecutionContext, "teardown">,
   environment: Record<string, string>,
@@ -15,7 +15,7 @@ export async function startPriced(
   return gateway;
 }
 
-/** Unless a budget is spent. */
+/** Spends one cent unless a budget is spent. */
 export function spendCent(gateway: Pick<TestGateway, "url">, keyValue: string) {
   return postChat(gateway, keyValue, chatBody("demo/echo", "word"));
 }

@@ -2,7 +2,7 @@ import { ConfigError, readConfig } from "../../gateway/config/config.ts";
 
 export type Environment = Record<string, string>;
 
-/** What is said about an environment, a line for each problem; empty when it is accepted. */
+/** Returns the problems of an environment, one per line; empty if it is valid. */
 export function problemsOf(environment: Environment): string[] {
   try {
     readConfig(environment);

@@ -1,8 +1,8 @@
 import { appRouter } from "../../gateway/trpc/app-router.ts";
 
 /**
- * Every procedure there is, and who may call it. It is kept beside the code on purpose: a new procedure fails the tests
- * until somebody has decided here whom it is for. `id` is replaced by the id of a key.
+ * Every procedure and its audience. The table is separate on purpose: a new procedure fails the tests until its
+ * audience is decided here. `id` is replaced by a key's id.
  */
 export const procedureTable: Record<string, ProcedureRow> = {
   "auth.state": { access: "everybody" },
@@ -109,15 +109,15 @@ export const procedureTable: Record<string, ProcedureRow> = {
   },
 };
 
-/** Who may call a procedure, and an input that it accepts as far as its form goes. */
+/** Audience of a procedure, and an input of valid form. */
 export type ProcedureRow = {
   access: "everybody" | "members" | "administrators";
   input?: Record<string, unknown>;
-  /** Fields that it knows and that others do not, such as `ownerId`. */
+  /** Fields specific to the procedure, such as `ownerId`. */
   optional?: string[];
 };
 
-/** Every procedure of the router, as the router has it. Its type there is that of a tree; what is there is a flat list. */
+/** Every procedure of the router. Its type is a tree, but the value is a flat list. */
 export const procedures = Object.entries(
   appRouter._def.procedures as unknown as Record<
     string,

@@ -3,8 +3,7 @@ import type { ExecutionContext } from "ava";
 import { createUpstream, type ScriptedUpstream, type SeenRequest } from "./scripted-upstream.ts";
 
 /**
- * One upstream for a whole file, which does for each test what that test said: what was said last is the name of the
- * script. So tests that run at once share a gateway and stay apart.
+ * Starts one upstream per file; the last user message selects the script. Parallel tests can therefore share a gateway.
  */
 export async function createPromptedUpstream(
   t: Pick<ExecutionContext, "teardown">,

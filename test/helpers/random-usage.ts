@@ -4,12 +4,12 @@ import { costOf } from "../../gateway/usage/counting/cost.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /**
- * Usage as a company has it: many keys of which few make most requests, each with a few models; some failures; a few
- * requests whose price is not known. The same seed makes the same records.
+ * Returns realistic usage: few keys make most requests, each with a few models, some failures, some without a price. A
+ * seed always returns the same records.
  */
 export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageWorld): UsageRecordRow {
   const keyNumber = skewed(random, world.keys);
-  // Everybody has favourites.
+  // Each key prefers certain models.
   const modelNumber = (keyNumber + skewed(random, 3)) % world.models;
   const provider = `provider-${modelNumber % world.providers}`;
   const status = statusOf(random);
@@ -54,7 +54,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
 
 export type UsageWorld = { keys: number; models: number; providers: number; owners: number };
 
-/** What a team of some size makes. */
+/** Usage of a medium-sized team. */
 export const usualWorld: UsageWorld = { keys: 200, models: 12, providers: 4, owners: 40 };
 
 const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };
@@ -66,7 +66,7 @@ const noUsage = {
   reasoningTokens: null,
 };
 
-/** A number below `count`, the smaller the likelier. */
+/** Returns a number below `count`; smaller ones are likelier. */
 function skewed(random: SeededRandom, count: number): number {
   return Math.floor(count * (random.upTo(9_999) / 10_000) ** 2);
 }

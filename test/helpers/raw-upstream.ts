@@ -4,8 +4,8 @@ import { Server as SecureServer } from "node:tls";
 import type { ExecutionContext } from "ava";
 
 /**
- * An upstream that writes what a test says, whether it is HTTP or not. It stops with the test.
- * @param script called for each request that has arrived whole
+ * Starts an upstream that writes any bytes, valid HTTP or not. It stops with the test.
+ * @param script runs for each complete request
  */
 export async function createRawUpstream(
   t: Pick<ExecutionContext, "teardown">,
@@ -44,18 +44,18 @@ export async function createRawUpstream(
 export type RawUpstream = {
   url: string;
   port: number;
-  /** Every connection that was ever accepted, oldest first. */
+  /** Every accepted connection, oldest first. */
   connections: RawConnection[];
 };
 
 export type RawConnection = {
   socket: Socket;
-  /** As they came, head and body. */
+  /** Raw requests, head and body. */
   requests: string[];
   isClosed: boolean;
 };
 
-/** Where the first request ends; -1 while it is not whole. */
+/** Returns the end of the first request; -1 while it is incomplete. */
 function endOfRequest(text: string): number {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd === -1) return -1;

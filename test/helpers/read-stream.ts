@@ -1,7 +1,7 @@
 import type { ChatStreamReader, ChatTranslation } from "../../gateway/providers/provider.ts";
 import type { ChatUsage, ChunkChoice } from "../../gateway/wire/chat-completion.ts";
 
-/** What a translation makes of a stream that comes in pieces of so many bytes. */
+/** Returns the translation of a stream in pieces of this size. */
 export function readStream(
   translation: ChatTranslation,
   bytes: Buffer,

@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import type { RowDataPacket } from "mysql2/promise";
 
-/** The usage records in the database, by asking it and nothing of ours. */
+/** Returns the usage records in the database, read directly. */
 export async function recordedRequests(databaseUrl: string): Promise<RecordedRequest[]> {
   if (databaseUrl.startsWith("sqlite:")) {
     const database = new Sqlite(databaseUrl.slice("sqlite:".length), { readonly: true });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { TestCounts } from "./ava-config.ts";
 
 /**
- * Runs ava to its end and counts its tests. What went wrong beside them is one failure more.
+ * Runs ava and counts its tests. A failure outside of tests adds one.
  * @param config a configuration that sends its counts, as ava-config.ts does
  */
 export async function runAva(
@@ -16,14 +16,14 @@ export async function runAva(
   const ava = fork(entry, ["--config", fileURLToPath(config), ...parameters], {
     env: { NODE_COMPILE_CACHE: fileURLToPath(compileCache), ...process.env, ...environment },
   });
-  // Told to stop, this process lets ava say which tests were running, and still reports.
+  // On a signal, ava still lists the running tests, and this process reports.
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => ava.kill("SIGINT"));
 
   let counts: TestCounts = { passed: 0, failed: 0, skipped: 0, slowest: [] };
   ava.on("message", (message) => {
     counts = message as TestCounts;
   });
-  // Not "exit", which may come before the last message.
+  // "exit" may precede the last message.
   const [code, signal] = await once(ava, "close");
   if (counts.failed > 0 || (code === 0 && counts.passed > 0)) return counts;
   console.error(code === 0 ? "No test ran." : `ava ended with ${signal ?? `exit code ${code}`}.`);
@@ -32,7 +32,7 @@ export async function runAva(
 
 const compileCache = new URL("../../node_modules/.cache/compile", import.meta.url);
 
-/** Says it to programs in the last line, `N passed, N failed[, N skipped]`, and in the exit code. */
+/** Prints `N passed, N failed[, N skipped]` as the last line and sets the exit code. */
 export function reportCounts({ passed, failed, skipped, slowest }: TestCounts): void {
   console.log("\nThe slowest files:");
   for (const { file, seconds } of slowest) console.log(`${String(seconds).padStart(5)} s  ${file}`);

@@ -1,6 +1,6 @@
 import type { TestGateway } from "./test-gateway.ts";
 
-/** Runs something in the next change of a key: after the key was read, and before its row is locked. MySQL only. */
+/** Runs a function during the next change of a key, between its read and the row lock. MySQL only. */
 export function runBeforeLock({ services: { database } }: TestGateway, run: () => Promise<void>): void {
   const write = database.write.bind(database);
   database.write = (work) => {

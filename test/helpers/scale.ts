@@ -1,7 +1,7 @@
-/** `npm run test:chaos` and `npm run test:attack` run at full scale; `npm test` runs the same tests in a short form. */
+/** `npm run test:chaos` and `npm run test:attack` run at full scale; `npm test` uses a short form. */
 export const isFull = process.env["TEST_SCALE"] === "full";
 
-/** What a harness measured, as one line. */
+/** Returns a harness's measurements as one line. */
 export function figures(title: string, values: Record<string, number | string>): string {
   return `${title}: ${Object.entries(values)
     .map(([name, value]) => `${name} ${value}`)

@@ -3,8 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { ExecutionContext } from "ava";
 
 /**
- * An upstream that does what the test says, on real sockets: for all that nock cannot show, such as timing, broken
- * connections and cancellation. It stops with the test.
+ * Starts a scripted upstream on real sockets, for timing, broken connections and cancellation. It stops with the test.
  */
 export async function createUpstream(
   t: Pick<ExecutionContext, "teardown">,
@@ -32,20 +31,20 @@ export async function createUpstream(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets };
 }
 
-/** A request as the upstream saw it. */
+/** A request as received by the upstream. */
 export type SeenRequest = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
 
 export type ScriptedUpstream = {
   url: string;
-  /** Every request that arrived whole, oldest first. */
+  /** Every complete request, oldest first. */
   requests: SeenRequest[];
-  /** The connections that are open now. */
+  /** Open connections. */
   sockets: Set<Socket>;
 };
 
 type Script = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
 
-/** A whole answer in the upstream's words. */
+/** Sends a complete upstream response. */
 export function sendCompletion(response: ServerResponse, content = "Hi!"): void {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(
@@ -60,7 +59,7 @@ export function sendCompletion(response: ServerResponse, content = "Hi!"): void 
   );
 }
 
-/** One event of a stream in the upstream's words. */
+/** Returns one event of an upstream stream. */
 export function chunkEvent(content: string): string {
   const choices = [{ index: 0, delta: { content }, finish_reason: null }];
   return `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "upstream-model-2026", choices, usage: null })}\n\n`;

@@ -1,4 +1,4 @@
-/** Mulberry32: 32 bits of state, good enough to cut bytes and pick faults. */
+/** Mulberry32: 32 bits of state, good enough to cut bytes and select faults. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   const next = () => {
@@ -15,15 +15,15 @@ export function seededRandom(seed: number): SeededRandom {
   };
 }
 
-/** Random choices that a seed repeats, so that a run that failed can be had again. */
+/** Repeatable random choices, so that a failed run can be reproduced. */
 export type SeededRandom = {
-  /** A whole number from 0 to `most`. */
+  /** Returns an integer from 0 to `most`. */
   upTo(most: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
 };
 
-/** The bytes in pieces of random lengths, as a network might make them; at least one piece. */
+/** Returns the bytes in pieces of random lengths, at least one. */
 export function cutAnywhere(bytes: Buffer, random: SeededRandom, pieceBytesMax: number): Buffer[] {
   const pieces: Buffer[] = [];
   for (let from = 0; from < bytes.length;) {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Answer } from "./post-chat.ts";
 
-/** Writes the bytes as they are, and reads until the gateway closes or has sent one whole answer. */
+/** Writes raw bytes and reads until the gateway closes or has sent one complete response. */
 export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Promise<Answer> {
   const socket = await openSocket(url);
   const answer = readAnswer(socket);
@@ -10,17 +10,17 @@ export async function sendRaw(url: string, ...pieces: (string | Buffer)[]): Prom
   return answer;
 }
 
-/** Opens a connection on which a test writes what no HTTP client would. */
+/** Opens a connection for invalid HTTP. */
 export async function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // A gateway that cuts the connection is something a test may want; it shows in what was read.
+  // A test may expect a closed connection and checks the read result.
   socket.on("error", () => {});
   await once(socket, "connect");
   return socket;
 }
 
-/** Reads one whole answer off the connection, and lets go of it. */
+/** Reads one complete response and releases the connection. */
 export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ export function readAnswer(socket: Socket, timeoutMs = 20_000): Promise<Answer> 
   });
 }
 
-/** The answer, once it is whole: every answer that is not a stream has its length. */
+/** Returns the response once complete: every response except a stream has a length. */
 function parseAnswer(bytes: Buffer): Answer | null {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;

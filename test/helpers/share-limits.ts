@@ -4,7 +4,7 @@ import { createPromptedUpstream, type PromptedUpstream } from "./prompted-upstre
 import { sharedByFile } from "./shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** For the tests of a file: a gateway whose clock can be put forward, a model, and keys with limits. */
+/** Shares a gateway with an adjustable clock, a model, and keys with limits per file. */
 export function shareLimits(environment: Record<string, string> = {}) {
   const clock = { aheadMs: 0 };
   const owner = sharedByFile();

@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from "ava";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /**
- * Owner of what all tests of a file share, such as one gateway: hand it to the helpers in place of `t`, in a
- * `test.before`. What they started stops after the file's last test, the latest first; ava has no `t.teardown` in hooks.
+ * Owner of the resources that a file's tests share, passed to helpers as `t` in a `test.before`. Cleanup runs after the
+ * last test, latest first; ava has no `t.teardown` in hooks.
  */
 export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
   const teardowns: (() => unknown)[] = [];
@@ -14,8 +14,8 @@ export function sharedByFile(): Pick<ExecutionContext, "teardown"> {
 }
 
 /**
- * One gateway for all tests of a file that do not get in each other's way: to start one costs half a second of CPU time.
- * Called at the top of the file; what it returns gives the gateway to the tests.
+ * Shares one gateway among a file's tests, since a start costs half a second of CPU time. Called at the top of a file;
+ * returns a getter for the tests.
  */
 export function shareGateway(options: Parameters<typeof startTestGateway>[1] = {}): () => TestGateway {
   let gateway: TestGateway | undefined;

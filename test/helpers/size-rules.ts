@@ -2,10 +2,10 @@ import path from "node:path";
 import { inside, type Rule } from "./import-rule.ts";
 import type { SourceFile } from "./source-tree.ts";
 
-/** How long files may be, and how short. */
+/** Maximum and minimum lengths of files. */
 export const sizeRules: Rule[] = [
   {
-    title: "no file is longer than 250 lines, but for migrations",
+    title: "every file except a migration has at most 250 lines",
     findings: (files) =>
       files
         .filter((file) => file.lineCount > 250 && !inside(file.path, ["db/migrations/"]))
@@ -14,7 +14,7 @@ export const sizeRules: Rule[] = [
     permitted: { "db/migrations/0001.ts": "\n".repeat(300), "gateway/app.ts": "\n".repeat(250) },
   },
   {
-    title: "the path of a request is readable in a minute: at most 120 lines",
+    title: "every file on the request path has at most 120 lines",
     findings: (files) =>
       files
         .filter((file) => file.path === "gateway/completions/answer-request.ts" && file.lineCount > 120)
@@ -22,7 +22,7 @@ export const sizeRules: Rule[] = [
     seeds: { "gateway/completions/answer-request.ts": "\n".repeat(121) },
   },
   {
-    title: "a helper of at most 40 lines with one importer in its folder stands below its caller",
+    title: "a helper of at most 40 lines with one importer is part of its caller's file",
     findings: (files) =>
       files
         .filter((file) => isCrumb(file, files) && !crumbsToKeep.has(file.path))
@@ -38,7 +38,7 @@ export const sizeRules: Rule[] = [
   },
 ];
 
-/** Why some short files with one importer stay by themselves. */
+/** Reasons to keep some short files with one importer. */
 const crumbsToKeep = new Map([
   ["gateway/dialects/chat/chat-stream-writer.ts", "each dialect's stream writer has a file"],
   ["gateway/keys/check-owner.ts", "key-service.ts is full"],

@@ -3,30 +3,30 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import ts from "typescript";
 
-/** Parses every TypeScript and Svelte file below the named folders of `top`; an absent folder has none. */
+/** Parses every TypeScript and Svelte file in the named folders of `top`; an absent folder is empty. */
 export function readSourceTree(top: string, folders: string[]): SourceFile[] {
   return folders
     .flatMap((folder) => sourcePaths(top, folder))
     .map((file) => parseSource(file, readFileSync(path.join(top, file), "utf8")));
 }
 
-/** What the import rules look at. Paths are relative to the project's top, with forward slashes. */
+/** Input of the import rules. Paths are relative to the project's root, with forward slashes. */
 export type SourceFile = {
   path: string;
   lineCount: number;
   imports: Import[];
-  /** The lines that read `process.env`, however it is spelled. */
+  /** Lines that read `process.env` in any spelling. */
   environmentLines: number[];
 };
 
 /** One `import`, `export … from`, `import()` or `import("…").Type`. */
 export type Import = {
-  /** A path of ours (`gateway/errors.ts`), a package (`@trpc/server/adapters/express`) or a built-in (`node:fs`). */
+  /** A project path (`gateway/errors.ts`), a package (`@trpc/server/adapters/express`) or a built-in (`node:fs`). */
   to: string;
   line: number;
-  /** Nothing of it is left at run time. */
+  /** Erased at run time. */
   typeOnly: boolean;
-  /** The names as the other file exports them; `*` where the whole module is taken. */
+  /** Names as exported; `*` for the whole module. */
   names: string[];
 };
 
@@ -50,7 +50,7 @@ function parseSource(file: string, text: string): SourceFile {
   return parsed;
 }
 
-/** The same for files that exist only here: their texts by path. */
+/** Parses in-memory files: texts by path. */
 export function parseSources(texts: Record<string, string>): SourceFile[] {
   return Object.entries(texts).map(([file, text]) => parseSource(file, text));
 }
@@ -93,7 +93,7 @@ function exportedName(specifier: ts.ImportSpecifier | ts.ExportSpecifier): strin
   return (specifier.propertyName ?? specifier.name).text;
 }
 
-/** Whether every name taken is marked `type` on its own. */
+/** Returns whether every imported name is marked `type`. */
 function areTypes(specifiers: (ts.ImportSpecifier | ts.ExportSpecifier)[], names: string[]): boolean {
   return (
     specifiers.length > 0 && specifiers.length === names.length && specifiers.every((one) => one.isTypeOnly)
@@ -123,7 +123,7 @@ function resolve(from: string, specifier: string): string {
   return isBuiltin(specifier) && !specifier.startsWith("node:") ? `node:${specifier}` : specifier;
 }
 
-/** Blanks a component's markup and styles but keeps its line breaks, so that line numbers stay true. */
+/** Blanks a component's markup and styles but keeps line breaks, so that line numbers stay valid. */
 function onlyScripts(component: string): string {
   const blank = (text: string): string => text.replace(/[^\n]/g, " ");
   let script = "";
@@ -150,7 +150,7 @@ function sourcePaths(top: string, folder: string): string[] {
   });
 }
 
-/** Folders whose content nobody here wrote by hand. */
+/** Returns whether the folder contains generated files. */
 function isGenerated(folder: string): boolean {
   return folder.startsWith(".") || ["node_modules", "dist", "fixtures"].includes(folder);
 }

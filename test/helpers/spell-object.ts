@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { SeededRandom } from "./seeded-random.ts";
 
 /**
- * One of the many texts that stand for the object: with space anywhere, and characters escaped or not.
+ * Returns a random spelling of the object, with whitespace and escaped characters.
  * @param plainKeys keys that are never escaped
  */
 export function spellObject(
@@ -42,14 +42,14 @@ function escaped(unit: string): string {
 
 export type JsonMembers = [key: string, value: unknown][];
 
-/** Members of an object, with keys and strings that need care: quotes, backslashes, line ends, all of Unicode. */
+/** Object members with awkward keys and strings: quotes, backslashes, line ends, all of Unicode. */
 export function jsonMembers(): fc.Arbitrary<JsonMembers> {
   return fc.array(fc.tuple(trickyString(), fc.jsonValue({ maxDepth: 2, stringUnit: "binary" })), {
     maxLength: 8,
   });
 }
 
-/** Longer than 32 bytes now and then, because from there on strings are searched in another way. */
+/** Sometimes longer than 32 bytes, since longer strings are searched differently. */
 function trickyString(): fc.Arbitrary<string> {
   return fc.oneof(
     fc.string({ unit: "binary", maxLength: 12 }),

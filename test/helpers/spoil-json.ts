@@ -1,6 +1,6 @@
 /**
- * A JSON value in which one place after the other holds each of these texts instead, which need be no JSON themselves. Of
- * places that are alike, such as the members of each item of a list, one is spoilt.
+ * Yields copies of a JSON value with each place replaced by each text, which may be invalid JSON. Of equivalent places,
+ * such as members of list items, only one is replaced.
  */
 export function* spoilJson(json: unknown, texts: readonly string[]): Generator<string> {
   const marks = new Map<string, string>();
@@ -9,7 +9,7 @@ export function* spoilJson(json: unknown, texts: readonly string[]): Generator<s
     for (const text of texts) yield marked.replace(`"${spot}"`, () => text);
 }
 
-/** Calls `found` with each place below this one, and a way to the whole value with a mark there. */
+/** Calls `found` with each place below this one, and a function that returns the whole value with a mark there. */
 function mark(json: unknown, place: string, found: (place: string, marked: () => unknown) => void): void {
   found(place, () => spot);
   if (Array.isArray(json)) {

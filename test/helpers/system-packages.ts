@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import path from "node:path";
 
-/** The first of these programs that this machine has. */
+/** Returns the first of these programs on this machine. */
 export function findProgram(...names: string[]): string | undefined {
-  // Servers live in /usr/sbin, which an ordinary user's PATH leaves out.
+  // Servers are in /usr/sbin, which an ordinary user's PATH omits.
   const folders = [...(process.env.PATH ?? "").split(path.delimiter), "/usr/local/sbin", "/usr/sbin"];
   return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isExecutable);
 }
@@ -19,8 +19,8 @@ function isExecutable(file: string): boolean {
 }
 
 /**
- * Installs Debian's packages where that can be done: by root, with apt-get. The result is what went wrong, in one line.
- * @param what as people call it: "MariaDB".
+ * Installs Debian packages, which requires root and apt-get. Returns the error in one line.
+ * @param what display name, such as "MariaDB"
  */
 export function installPackages(
   what: string,
@@ -35,10 +35,10 @@ export function installPackages(
   return lists.problem ?? aptGet("install", "-y", "--no-install-recommends", ...packages);
 }
 
-/** apt-get's lists of packages, once they have been updated. */
+/** Result of updating apt-get's package lists once. */
 let lists: { problem: string | undefined } | undefined;
 
-/** Runs it quietly; the result is what went wrong, in one line. */
+/** Runs apt-get quietly; returns the error in one line. */
 function aptGet(...parameters: string[]): string | undefined {
   const { status, stderr } = spawnSync("apt-get", parameters, {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },

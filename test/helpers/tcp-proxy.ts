@@ -4,8 +4,8 @@ import { Transform } from "node:stream";
 import type { ExecutionContext } from "ava";
 
 /**
- * A port of 127.0.0.1 behind which the server can change, or vanish as a machine does that loses its power. With `delayMs`
- * it is as far away: what a client sends arrives that much later.
+ * Starts a proxy on 127.0.0.1 whose server can change, or vanish as in a power failure.
+ * `delayMs` delays everything that a client sends.
  */
 export async function startTcpProxy(
   t: Pick<ExecutionContext, "teardown">,
@@ -20,7 +20,7 @@ export async function startTcpProxy(
     const upstream = connect(port, "127.0.0.1");
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      // Whoever waits for the answer sees the other end go.
+      // The waiting side notices the closed connection.
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
@@ -57,8 +57,8 @@ function delayed(delayMs: number): Transform {
 
 export type TcpProxy = {
   port: number;
-  /** How many connections have been made. */
+  /** Number of accepted connections. */
   acceptedCount(): number;
-  /** From now on nothing arrives at either end of the connections that there are. New ones work. */
+  /** Drops all data of current connections. New ones work. */
   swallow(): void;
 };

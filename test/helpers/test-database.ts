@@ -4,8 +4,8 @@ import type { ExecutionContext } from "ava";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
- * The DATABASE_URL of a new, empty database that goes away with the test. Close what you open on it in a `t.teardown`
- * of your own: ava runs the latest first.
+ * Returns the DATABASE_URL of a new, empty database that is deleted with the test. Close your connections in your own
+ * `t.teardown`: ava runs the latest first.
  */
 export async function createTestDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
   return kind === "sqlite" ? createSqliteDatabase(t) : createMysqlDatabase(t);
@@ -14,14 +14,14 @@ export async function createTestDatabase(t: Teardown, kind: DatabaseKind): Promi
 export type DatabaseKind = "sqlite" | "mysql";
 
 /**
- * What the same tests run on: `for (const kind of databaseKinds) test(…)`. MySQL is there under `npm test`, which sets
- * TEST_MYSQL_URL, to nothing where it could not provide one and has said so.
+ * Databases for all tests: `for (const kind of databaseKinds) test(…)`. `npm test` sets TEST_MYSQL_URL, or leaves it
+ * empty where no MySQL is available, and reports that.
  */
 export const databaseKinds: DatabaseKind[] = process.env.TEST_MYSQL_URL ? ["sqlite", "mysql"] : ["sqlite"];
 
 if (process.env.TEST_MYSQL_URL === undefined) console.error("MySQL skipped: only `npm test` provides one.");
 
-/** Any test's `t`, whatever its context. */
+/** The `t` of any test, whatever its context. */
 type Teardown = Pick<ExecutionContext, "teardown">;
 
 async function createSqliteDatabase(t: Teardown): Promise<string> {

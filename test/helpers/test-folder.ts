@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
 
-/** A new, empty folder that goes away with the test, so that tests that run at once share no files. */
+/** Creates an empty folder that is deleted with the test, so that parallel tests share no files. */
 export async function createTestFolder(t: Pick<ExecutionContext, "teardown">): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), "gateway-test-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ import { createTestDatabase, type DatabaseKind } from "./test-database.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { createTRPCClient, httpLink, type TRPCClient } from "@trpc/client";
 
-/** A whole gateway on a free port with a database of its own, and an administrator. It stops with the test. */
+/** Starts a gateway on a free port with its own database and administrator. It stops with the test. */
 export async function startTestGateway(
   t: Pick<ExecutionContext, "teardown">,
   options: TestGatewayOptions = {},
@@ -25,7 +25,7 @@ export async function startTestGateway(
     UPSTREAM_PRIVATE_HOSTS: "*",
     USAGE_FLUSH_INTERVAL_MS: "20",
     DRAIN_TIMEOUT_MS: "2000",
-    // The files of a test run share a machine: a server that is only slow must not count as one that is away.
+    // Test files share a machine, so a slow server must not count as unavailable.
     DATABASE_TIMEOUT_MS: "20000",
     DATABASE_CONNECT_TIMEOUT_MS: "20000",
     VALKEY_TIMEOUT_MS: "20000",
@@ -47,25 +47,25 @@ export async function startTestGateway(
 }
 
 export type TestGateway = RunningGateway & {
-  /** A signed-in administrator's way to `/trpc`. */
+  /** A signed-in administrator's client of `/trpc`. */
   admin: TRPCClient<AppRouter>;
-  /** The administrator's. */
+  /** The administrator's token. */
   accessToken: string;
-  /** Everything the gateway logged, as JSON lines. */
+  /** Log of the gateway, as JSON lines. */
   log: string[];
   environment: Record<string, string>;
 };
 
 type TestGatewayOptions = {
   kind?: DatabaseKind;
-  /** Environment variables that differ from a test's usual ones; DATABASE_URL to join another gateway's database. */
+  /** Environment variables on top of the test defaults; DATABASE_URL joins another gateway's database. */
   environment?: Record<string, string>;
   runtime?: Partial<Runtime>;
-  /** As it is on the very first start: nobody is there, and `admin` is nobody either. */
+  /** Skips the setup: no person exists, and `admin` is not signed in. */
   withoutAdministrator?: boolean;
 };
 
-/** A client of `/trpc`, signed in if a token is given. */
+/** Returns a client of `/trpc`, signed in if a token is given. */
 export function createConsoleClient(url: string, accessToken?: string): TRPCClient<AppRouter> {
   const headers = accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` };
   return createTRPCClient<AppRouter>({ links: [httpLink({ url: `${url}/trpc`, headers })] });
@@ -74,8 +74,8 @@ export function createConsoleClient(url: string, accessToken?: string): TRPCClie
 export const administrator = { name: "Ada", email: "ada@example.com", password: "correct horse battery" };
 
 /**
- * Makes the administrator where there is none yet, and signs them in, as the service does. The way by password has tests of
- * its own: to go it for each of hundreds of gateways would take a minute.
+ * Creates the administrator if missing and signs them in through the service. Hashing a password for each of hundreds
+ * of gateways would take a minute.
  */
 async function signInAdministrator({ services }: RunningGateway, runtime: Runtime): Promise<string> {
   const { database, audit, sessions } = services;
@@ -97,7 +97,7 @@ function newAdministrator(runtime: Runtime): UserRow {
   return { id, name, email, passwordHash, role: "admin", status: "active", lastSignInAt: null, createdAt };
 }
 
-/** As weak as argon2id can be, because a stored hash says how strong it is: browsers sign in a hundred times. */
+/** The weakest valid argon2id: a stored hash contains its strength, and browsers sign in a hundred times. */
 const passwordHash = (() => {
   const nonce = Buffer.alloc(16);
   const strength = { parallelism: 1, memory: 8, passes: 1 };
@@ -106,7 +106,7 @@ const passwordHash = (() => {
   return `$argon2id$v=19$m=${strength.memory},t=${strength.passes},p=${strength.parallelism}$${encode(nonce)}$${encode(tag)}`;
 })();
 
-/** A key connected to the models. */
+/** Creates a key connected to the models. */
 export async function createKey(
   gateway: Pick<TestGateway, "admin">,
   models: string[] = ["demo/echo"],
@@ -115,7 +115,7 @@ export async function createKey(
   return { id: key.id, value };
 }
 
-/** The usage records of a key, newest first, once everything recorded so far is in the database. */
+/** Returns the usage records of a key, newest first, after a flush. */
 export async function usageOf({ services }: TestGateway, keyId: string) {
   await services.recorder.flush();
   return services.database.read(({ usageRecords }) => usageRecords.listByKey(keyId, 100));

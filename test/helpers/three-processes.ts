@@ -7,7 +7,7 @@ import { createTestDatabase } from "./test-database.ts";
 import { createConsoleClient } from "./test-gateway.ts";
 import { createTestFolder } from "./test-folder.ts";
 
-/** Three gateways in processes of their own on one MySQL, and a key with limits that all of them know. */
+/** Starts three gateway processes on one MySQL, and a key with limits that all of them know. */
 export async function startThreeProcesses(
   t: ExecutionContext,
   { limits, environment }: { limits: { requestsPerMinute: number }; environment?: Record<string, string> },
@@ -27,7 +27,7 @@ export async function startThreeProcesses(
     });
     return { url: await gateway.listening(), log: gateway.stderr };
   };
-  // The first one makes the tables and the administrator.
+  // The first process creates the tables and the administrator.
   const first = await start();
   const gateways = [first, ...(await Promise.all([start(), start()]))];
   const session = await createConsoleClient(first.url).auth.signIn.mutate(admin);
@@ -40,7 +40,7 @@ export async function startThreeProcesses(
   const ask = (gateway: { url: string }) => postChat(gateway, value, chatBody("demo/echo", "x"));
   return {
     gateways,
-    /** Asks every process as often, as fast as `together` clients of each can. */
+    /** Sends `timesEach` requests to every process, with `together` clients each. */
     async ask(timesEach: number, together: number): Promise<{ status: number; at: number }[]> {
       const answers: { status: number; at: number }[] = [];
       const clientOf = async (gateway: { url: string }) => {

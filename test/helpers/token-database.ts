@@ -6,8 +6,8 @@ import type { Certificate } from "./make-certificate.ts";
 import { PacketReader, toPacket } from "./mysql-packets.ts";
 
 /**
- * A database as Amazon RDS guards it: only through TLS, and instead of a password it asks for a token, in clear text.
- * Behind it stands a real server without a password, which the client speaks to once its token was taken.
+ * Starts a database guarded like Amazon RDS: TLS only, with a token in clear text as the password. A real server
+ * without a password takes over once the token is accepted.
  */
 export async function startTokenDatabase(
   t: Pick<ExecutionContext, "teardown">,

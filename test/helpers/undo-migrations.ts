@@ -1,6 +1,6 @@
 import type { openDataSource } from "../../db/data-source.ts";
 
-/** Takes the newest migrations back, the one with the name last: the tables are as the release before it had them. */
+/** Reverts the newest migrations down to the named one, as in the release before it. */
 export async function undoMigrations(
   dataSource: Awaited<ReturnType<typeof openDataSource>>,
   name: string,

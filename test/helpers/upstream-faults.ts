@@ -2,29 +2,29 @@ import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
-/** Where in an answer a fault happens: of a stream or not; before anything useful was sent or in the middle. */
+/** Position of a fault: in a stream or not, before the content or mid-stream. */
 export type Place = { stream: boolean; begun: boolean };
 
-/** The upstream's end of an answer in which something goes wrong. */
+/** The upstream's side of a faulty response. */
 type Scene = {
   response: ServerResponse;
   place: Place;
-  /** What is left to send of the right answer. */
+  /** Remaining part of the valid response. */
   rest: string;
-  /** Sends the head of a right answer, unless that has been done. */
+  /** Sends the head of a valid response once. */
   begin(): void;
 };
 
 export type Fault = {
   kind: string;
-  /** Headers that the fault takes, also where it happens later. */
+  /** Headers of the faulty response, also for later faults. */
   headers?: Record<string, string>;
-  /** It can only happen before anything was sent. */
+  /** Possible only before any output. */
   isFirst?: true;
-  /** It shows only where the upstream's time is short. */
+  /** Requires a short upstream timeout. */
   isSlow?: true;
   play(scene: Scene): void | Promise<void>;
-  /** What the client is told; null where nothing is wrong. */
+  /** The error that the client receives; null without one. */
   error: { status: number; code: string } | null;
 };
 
@@ -39,9 +39,9 @@ export const faults: Fault[] = [
     error: broken,
     play: ({ response }) => void response.socket?.resetAndDestroy(),
   },
-  { kind: "falls silent", isSlow: true, error: tooSlow, play: () => {} },
+  { kind: "stalls", isSlow: true, error: tooSlow, play: () => {} },
   {
-    kind: "falls silent after the head",
+    kind: "stalls after the head",
     isFirst: true,
     isSlow: true,
     error: tooSlow,
@@ -175,7 +175,7 @@ export const faults: Fault[] = [
     },
   },
   {
-    kind: "compresses what it was asked not to",
+    kind: "compresses without permission",
     isFirst: true,
     headers: { "content-encoding": "gzip" },
     error: broken,

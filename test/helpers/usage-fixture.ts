@@ -3,7 +3,7 @@ import { randomUsage } from "./random-usage.ts";
 import { seededRandom } from "./seeded-random.ts";
 import type { TestGateway } from "./test-gateway.ts";
 
-/** A history in a gateway's database: records at random moments of a period, newest first. The same each time. */
+/** Inserts records at random times of a period, newest first. The result is always the same. */
 export async function addUsage(
   { services }: TestGateway,
   count: number,

@@ -6,7 +6,7 @@ import { freePort } from "./free-port.ts";
 import { createTestFolder } from "./test-folder.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
-/** The program of a Valkey or Redis server, installed where that is missing and can be done; undefined after saying why not. */
+/** Returns the Valkey or Redis server program, installed if possible; reports why and returns undefined otherwise. */
 export function provideValkey(say: (line: string) => void): string | undefined {
   const present = findValkey();
   if (present !== undefined) return present;
@@ -18,10 +18,10 @@ export function provideValkey(say: (line: string) => void): string | undefined {
   return installed;
 }
 
-/** For tests with a server: `if (valkeyProgram) test(…)`. `npm test` has installed it if it could. */
+/** For tests with a server: `if (valkeyProgram) test(…)`. `npm test` installs it if possible. */
 export const valkeyProgram = findValkey();
 
-/** A Valkey of the test's own, on a free port, with nothing in it. It ends with the test. */
+/** Starts an empty private Valkey on a free port. It stops with the test. */
 export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...parameters: string[]) {
   if (valkeyProgram === undefined) throw new Error("There is no Valkey here: ask valkeyProgram first");
   const program = valkeyProgram;
@@ -37,7 +37,7 @@ export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...para
   };
   const start = async () => {
     const options = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
-    // The shell ends the server when this process dies, however it does: see mariadb-server.sh.
+    // The shell stops the server however this process dies: see mariadb-server.sh.
     group = spawn(
       "sh",
       ["-c", '"$@" & cat >/dev/null; kill -9 0', "sh", program, ...options, ...parameters],
@@ -64,7 +64,7 @@ export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...para
     port,
     start,
     stop,
-    /** It is there, but says nothing any more until it is woken. */
+    /** Stalls the server without closing connections. */
     freeze: () => signal("SIGSTOP"),
     wake: () => signal("SIGCONT"),
   };

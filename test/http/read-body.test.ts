@@ -47,7 +47,7 @@ for (const [name, sizes] of Object.entries({
   "pieces that grow": [1, 10, 100, 1_000, 10_000, 100_000],
   "as many bytes as allowed": [bytesMax - 1, 1],
 })) {
-  test(`a body of ${name} arrives as it was sent`, async (t) => {
+  test(`a body of ${name} arrives as sent`, async (t) => {
     const pieces = sizes.map((size, index) => Buffer.alloc(size, index));
     const { read, budget, held } = await readPieces(t, pieces);
     t.deepEqual(read, Buffer.concat(pieces));
@@ -103,20 +103,20 @@ const refusals: Record<string, [pieces: Buffer[], options: ReadOptions, code: st
 };
 
 for (const [name, [pieces, options, code]] of Object.entries(refusals)) {
-  test(`${name} is refused and holds nothing`, async (t) => {
+  test(`${name} is refused and holds no budget`, async (t) => {
     const { read, budget } = await readPieces(t, pieces, options);
     t.true(read instanceof GatewayError && read.code === code, String(read));
     t.is(budget.bytes, 0);
   });
 }
 
-test("a client that leaves holds nothing", async (t) => {
+test("a disconnecting client holds no budget", async (t) => {
   const { read, budget } = await readPieces(t, [Buffer.alloc(10)], { leaves: true });
   t.true(read instanceof ClientGoneError);
   t.is(budget.bytes, 0);
 });
 
-test("one key may hold half of the budget, and the others the rest", (t) => {
+test("one key may hold half of the budget, and the others share the rest", (t) => {
   const budget = new BodyBudget(100);
   const [own, foreign] = [budget.hold("key_1"), budget.hold("key_2")];
   own.add(50);
@@ -127,7 +127,7 @@ test("one key may hold half of the budget, and the others the rest", (t) => {
   t.notThrows(() => budget.hold("key_3").add(50));
 });
 
-test("a body whose request has ended takes no more bytes", (t) => {
+test("a body whose request has ended reads no more bytes", (t) => {
   const budget = new BodyBudget(100);
   const held = budget.hold("key_1");
   held.add(10);

@@ -13,8 +13,8 @@ import path from "node:path";
 import { findProgram } from "../helpers/system-packages.ts";
 
 /**
- * Fills an empty folder with as much of `node:…-slim` as the Dockerfile needs, from what this machine has: no image can be
- * fetched everywhere. Node is the one that runs this.
+ * Fills an empty folder with the parts of `node:…-slim` that the Dockerfile needs, from this machine. Images cannot be
+ * fetched everywhere. Node is the running one.
  */
 export function fillBaseImage(folder: string): void {
   for (const name of [
@@ -50,20 +50,20 @@ export function fillBaseImage(folder: string): void {
   symlinkSync("../lib/node_modules/npm/bin/npm-cli.js", path.join(folder, "usr/local/bin/npm"));
 }
 
-/** What the machine's npm needs to reach its registry, for the time of the build: a volume each. */
+/** Returns volumes for the build with the files that npm needs to reach its registry. */
 export function npmVolumes(): string[] {
   const config = execFileSync("npm", ["config", "get", "globalconfig"], { encoding: "utf8" }).trim();
   const volumes = ["/etc/ssl/certs:/etc/ssl/certs:ro"];
   return existsSync(config) ? [...volumes, `${config}:/usr/local/etc/npmrc:ro`] : volumes;
 }
 
-/** A program with the libraries that it is linked with. */
+/** Copies a program with its linked libraries. */
 function copyProgram(folder: string, program: string, target: string): void {
   copyInto(folder, program, target);
   for (const file of librariesOf(program)) copyInto(folder, file);
 }
 
-/** The parts of the C library that Node does not need, and packages with native code may. */
+/** Copies the parts of the C library that only native packages may need. */
 function copyCLibrary(folder: string): void {
   const libc = librariesOf(process.execPath).find((file) => path.basename(file) === "libc.so.6") ?? "";
   for (const name of ["libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libutil.so.1"]) {
@@ -83,7 +83,7 @@ function copyInto(folder: string, file: string, target = file): void {
   copyFileSync(realpathSync(file), destination);
 }
 
-/** The name of the base in the Dockerfile. */
+/** Returns the name of the base image in the Dockerfile. */
 export function baseNameIn(dockerfile: string): string {
   return /^ARG BASE=(\S+)$/m.exec(readFileSync(dockerfile, "utf8"))?.[1] ?? "";
 }

@@ -5,20 +5,20 @@ import { readConfig } from "../../gateway/config/config.ts";
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const [, gateway = ""] = /^ {2}gateway:\n((?: {4}.*\n)+)/m.exec(read("infra/compose.yaml")) ?? [];
 
-test("the gateway's variables in compose.yaml are its own, and it takes their values", (t) => {
+test("compose.yaml uses the gateway's own variables with valid values", (t) => {
   const variables = Array.from(gateway.matchAll(/^ {6}([A-Z_]+): (.+)$/gm), ([, name = "", value = ""]) => [
     name,
-    // As compose fills them in: given, or with what stands after ":-".
+    // Variables as compose resolves them: given, or the default after ":-".
     value.replace(/\$\{\w+:\?[^}]*\}/g, "password").replace(/\$\{\w+:-([^}]*)\}/g, "$1"),
   ]);
   const names = variables.map(([name]) => name ?? "");
   t.deepEqual(names, ["DATABASE_URL", "PUBLIC_URL", "UPSTREAM_PRIVATE_HOSTS"]);
   const config = readConfig(Object.fromEntries(variables) as Record<string, string>);
   t.is(config.databaseUrl, "mysql://gateway:password@mysql:3306/gateway");
-  for (const name of names) t.true(read("README.md").includes(`| \`${name}\``), name);
+  for (const name of names) t.true(read("gateway/config/README.md").includes(`| \`${name}\` `), name);
 });
 
-test("it gets as little as it needs, and longer to stop than it takes to drain", (t) => {
+test("the container has minimal rights and a stop timeout above the drain time", (t) => {
   for (const line of [
     "read_only: true",
     "cap_drop: [ALL]",

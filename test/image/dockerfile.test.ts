@@ -6,11 +6,11 @@ const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
 const dockerfile = read("infra/Dockerfile");
 
-/** What must hold, with a change of the file that breaks it. */
+/** Conditions, each with a change of the file that violates it. */
 const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [string | RegExp, string] }[] =
   [
     {
-      title: "two stages, with one base of an exact version",
+      title: "both stages use one base of an exact version",
       holds: (stages) =>
         stages.length === 3 &&
         stages.slice(1).every(([from]) => from?.words[0] === "${BASE}") &&
@@ -18,7 +18,7 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
       breaks: [/node:[\w.-]+/, "node:latest"],
     },
     {
-      title: "Node is the one that everything is tested with",
+      title: "the Node version equals that of the tests",
       holds: (stages) => {
         const manifest = JSON.parse(read("package.json")) as { optionalDependencies: Record<string, string> };
         return valueOf(stages[0], "ARG").includes(
@@ -28,19 +28,19 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
       breaks: [/node:[\d.]+/, "node:24.0.0"],
     },
     {
-      title: "packages come from the lockfile, and none of their scripts runs",
+      title: "packages come from the lockfile without install scripts",
       holds: (stages) =>
         installs(stages).length > 0 &&
         installs(stages).every(({ words }) => words[1] === "ci" && words.includes("--ignore-scripts")),
       breaks: ['"ci", "--ignore-scripts"]', '"install"]'],
     },
     {
-      title: "what only developers need stays out",
+      title: "development dependencies are excluded",
       holds: (stages) => installs(stages).at(-1)?.words.includes("--omit=dev") === true,
       breaks: [', "--omit=dev"', ""],
     },
     {
-      title: "the second stage only copies: nothing is downloaded or run in it",
+      title: "the second stage only copies files",
       holds: (stages) =>
         (stages[2] ?? []).every(
           ({ name, flags }) =>
@@ -49,12 +49,12 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
       breaks: ["COPY --from=build /app/db db", "COPY db db"],
     },
     {
-      title: "it runs as user 1000, by number, so that an orchestrator can see that it is not root",
+      title: "the container runs as user 1000, by number",
       holds: (stages) => valueOf(stages[2], "USER") === "1000:1000",
       breaks: ["USER 1000:1000", "USER root"],
     },
     {
-      title: "the user can write to /data, and owns nothing else",
+      title: "the user owns only /data",
       holds: (stages) =>
         (stages[2] ?? [])
           .filter(({ flags }) => flags.some((flag) => flag.startsWith("--chown")))
@@ -65,8 +65,7 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
       breaks: ["COPY --from=build /app/gateway", "COPY --from=build --chown=1000:1000 /app/gateway"],
     },
     {
-      title:
-        "the command is in exec form, starts the gateway as npm start does, and is told to stop by SIGTERM",
+      title: "the command equals npm start in exec form and stops on SIGTERM",
       holds: (stages) => {
         const manifest = JSON.parse(read("package.json")) as { scripts: { start: string } };
         return (
@@ -78,7 +77,7 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
       breaks: [/CMD .*/, "CMD node gateway/main.ts"],
     },
     {
-      title: "it says what it is",
+      title: "the image has standard labels",
       holds: (stages) =>
         ["title", "description", "licenses"].every((label) =>
           valueOf(stages[2], "LABEL").includes(`org.opencontainers.image.${label}=`),
@@ -86,7 +85,7 @@ const rules: { title: string; holds(stages: Instruction[][]): boolean; breaks: [
       breaks: [/LABEL [\w.]+title/, "LABEL title"],
     },
     {
-      title: "no secret is part of it",
+      title: "the image contains no secret",
       holds: (stages) =>
         stages
           .flat()
@@ -113,14 +112,14 @@ function installs(stages: Instruction[][]): Instruction[] {
 
 for (const { title, holds, breaks } of rules) {
   test(title, (t) => t.true(holds(readDockerfile(dockerfile))));
-  test(`seen to fail: ${title}`, (t) => {
+  test(`negative control: ${title}`, (t) => {
     const broken = dockerfile.replace(...breaks);
     t.not(broken, dockerfile);
     t.false(holds(readDockerfile(broken)));
   });
 }
 
-test("the context is what is named, and all that the first stage copies is in it", (t) => {
+test("the context is listed explicitly and contains all copied files", (t) => {
   const [first, ...named] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));

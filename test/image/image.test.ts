@@ -15,7 +15,7 @@ const dockerfile = path.join(repository, "infra/Dockerfile");
 const suite = process.env["TEST_IMAGE"] === "build" ? test.serial : test.serial.skip;
 const owner = sharedByFile();
 
-/** The image: what it says of itself, its size, and its file system. */
+/** The image's configuration, size and file system. */
 let image: { config: ImageConfig; megabytes: number; baseMegabytes: number; root: string };
 
 type ImageConfig = {
@@ -31,7 +31,7 @@ type ImageConfig = {
 if (process.env["TEST_IMAGE"] === "build")
   test.serial.before("build", async (t) => {
     t.timeout(600_000);
-    // Not the disk of /tmp alone: what buildah keeps has its files once for each layer.
+    // /tmp is too small, since buildah keeps the files once per layer.
     const folder = await mkdtemp(path.join(tmpdir(), "gateway-image-"));
     owner.teardown(() => rm(folder, { recursive: true, force: true }));
     const storage = ["--root", path.join(folder, "storage"), "--runroot", path.join(folder, "run")];
@@ -84,8 +84,8 @@ if (process.env["TEST_IMAGE"] === "build")
   });
 
 /**
- * Runs the image as an orchestrator does that trusts nobody: root file system read-only, a volume for the data, its own
- * user, and as process 1 of its own, to which the kernel sends no signal that it does not handle.
+ * Runs the image as a strict orchestrator does: read-only root file system, a data volume and its own user. As process
+ * 1 it receives only signals that it handles.
  */
 async function runImage(
   t: ExecutionContext,
@@ -137,13 +137,13 @@ async function runImageOn(t: ExecutionContext, data: string, command: string[], 
     child.kill("SIGKILL");
     await exited;
   });
-  /** Its process 1, as this machine numbers it. */
+  /** Returns the host's id of the container's process 1. */
   const processId = async () =>
     Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
   return { child, said, exited, processId };
 }
 
-suite("it says who it is, whom it runs as, what it runs, and where its data are", (t) => {
+suite("the image declares its labels, user, command and data folder", (t) => {
   const { config } = image;
   t.is(config.User, "1000:1000");
   t.is(config.WorkingDir, "/app");
@@ -158,7 +158,7 @@ suite("it says who it is, whom it runs as, what it runs, and where its data are"
   t.is(config.Labels["org.opencontainers.image.title"], "Model Gateway");
 });
 
-suite("nothing is in it that does not belong there, and its user owns the data alone", async (t) => {
+suite("the image contains only expected files, and its user owns only the data", async (t) => {
   const { root, megabytes, baseMegabytes } = image;
   t.deepEqual((await readdir(path.join(root, "app"))).toSorted(), [
     "console",
@@ -197,7 +197,7 @@ suite("nothing is in it that does not belong there, and its user owns the data a
   t.true(own < 150);
 });
 
-suite("it answers, as user 1000 on a read-only root, and drains on SIGTERM", async (t) => {
+suite("the image serves as user 1000 on a read-only root and drains on SIGTERM", async (t) => {
   const running = await runImage(t, undefined, ["PORT=0"]);
   const url = await eventually(() => /listening at (http\S+)/.exec(running.said.stdout)?.[1], 30_000);
   const key = await eventually(() => /sk-gateway-[0-9A-Za-z]{49}/.exec(running.said.stdout)?.[0]);
@@ -215,7 +215,7 @@ suite("it answers, as user 1000 on a read-only root, and drains on SIGTERM", asy
   t.is(await running.exited, 0, running.said.stderr);
 });
 
-suite("the root file system is indeed read-only, and the data are not", async (t) => {
+suite("the root file system is read-only, and the data folder is writable", async (t) => {
   const write = (file: string) => ["node", "-e", `require("fs").writeFileSync("${file}", "")`];
   for (const file of ["/app/x", "/tmp/x"]) {
     const running = await runImage(t, write(file));
@@ -225,7 +225,7 @@ suite("the root file system is indeed read-only, and the data are not", async (t
   t.is(await (await runImage(t, write("/data/x"))).exited, 0);
 });
 
-suite("it migrates as a task of its own, and says before and after whether that is needed", async (t) => {
+suite("the image migrates as a separate task and reports pending migrations", async (t) => {
   const data = await mkdtemp(path.join(tmpdir(), "gateway-data-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
   await mkdir(data, { recursive: true });

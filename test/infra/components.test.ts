@@ -7,7 +7,7 @@ import { exampleConfig } from "./helpers/run-program.ts";
 
 type Made = { type: string; name: string; inputs: Record<string, unknown> };
 
-/** What the components of this file make, each under a name of its own. */
+/** Resources of this file's components, each with a unique name. */
 const made: Made[] = [];
 await pulumi.runtime.setMocks(
   {
@@ -21,7 +21,7 @@ await pulumi.runtime.setMocks(
   "gateway",
   "prod",
 );
-// A component that is imported before the mocks are there speaks to no engine.
+// A component imported before the mocks has no engine.
 const { Data } = await import("../../infra/data.ts");
 const { Edge } = await import("../../infra/edge.ts");
 const { Network } = await import("../../infra/network.ts");
@@ -29,7 +29,7 @@ const { Network } = await import("../../infra/network.ts");
 const names = namesOf("gateway", "prod");
 const storageKeyArn = "arn:aws:kms:eu-central-1:111122223333:key/storage";
 
-test.serial("a certificate that is given is used, and no DNS is touched", async (t) => {
+test.serial("a given certificate is used without touching DNS", async (t) => {
   const certificateArn = "arn:aws:acm:eu-central-1:111122223333:certificate/mine";
   const edge = await make(11, () => edgeOf({ certificateArn, hostedZoneId: "" }));
   t.like(only(edge.made, "lb/listener:", "https"), { certificateArn });
@@ -37,14 +37,14 @@ test.serial("a certificate that is given is used, and no DNS is touched", async 
   t.is(await valueOf(edge.component.url), "https://gateway.example.com");
 });
 
-test.serial("without one, in development, the load balancer's own name is the URL", async (t) => {
+test.serial("without a certificate, in development, the load balancer's name is the URL", async (t) => {
   const plain = { environment: "development", allowHttp: "true", hostedZoneId: "", domainName: "" };
   const edge = await make(10, () => edgeOf(plain));
   t.is(edge.made.filter(({ type }) => type.includes("lb/listener")).length, 1);
   t.is(await valueOf(edge.component.url), "http://gateway-prod-1234567890.eu-central-1.elb.amazonaws.com");
 });
 
-test.serial("the common rules of the web firewall never see what goes to the models", async (t) => {
+test.serial("the firewall's common rules skip requests to the models", async (t) => {
   for (const [waf, action] of [
     ["count", { count: {} }],
     ["block", { none: {} }],
@@ -59,7 +59,7 @@ test.serial("the common rules of the web firewall never see what goes to the mod
   t.false(without.made.some(({ type }) => type.includes("waf")));
 });
 
-test.serial("three zones, and as many ways out as are asked for", async (t) => {
+test.serial("three zones have as many NAT gateways as configured", async (t) => {
   const config = configOf({ zones: "3", natGateways: "2" });
   const network = await make(38, () => new Network("network", { config, names, storageKeyArn }, {}));
   t.is(network.made.filter(({ type }) => type.includes("subnet:")).length, 9);
@@ -70,7 +70,7 @@ test.serial("three zones, and as many ways out as are asked for", async (t) => {
   t.deepEqual(candidates, ["nat-0-1a2b3c4", "nat-1-1a2b3c4", "nat-0-1a2b3c4"]);
 });
 
-test.serial("a small database has no Performance Insights, and none is ever public", async (t) => {
+test.serial("a small database has no Performance Insights, and no database is public", async (t) => {
   for (const [databaseClass, expected] of [
     ["db.t4g.micro", undefined],
     ["db.t4g.medium", true],
@@ -94,7 +94,7 @@ function edgeOf(changes: Record<string, string>) {
   return new Edge("edge", args, {});
 }
 
-/** Makes a component and waits until it has made as many resources as it should. */
+/** Creates a component and waits for its expected number of resources. */
 async function make<Component>(count: number, create: () => Component) {
   made.length = 0;
   const component = create();

@@ -13,14 +13,14 @@ const container = databaseUsersContainer({
 });
 const environment = Object.fromEntries(container.environment.map(({ name, value }) => [name, value]));
 
-test("the program is one that Node runs from its command line, with what it is given in its container", async (t) => {
-  // Nobody listens on that address, so this is as far as it gets: everything was understood before.
+test("Node runs the program from its command line with the container's variables", async (t) => {
+  // The address is closed, so a connection error proves that all input was parsed.
   const { exitCode, said } = await run({ ...environment, DATABASE_HOST: "127.255.255.254" });
   t.is(exitCode, 1);
   t.regex(said, /ECONNREFUSED|ENETUNREACH|EADDRNOTAVAIL/);
 });
 
-test("names that are none never become part of a statement", async (t) => {
+test("invalid names never become part of a statement", async (t) => {
   for (const name of ["APP_USER", "MIGRATE_USER", "DATABASE_NAME"]) {
     const { exitCode, said } = await run({ ...environment, [name]: "x'; DROP USER 'y" });
     t.is(exitCode, 1);

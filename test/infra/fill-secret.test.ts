@@ -5,7 +5,7 @@ import { createFakeAws, fakeCredentials, goodRelease } from "./helpers/fake-aws.
 
 const secretArn = "arn:aws:secretsmanager:eu-central-1:111122223333:secret:signing-AbCdEf";
 
-test("a secret without a value gets a random one, which the gateway takes", async (t) => {
+test("an empty secret receives a random value that the gateway accepts", async (t) => {
   const { client, aws } = await setUp(t, {});
   await fillSecret(client, secretArn);
   await fillSecret(client, secretArn);
@@ -16,7 +16,7 @@ test("a secret without a value gets a random one, which the gateway takes", asyn
   t.true(aws.requests.every(({ input, isSigned }) => isSigned && input["SecretId"] === secretArn));
 });
 
-test("one that has a value is neither changed nor read", async (t) => {
+test("an existing value is neither changed nor read", async (t) => {
   const { client, aws } = await setUp(t, {
     DescribeSecret: () => ({ VersionIdsToStages: { a: ["AWSPREVIOUS"], b: ["AWSCURRENT"] } }),
   });
@@ -24,7 +24,7 @@ test("one that has a value is neither changed nor read", async (t) => {
   t.deepEqual(aws.operations(), ["DescribeSecret"]);
 });
 
-test("a lost answer does not make a second value", async (t) => {
+test("a lost response does not create a second value", async (t) => {
   const { client, aws } = await setUp(t, {
     PutSecretValue: (_, attempt) => (attempt === 1 ? { status: 500, error: "InternalServiceError" } : {}),
   });
@@ -37,7 +37,7 @@ test("a lost answer does not make a second value", async (t) => {
   t.regex(String(puts[0]?.["ClientRequestToken"]), /^[0-9a-f-]{36}$/);
 });
 
-test("a secret that may not be described is an error", async (t) => {
+test("a secret that cannot be described is an error", async (t) => {
   const { client } = await setUp(t, {
     DescribeSecret: () => ({ status: 400, error: "AccessDeniedException" }),
   });

@@ -15,7 +15,7 @@ import type { Graph } from "./helpers/graph.ts";
 import { goodRelease, reaching, startFakeAws } from "./helpers/fake-aws.ts";
 import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 
-/** Production again, with everything chosen otherwise that can be. */
+/** Production with every option set differently. */
 const wide = {
   "gateway:image": `ghcr.io/example/model-gateway@sha256:${"1".repeat(64)}`,
   "gateway:certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/given",
@@ -31,11 +31,11 @@ const wide = {
   "gateway:alarmEmail": "",
 };
 
-/** What the hook of the release asks for in the update of production. */
+/** AWS responses for the release hook in the production update. */
 const aws = await startFakeAws(goodRelease);
 test.after.always(() => aws.close());
 
-/** Each is run once, by Pulumi's own language host; all checks look at the same graphs. */
+/** Pulumi's language host runs each program once; all checks share the graphs. */
 const recorded = new Map(
   Object.entries({
     "dev preview": runProgram({ stack: "dev", phase: "preview", config: exampleConfig("dev") }),
@@ -68,7 +68,7 @@ const checks: Record<number, Check> = {
 };
 
 for (const key of recorded.keys()) {
-  test(`${key} runs to its end`, async (t) => {
+  test(`${key} deploys completely`, async (t) => {
     t.timeout(240_000, "processes that import a lot");
     const run = await recorded.get(key);
     const said = run?.messages.filter((message) => !saidByMigration.test(message));
@@ -81,7 +81,7 @@ for (const key of recorded.keys()) {
 
 const saidByMigration = /^(The migration is running as arn:|Ran 0001\.$)/;
 
-test("an update gives the secrets values and migrates before it makes the service", async (t) => {
+test("an update fills secrets and migrates before it creates the service", async (t) => {
   const { resources } = await graphOf("prod update");
   const secret = ["DescribeSecret", "PutSecretValue"];
   t.deepEqual(aws.operations(), [...secret, ...secret, "RunTask", "DescribeTasks", "GetLogEvents"]);
@@ -105,7 +105,7 @@ for (const [number, check] of Object.entries(checks)) {
       t.deepEqual(check.findings(await graphOf(key), await othersOf(key)), [], key);
   });
 
-  test(`${number}. seen to fail`, async (t) => {
+  test(`${number}. the check detects a violation`, async (t) => {
     t.true(Object.keys(check.mutants).length > 0);
     for (const [title, mutate] of Object.entries(check.mutants)) {
       const graph = structuredClone(await graphOf("prod update"));
@@ -115,7 +115,7 @@ for (const [number, check] of Object.entries(checks)) {
   });
 }
 
-test("there are twenty checks", (t) => {
+test("twenty checks exist", (t) => {
   t.deepEqual(
     Object.keys(checks).map(Number),
     Array.from({ length: 20 }, (_, index) => index + 1),
@@ -130,13 +130,13 @@ async function graphOf(key: string): Promise<Graph> {
 
 async function othersOf(key: string): Promise<Others> {
   const [stack = "", phase] = key.split(" ");
-  // The wide one is not previewed: what it has more than the others is not unknown in another way.
+  // The wide stack has no preview, since its additions contain no new unknowns.
   if (stack === "wide") return { otherPhase: await graphOf(key), agreed: null };
   const otherPhase = await graphOf(`${stack} ${phase === "update" ? "preview" : "update"}`);
   return { otherPhase, agreed: phase === "update" ? await agreedGraph(stack) : null };
 }
 
-/** The graph in words as it is checked in. */
+/** Returns the checked-in text of the graph. */
 async function agreedGraph(stack: string): Promise<string> {
   const file = path.join(import.meta.dirname, "golden", `${stack}.txt`);
   if (process.env["UPDATE_GOLDEN"] === "1")

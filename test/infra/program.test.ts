@@ -7,7 +7,7 @@ import { exampleConfig, runProgram } from "./helpers/run-program.ts";
 const serviceType = "aws:ecs/service:Service";
 const slow = [240_000, "Pulumi's language host imports a lot"] as const;
 
-test("a migration that fails leaves the service as it is, and the update fails", async (t) => {
+test("a failed migration keeps the service unchanged and fails the update", async (t) => {
   t.timeout(...slow);
   const aws = await createFakeAws(t, {
     ...goodRelease,
@@ -28,7 +28,7 @@ test("a migration that fails leaves the service as it is, and the update fails",
   t.false(run.graph.resources.some(({ type }) => type === serviceType));
 });
 
-test("a configuration that does not do makes nothing, and the message names every key", async (t) => {
+test("an invalid configuration creates nothing, and the message names every key", async (t) => {
   t.timeout(...slow);
   const config: Record<string, string> = {
     ...exampleConfig("prod"),
@@ -36,7 +36,7 @@ test("a configuration that does not do makes nothing, and the message names ever
   };
   delete config["gateway:hostedZoneId"];
   const run = await runProgram({ stack: "prod", phase: "preview", config });
-  // As the language host ends when it has told the user what to do.
+  // Exit code of the language host after an error for the user.
   t.is(run.exitCode, 32);
   t.deepEqual(
     run.graph.resources.map(({ type }) => type),
@@ -48,7 +48,7 @@ test("a configuration that does not do makes nothing, and the message names ever
   t.notRegex(said, /\n\s+at /);
 });
 
-test("the engine shows what is made inside an apply, and outputs that became texts", async (t) => {
+test("the engine reports resources created in an apply and outputs cast to text", async (t) => {
   t.timeout(...slow);
   const program = path.join(import.meta.dirname, "programs/mistakes.ts");
   const [preview, done] = await Promise.all(

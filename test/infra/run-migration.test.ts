@@ -12,7 +12,7 @@ const migration = {
   logGroup: "/gateway/prod/migrate",
 };
 
-test("runs one task in private subnets, waits for its end and tells what it said", async (t) => {
+test("the migration runs one task in private subnets and returns its log", async (t) => {
   const { run, aws, printed } = await setUp(t, {
     DescribeTasks: (_, attempt) => ({ tasks: [attempt < 3 ? { lastStatus: "RUNNING" } : stoppedTask()] }),
   });
@@ -40,7 +40,7 @@ test("runs one task in private subnets, waits for its end and tells what it said
   t.is(printed.at(-1), "Ran 0001.");
 });
 
-test("ECS that is overloaded or broken for a moment is asked again, and starts one task only", async (t) => {
+test("an overloaded ECS is retried and starts only one task", async (t) => {
   const { run, aws } = await setUp(t, {
     RunTask: (input, attempt) => {
       if (attempt === 1) return { status: 400, error: "ThrottlingException" };
@@ -57,7 +57,7 @@ test("ECS that is overloaded or broken for a moment is asked again, and starts o
   t.is(new Set(tokens).size, 1);
 });
 
-test("a request that gets no answer is given up and sent again", async (t) => {
+test("an unanswered request times out and is sent again", async (t) => {
   const { run, aws } = await setUp(t, {
     RunTask: (input, attempt) => (attempt === 1 ? "hang" : good("RunTask", input)),
   });
@@ -65,7 +65,7 @@ test("a request that gets no answer is given up and sent again", async (t) => {
   t.deepEqual(aws.operations().slice(0, 2), ["RunTask", "RunTask"]);
 });
 
-test("a task that ECS does not know yet is waited for", async (t) => {
+test("a task unknown to ECS is polled again", async (t) => {
   const { run, aws } = await setUp(t, {
     DescribeTasks: (_, attempt) =>
       attempt === 1 ? { tasks: [], failures: [{ reason: "MISSING" }] } : { tasks: [stoppedTask()] },
@@ -74,7 +74,7 @@ test("a task that ECS does not know yet is waited for", async (t) => {
   t.is(aws.operations().filter((operation) => operation === "DescribeTasks").length, 2);
 });
 
-test("a migration that fails is an error with its exit code and last lines", async (t) => {
+test("a failed migration is an error with its exit code and last lines", async (t) => {
   const { run } = await setUp(t, {
     DescribeTasks: () => ({ tasks: [stoppedTask({ exitCode: 0 }, { exitCode: 1 })] }),
     GetLogEvents: () => ({ events: [{ message: "The database refuses: Duplicate column" }] }),
@@ -85,7 +85,7 @@ test("a migration that fails is an error with its exit code and last lines", asy
   t.regex(message, /not updated/);
 });
 
-test("so is one whose users cannot be made", async (t) => {
+test("a failure to create users is an error with its exit code and last lines", async (t) => {
   const { run, aws } = await setUp(t, {
     DescribeTasks: () => ({ tasks: [stoppedTask({ exitCode: 1 }, {})] }),
   });
@@ -93,7 +93,7 @@ test("so is one whose users cannot be made", async (t) => {
   t.is(aws.requests.at(-1)?.input["logStreamName"], "task/database-users/abc");
 });
 
-test("an image that cannot be pulled is an error that says so, logs or not", async (t) => {
+test("an image that cannot be pulled is reported, with or without logs", async (t) => {
   const { run } = await setUp(t, {
     DescribeTasks: () => ({ tasks: [stoppedTask({}, { reason: "CannotPullContainerError: not found" })] }),
     GetLogEvents: () => ({ status: 400, error: "ResourceNotFoundException" }),
@@ -101,7 +101,7 @@ test("an image that cannot be pulled is an error that says so, logs or not", asy
   await t.throwsAsync(run, { message: /did not start: CannotPullContainerError/ });
 });
 
-test("a task that cannot be placed is an error with ECS's reason", async (t) => {
+test("a task that cannot be placed is reported with ECS's reason", async (t) => {
   const { run, aws } = await setUp(t, {
     RunTask: () => ({ tasks: [], failures: [{ reason: "AGENT", detail: "gone" }] }),
   });
@@ -109,19 +109,19 @@ test("a task that cannot be placed is an error with ECS's reason", async (t) => 
   t.deepEqual(aws.operations(), ["RunTask"]);
 });
 
-test("a refusal is not tried again", async (t) => {
+test("a refusal is not retried", async (t) => {
   const { run, aws } = await setUp(t, { RunTask: () => ({ status: 400, error: "AccessDeniedException" }) });
   await t.throwsAsync(run, { name: "AccessDeniedException" });
   t.deepEqual(aws.operations(), ["RunTask"]);
 });
 
-test("a migration that does not end is stopped, and an error", async (t) => {
+test("a migration that never ends is stopped and reported", async (t) => {
   const { run, aws } = await setUp(t, { DescribeTasks: () => ({ tasks: [{ lastStatus: "RUNNING" }] }) }, 300);
   await t.throwsAsync(run, { message: /did not end within 0.3 s/ });
   t.true(aws.operations().includes("StopTask"));
 });
 
-test("one that cannot be watched any more is stopped too", async (t) => {
+test("a migration that can no longer be watched is stopped, too", async (t) => {
   const { run, aws } = await setUp(t, {
     DescribeTasks: () => ({ status: 400, error: "AccessDeniedException" }),
   });

@@ -4,7 +4,7 @@ import { connectionsAvailable, hasPerformanceInsights, isFargatePair, workersOf 
 import { subnetBlocks } from "../../infra/subnet-blocks.ts";
 import { namesOf, repositoryOf } from "../../infra/names.ts";
 
-test("Fargate's pairs of CPU and memory", (t) => {
+test("Fargate accepts only its own pairs of CPU and memory", (t) => {
   const pairs: [number, number, boolean][] = [
     [256, 512, true],
     [256, 2_048, true],
@@ -21,7 +21,7 @@ test("Fargate's pairs of CPU and memory", (t) => {
   for (const [cpu, memory, expected] of pairs) t.is(isFargatePair(cpu, memory), expected, `${cpu}/${memory}`);
 });
 
-test("a task runs a process for each whole CPU", (t) => {
+test("a task runs one process per whole CPU", (t) => {
   t.deepEqual([256, 512, 1_024, 2_048, 4_096].map(workersOf), [1, 1, 1, 2, 4]);
 });
 
@@ -52,14 +52,14 @@ test("subnets lie in their network and never overlap", (t) => {
   );
 });
 
-test("names that AWS takes", (t) => {
+test("generated names are valid in AWS", (t) => {
   const { prefix, cluster, logs } = namesOf("gateway", "a-stack-of-16-ch");
   t.true(`${prefix}-access-logs-`.length <= 37, "a bucket's prefix");
   t.true(cluster.length <= 32, "a load balancer's name");
   t.is(new Set(Object.values(logs)).size, 5);
 });
 
-test("an image's registry", (t) => {
+test("the registry is derived from the image", (t) => {
   const digest = `@sha256:${"0".repeat(64)}`;
   const amazon = "111122223333.dkr.ecr.eu-central-1.amazonaws.com/team/model-gateway";
   const arn = "arn:aws:ecr:eu-central-1:111122223333:repository/team/model-gateway";

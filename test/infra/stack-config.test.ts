@@ -6,7 +6,7 @@ import { exampleConfig } from "./helpers/run-program.ts";
 
 type Changes = Record<string, string | null>;
 
-/** What is wrong, and what the message must say of it. */
+/** Invalid configurations with the expected message. */
 const refused: [string, Changes, RegExp][] = [
   ["no account", { accountId: null }, /gateway:accountId is missing/],
   ["no image", { image: null }, /gateway:image is missing/],
@@ -46,31 +46,31 @@ const refused: [string, Changes, RegExp][] = [
   ],
   ["no room to grow", { databaseStorageGib: "200" }, /gateway:databaseStorageGibMax must be/],
   ["a number in words", { tasksMin: "two" }, /gateway:tasksMin must be a whole number from 1 to 1000/],
-  ["a flag that is none", { privateEndpoints: "yes" }, /gateway:privateEndpoints must be true or false/],
+  ["an invalid flag", { privateEndpoints: "yes" }, /gateway:privateEndpoints must be true or false/],
   ["days that CloudWatch does not know", { logDays: "31" }, /gateway:logDays must be one of/],
   ["public addresses", { cidr: "8.8.0.0/16" }, /gateway:cidr must be private/],
-  ["an e-mail address that is none", { adminEmail: "me" }, /gateway:adminEmail must be an email address/],
+  ["an invalid e-mail address", { adminEmail: "me" }, /gateway:adminEmail must be an email address/],
 ];
 
 for (const [title, changes, message] of refused) {
-  test(`refuses ${title}`, (t) => {
+  test(`the configuration is rejected: ${title}`, (t) => {
     t.throws(() => read("prod", changes), { instanceOf: StackConfigError, message });
   });
 }
 
-test("says everything that is wrong at once, and how to set it", (t) => {
+test("all errors are reported at once with the commands that fix them", (t) => {
   const error = t.throws(() => read("prod", { accountId: "1", region: null, image: null }));
   for (const key of ["accountId", "region", "image"]) t.true(error.message.includes(`gateway:${key} `));
   t.regex(error.message, /pulumi config set <key> <value> --stack prod/);
 });
 
-test("refuses a stack whose name cannot be part of names", (t) => {
+test("a stack whose name cannot be part of names is rejected", (t) => {
   t.throws(() => readStackConfig(exampleConfig("prod"), "gateway", "Prod_1"), {
     message: /stack name "Prod_1"/,
   });
 });
 
-test("production is the default, and needs little", (t) => {
+test("production is the default and needs few settings", (t) => {
   const config = read("prod", { environment: null, alarmEmail: null, waf: null });
   t.like(config, { isProduction: true, tasksMin: 2, databaseMultiAz: true, backupDays: 14, waf: "off" });
 });
@@ -82,7 +82,7 @@ test("development may be small and plain", (t) => {
   });
 });
 
-test("other projects' keys are none of ours", (t) => {
+test("keys of other projects are ignored", (t) => {
   t.notThrows(() =>
     readStackConfig({ ...exampleConfig("prod"), "aws:region": "us-east-1" }, "gateway", "prod"),
   );
@@ -93,7 +93,7 @@ function read(stack: "dev" | "prod", changes: Changes) {
   return readStackConfig({ ...exampleConfig(stack), ...Object.fromEntries(changed) }, "gateway", stack);
 }
 
-test("the alarm for the database's connections knows how many processes a task runs", (t) => {
+test("the alarm for database connections knows the processes per task", (t) => {
   const thresholdOf = (cpu: string, memory: string) => {
     const config = read("prod", { cpu, memory, databaseClass: "db.r6g.xlarge" });
     const alarms = alarmDefinitions(config, namesOf("gateway", "prod"));

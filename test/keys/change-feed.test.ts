@@ -9,7 +9,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 
 type Teardown = { teardown(step: () => unknown): void };
 
-/** A feed that writes down what it tells. Its interval is an hour unless the test wants it to poll by itself. */
+/** Opens a feed that records its notifications. It polls hourly unless the test needs it. */
 async function createFeed(t: Teardown, database: Database, pollIntervalMs = 3_600_000) {
   const told: string[] = [];
   const log: string[] = [];
@@ -43,7 +43,7 @@ function append(database: Database, ...ids: string[]): Promise<void> {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: every change since the start is told once, in order`, async (t) => {
+  test(`${kind}: every change since the start is delivered once, in order`, async (t) => {
     const database = await openTestDatabase(t, kind);
     await append(database, "key_before");
     const { feed, told } = await createFeed(t, database);
@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(told, ["api_key key_1", "api_key key_2", "api_key key_1"]);
   });
 
-  test(`${kind}: more changes than are read at once are all told`, async (t) => {
+  test(`${kind}: more changes than one read returns are all delivered`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const { feed, told } = await createFeed(t, database);
     const ids = Array.from({ length: 600 }, (_, index) => `key_${index}`);
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
   });
 
   for (const left of [0, 1]) {
-    test(`${kind}: after changes that are told no more, with ${left} left, nothing is believed`, async (t) => {
+    test(`${kind}: after a gap of changes with ${left} left, everything is reloaded`, async (t) => {
       const database = await openTestDatabase(t, kind);
       const { feed, told } = await createFeed(t, database);
       const anHourAgo = new Date(Date.now() - 3_600_000);
@@ -86,7 +86,7 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test(`${kind}: what is an hour old is forgotten`, async (t) => {
+  test(`${kind}: changes older than an hour are deleted`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const { feed, clock } = await createFeed(t, database);
     const count = async () => (await database.read(({ changes }) => changes.after(0, 100))).length;
@@ -101,7 +101,7 @@ for (const kind of databaseKinds) {
     t.is(await count(), 0);
   });
 
-  test(`${kind}: a change that could not be handled is told again`, async (t) => {
+  test(`${kind}: a change whose handler failed is delivered again`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const { feed, told, listener } = await createFeed(t, database);
     await append(database, "key_1", "key_2");
@@ -114,7 +114,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(told, ["api_key key_1", "api_key key_2"]);
   });
 
-  test(`${kind}: changes made elsewhere are heard of without asking`, async (t) => {
+  test(`${kind}: changes made elsewhere arrive without a poll`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const { told } = await createFeed(t, database, 5);
     await append(database, "key_1");
@@ -123,7 +123,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("while the database is away it is said once, and afterwards nothing is missing", async (t) => {
+test("an unavailable database is logged once, and no change is lost", async (t) => {
   const database = await openTestDatabase(t, "sqlite");
   let isAway = false;
   let asked = 0;

@@ -4,7 +4,7 @@ import { authenticateKey } from "../../gateway/keys/authenticate-key.ts";
 import { generateKeyValue } from "../../gateway/keys/key-value.ts";
 import { createKeyStore, knownKey } from "../helpers/fake-key-store.ts";
 
-test("a hundred requests with a key that is not known yet share one look-up", async (t) => {
+test("a hundred requests with an uncached key share one lookup", async (t) => {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));
 
@@ -17,7 +17,7 @@ test("a hundred requests with a key that is not known yet share one look-up", as
   t.is(store.lookups.length, 1, "a known key is not looked up again");
 });
 
-test("an unknown key is believed to be unknown for one second", async (t) => {
+test("an unknown key stays unknown for one second", async (t) => {
   const store = createKeyStore();
   t.is(await store.cache.find("a"), null);
   store.keys.set("a", knownKey("key_1"));
@@ -31,7 +31,7 @@ test("an unknown key is believed to be unknown for one second", async (t) => {
   t.is(store.lookups.length, 2);
 });
 
-/** A look-up of key_1 that has read its answer, and does not return it before `answer` is called. */
+/** Starts a lookup of key_1 that has read its result and returns it after `answer` is called. */
 function beginLookUp() {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));
@@ -42,8 +42,8 @@ function beginLookUp() {
   return { store, finding, answer: held.resolve };
 }
 
-// LiteLLM's revoked keys came back this way (#25553, #35662).
-test("what a look-up read before a change is not written back after it", async (t) => {
+// LiteLLM's revoked keys returned this way (#25553, #35662).
+test("a lookup that read before a change does not overwrite it", async (t) => {
   const { store, finding, answer } = beginLookUp();
   store.keys.set("a", knownKey("key_1", { isActive: false }));
   await store.cache.refresh("key_1");
@@ -54,7 +54,7 @@ test("what a look-up read before a change is not written back after it", async (
   t.false(store.cache.peek("a")?.isActive ?? true);
 });
 
-test("what a look-up read before everything was dropped is not written back after it", async (t) => {
+test("a lookup that read before a reset does not fill the cache", async (t) => {
   const { store, finding, answer } = beginLookUp();
   store.keys.delete("a");
   store.cache.clear();
@@ -64,7 +64,7 @@ test("what a look-up read before everything was dropped is not written back afte
   t.is(store.cache.peek("a"), undefined);
 });
 
-test("under changes that never cease a request gets its answer, which is not remembered", async (t) => {
+test("under constant changes a request is answered, and the result is not cached", async (t) => {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));
   const finding = store.cache.find("a");
@@ -78,7 +78,7 @@ test("under changes that never cease a request gets its answer, which is not rem
   t.true(store.lookups.length <= 3);
 });
 
-test("a key that changed is there again before the next request, with all its values", async (t) => {
+test("a changed key is reloaded with all its values before the next request", async (t) => {
   const store = createKeyStore();
   store.keys.set("old", knownKey("key_1")).set("new", knownKey("key_1")).set("other", knownKey("key_2"));
   for (const hash of ["old", "new", "other"]) await store.cache.find(hash);
@@ -91,7 +91,7 @@ test("a key that changed is there again before the next request, with all its va
   t.deepEqual(store.lookups.slice(3).toSorted(), ["new", "old"], "others are left alone");
 });
 
-test("as many keys are kept as may be, and the latest are among them", async (t) => {
+test("the cache keeps its maximum of keys, including the latest", async (t) => {
   const store = createKeyStore({ entriesMax: 10 });
   for (let index = 0; index < 50; index++) {
     store.keys.set(`hash ${index}`, knownKey(`key_${index}`));
@@ -104,13 +104,13 @@ test("as many keys are kept as may be, and the latest are among them", async (t)
     Array.from({ length: 10 }, (_, index) => `hash ${index + 40}`),
   );
 
-  // Those that were believed to be unknown are dropped in the same way.
+  // Negative entries are dropped in the same way.
   store.lookups.length = 0;
   for (let index = 0; index < 50; index++) await store.cache.find(`unknown ${index}`);
   t.is(store.lookups.length, 50);
 });
 
-test("a key that was crowded out is found again, and its change is heard of", async (t) => {
+test("an evicted key is found again, and its changes arrive", async (t) => {
   const store = createKeyStore({ entriesMax: 1 });
   store.keys.set("a", knownKey("key_1")).set("b", knownKey("key_2"));
   await store.cache.find("a");
@@ -123,7 +123,7 @@ test("a key that was crowded out is found again, and its change is heard of", as
   t.false(store.cache.peek("a")?.isActive ?? true);
 });
 
-test("more keys than may be are not looked up at once: that is our trouble, not the key's", async (t) => {
+test("too many simultaneous lookups are refused as unavailable, not as invalid keys", async (t) => {
   const store = createKeyStore({ lookupsMax: 3 });
   const held = Promise.withResolvers<void>();
   store.hold = held.promise;
@@ -140,7 +140,7 @@ test("more keys than may be are not looked up at once: that is our trouble, not 
   t.is(await store.cache.find("d"), null);
 });
 
-test("however many keys are looked up, one that changed is looked up again", async (t) => {
+test("a changed key is looked up again despite many other lookups", async (t) => {
   const store = createKeyStore({ lookupsMax: 1 });
   store.keys.set("mine", knownKey("key_1"));
   await store.cache.find("mine");
@@ -154,7 +154,7 @@ test("however many keys are looked up, one that changed is looked up again", asy
   t.is(store.cache.peek("mine")?.isActive, false);
 });
 
-test("a look-up that fails is not remembered", async (t) => {
+test("a failed lookup is not cached", async (t) => {
   const store = createKeyStore();
   store.keys.set("a", knownKey("key_1"));
   store.hold = Promise.reject(new Error("no database"));
@@ -164,7 +164,7 @@ test("a look-up that fails is not remembered", async (t) => {
   t.is((await store.cache.find("a"))?.id, "key_1");
 });
 
-test("two hundred thousand guesses cause no look-up", (t) => {
+test("two hundred thousand guesses cause no lookup", (t) => {
   const store = createKeyStore();
   const runtime = { now: () => store.now };
   const options = { keyCache: store.cache, lastUsed: { note: t.fail }, runtime } as unknown as Parameters<
@@ -176,7 +176,7 @@ test("two hundred thousand guesses cause no look-up", (t) => {
     .replaceAll(/[^0-9A-Za-z]/g, "");
   const refusals = new Map<string, number>();
   for (let guess = 0; guess < 200_000; guess++) {
-    // A third each: our form, a real key with a wrong end, and anything.
+    // A third each: our form, a real key with a wrong ending, and random text.
     const noise = random.slice(guess % 3_000_000, (guess % 3_000_000) + 49);
     const value = [`sk-gateway-${noise}`, example.slice(0, -8) + noise.slice(0, 8), noise][guess % 3] ?? "";
     try {

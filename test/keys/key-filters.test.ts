@@ -7,13 +7,13 @@ import { databaseKinds } from "../helpers/test-database.ts";
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  /** A model of its own, by slug. */
+  /** Creates a new model and returns its slug. */
   const addModel = async () => {
     const { id } = await makeEntity(shared().admin, "models.get");
     return (await shared().admin.models.get.query({ id })).slug;
   };
 
-  test(`${kind}: keys are found by a model that they may use, and counted by status`, async (t) => {
+  test(`${kind}: the model filter finds the keys that may use it, counted by status`, async (t) => {
     const { keys, models } = shared().admin;
     const member = await addPerson(shared(), "filters@example.com");
     const [slug, unused] = [await addModel(), await addModel()];
@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
       disabled: 0,
     });
 
-    // A member's own keys are all that there are, in whatever way they are asked for.
+    // Every filter returns only the member's own keys.
     t.deepEqual(await ids(member.console, { modelSlug: slug }), [own.key.id]);
     t.deepEqual(await member.console.keys.counts.query({ modelSlug: slug }), {
       total: 1,
@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: an administrator makes a key for somebody, a member only for itself`, async (t) => {
+  test(`${kind}: an administrator creates keys for others, a member only their own`, async (t) => {
     const { keys, audit } = shared().admin;
     const [bob, eve] = [
       await addPerson(shared(), "bob@example.com"),
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
     t.is((await bob.console.keys.counts.query()).total, 1);
   });
 
-  test(`${kind}: models are found by name and provider, and come page by page`, async (t) => {
+  test(`${kind}: models are found by name and provider, in pages`, async (t) => {
     const { models, providers } = shared().admin;
     const { id: providerId } = await providers.create.mutate({ name: "paged", kind: "demo" });
     const names = ["alpha", "beta", "BETA-2", "gamma_1", "gammax1"];

@@ -6,14 +6,14 @@ import { databaseKinds } from "../helpers/test-database.ts";
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  /** A person whose keys are all the keys there are, for that person. */
+  /** Creates a person with keys. */
   const addOwner = async (email: string, ...names: string[]) => {
     const { console } = await addPerson(shared(), email);
     for (const name of names) await console.keys.create.mutate({ name });
     return console;
   };
 
-  test(`${kind}: two hundred keys come page by page, newest first, each once`, async (t) => {
+  test(`${kind}: two hundred keys are paged newest first, each once`, async (t) => {
     const names = Array.from({ length: 200 }, (_, index) => `Key ${index}`);
     const { keys } = await addOwner("pages@example.com", ...names);
 
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
       sizes.push(page.items.length);
       seen.push(...page.items.map(({ id }) => id));
       cursor = page.nextCursor;
-      // A key that comes while somebody turns the pages neither repeats nor hides another.
+      // A key created while paging neither repeats nor hides another.
       if (sizes.length === 2) await keys.create.mutate({ name: "A latecomer" });
     } while (cursor !== null);
 
@@ -40,7 +40,7 @@ for (const kind of databaseKinds) {
     t.is((await keys.list.query()).items.length, 50, "a page is 50 unless it is said");
   });
 
-  test(`${kind}: keys are found by a part of their name, whatever the case`, async (t) => {
+  test(`${kind}: keys are found by part of their name, case-insensitively`, async (t) => {
     const names = [
       "Production API",
       "production worker",
@@ -65,7 +65,7 @@ for (const kind of databaseKinds) {
     t.is((await find("")).length, names.length);
   });
 
-  test(`${kind}: a key is found by its name whatever letters are in it`, async (t) => {
+  test(`${kind}: a key is found by a name of any letters`, async (t) => {
     const { keys } = await addOwner("letters@example.com", "Ärger", "ÉCOLE", "Москва", "ΑΘΗΝΑ");
     for (const search of ["Ärger", "ÉCOLE", "Москва", "ΑΘΗΝΑ", "ärger", "москва"]) {
       const { items } = await keys.list.query({ search });
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: keys are listed by their status`, async (t) => {
+  test(`${kind}: keys are filtered by status`, async (t) => {
     const { keys } = await addOwner("status@example.com", "One", "Two", "Three");
     const { items } = await keys.list.query({ search: "two" });
     await keys.deactivate.mutate({ id: items[0]?.id ?? "" });

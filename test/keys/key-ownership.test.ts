@@ -7,7 +7,7 @@ import { createKey } from "../helpers/test-gateway.ts";
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  test(`${kind}: a member sees its own keys and no others, in lists, searches and pages`, async (t) => {
+  test(`${kind}: a member sees only their own keys in lists, searches and pages`, async (t) => {
     const [bob, eve] = [
       await addPerson(shared(), "bob@example.com"),
       await addPerson(shared(), "eve@example.com"),
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     t.is((await bob.console.keys.list.query({ cursor: eves.key.id, search: "Eve" })).items.length, 0);
   });
 
-  test(`${kind}: an administrator sees and manages everybody's keys`, async (t) => {
+  test(`${kind}: an administrator sees and manages all keys`, async (t) => {
     const { admin } = shared();
     const member = await addPerson(shared(), "carl@example.com");
     const { key } = await member.console.keys.create.mutate({ name: "Carl's" });
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     t.is((await member.console.keys.get.query({ id: key.id })).status, "disabled");
   });
 
-  test(`${kind}: a member manages its own key from its making to its end`, async (t) => {
+  test(`${kind}: a member manages their own key from creation to deletion`, async (t) => {
     const { console } = await addPerson(shared(), "dora@example.com");
     const { keys } = console;
     const { key } = await keys.create.mutate({ name: "Dora's", models: ["demo/echo"] });

@@ -3,7 +3,7 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-/** A gateway whose clock the test sets. It starts on a full second. */
+/** Starts a gateway with a controlled clock at a full second. */
 async function startWithClock(t: ExecutionContext, kind: DatabaseKind) {
   const clock = { now: Date.parse("2026-06-01T12:00:00Z") };
   const gateway = await startTestGateway(t, { kind, runtime: { now: () => clock.now } });
@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
     t.is(await statusWith(second), 401);
   });
 
-  test(`${kind}: a key that has expired works again with a later end`, async (t) => {
+  test(`${kind}: an expired key works again with a later expiry`, async (t) => {
     const { clock, admin, statusWith } = await startWithClock(t, kind);
     const at = (time: number) => new Date(time).toISOString();
     const criteria = { name: "K", models: ["demo/echo"], expiresAt: at(clock.now + 1_000) };
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
     t.deepEqual([await statusWith(first), await statusWith(second)], [401, 200]);
   });
 
-  test(`${kind}: a second rotation does not lengthen the life of the first value`, async (t) => {
+  test(`${kind}: a second rotation does not extend the first value`, async (t) => {
     const { clock, admin, gateway, statusWith } = await startWithClock(t, kind);
     const { id, value: first } = await createKey(gateway);
     clock.now += 1_000;
@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await statuses(), [401, 401, 200]);
   });
 
-  test(`${kind}: both values of a rotated key are stopped with it`, async (t) => {
+  test(`${kind}: deactivating a rotated key stops both values`, async (t) => {
     const { clock, admin, gateway, statusWith } = await startWithClock(t, kind);
     const { id, value: first } = await createKey(gateway);
     clock.now += 1_000;
@@ -90,7 +90,7 @@ for (const kind of databaseKinds) {
     t.deepEqual([await statusWith(first), await statusWith(second)], [401, 401]);
   });
 
-  test(`${kind}: a key made and rotated in one millisecond shows its newest value`, async (t) => {
+  test(`${kind}: a key created and rotated in one millisecond shows the newest value`, async (t) => {
     const { admin, gateway } = await startWithClock(t, kind);
     for (let attempt = 0; attempt < 8; attempt++) {
       const { id } = await createKey(gateway);

@@ -13,7 +13,7 @@ import {
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Base62, worked out differently from the way the gateway does it. */
+/** Computes base62 independently of the gateway. */
 function fromBase62(text: string): bigint {
   return [...text].reduce((number, digit) => number * 62n + BigInt(digits.indexOf(digit)), 0n);
 }
@@ -21,7 +21,7 @@ function fromBase62(text: string): bigint {
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 const keyValue = bytes32.map((bytes) => generateKeyValue({ randomBytes: () => bytes }));
 
-test("a key value is the prefix, 32 random bytes and their CRC32, both in base62", (t) => {
+test("a key value is the prefix, 32 random bytes and their CRC32 in base62", (t) => {
   fc.assert(
     fc.property(bytes32, (bytes) => {
       const value = generateKeyValue({ randomBytes: () => bytes });
@@ -38,7 +38,7 @@ test("a key value is the prefix, 32 random bytes and their CRC32, both in base62
   t.pass();
 });
 
-test("a key value asks for 32 random bytes", (t) => {
+test("a key value uses 32 random bytes", (t) => {
   const sizes: number[] = [];
   generateKeyValue({
     randomBytes(size) {
@@ -49,7 +49,7 @@ test("a key value asks for 32 random bytes", (t) => {
   t.deepEqual(sizes, [32]);
 });
 
-test("one wrong character, wherever it is, is noticed without a look-up", (t) => {
+test("a single wrong character is detected without a lookup", (t) => {
   const value = generateKeyValue({ randomBytes });
   for (let at = 0; at < value.length; at++) {
     for (const character of digits + "-_ é\0") {
@@ -61,7 +61,7 @@ test("one wrong character, wherever it is, is noticed without a look-up", (t) =>
   t.pass();
 });
 
-test("two characters that changed places, one left out, one too many: all are noticed", (t) => {
+test("swapped, missing and extra characters are detected", (t) => {
   fc.assert(
     fc.property(keyValue, fc.nat(59), fc.constantFrom(...digits), (value, at, character) => {
       const [left, right] = [value.charAt(at), value.charAt(at + 1)];
@@ -74,7 +74,7 @@ test("two characters that changed places, one left out, one too many: all are no
   t.pass();
 });
 
-test("any other text is no key value, and is refused without an error", (t) => {
+test("any other text is an invalid key and throws no error", (t) => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => !isKeyValue(text)));
   const value = generateKeyValue({ randomBytes });
   for (const text of [
@@ -89,22 +89,22 @@ test("any other text is no key value, and is refused without an error", (t) => {
   }
 });
 
-test("what is stored of a key value is its SHA-256", (t) => {
+test("the stored form of a key value is its SHA-256", (t) => {
   const value = generateKeyValue({ randomBytes });
   t.is(hashKeyValue(value), createHash("sha256").update(value).digest("hex"));
 });
 
-test("what is shown of a key value is its last four characters", (t) => {
+test("the displayed part of a key value is its last four characters", (t) => {
   const value = generateKeyValue({ randomBytes });
   t.is(maskKeyValue(lastFourOf(value)), `sk-gateway-…${value.slice(-4)}`);
 });
 
-test("a wrong key of ours still claims to be one, and somebody else's does not", (t) => {
+test("an invalid key with our prefix is recognized, and a foreign key is not", (t) => {
   t.true(claimsToBeKeyValue("sk-gateway-wrong"));
   t.false(claimsToBeKeyValue("sk-ant-api03-something"));
 });
 
-test("ten thousand key values are ten thousand different ones", (t) => {
+test("ten thousand key values are all different", (t) => {
   const values = Array.from({ length: 10_000 }, () => generateKeyValue({ randomBytes }));
   t.is(new Set(values).size, 10_000);
 });

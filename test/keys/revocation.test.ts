@@ -8,7 +8,7 @@ import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** Where things are changed, and where requests go: on MySQL two processes, on SQLite, which serves one process, one. */
+/** Returns two gateways on MySQL, and the same one twice on SQLite, which serves one process. */
 async function startPair(t: ExecutionContext, kind: DatabaseKind) {
   const here = await startTestGateway(t, { kind });
   if (kind === "sqlite") return { here, there: { url: here.url } };
@@ -22,12 +22,12 @@ const longPrompt = `/slow 100 ${"word ".repeat(300)}`;
 for (const kind of databaseKinds) {
   const withinMs = kind === "sqlite" ? "at once" : "by another process within a second";
 
-  test(`${kind}: what stops a key is known ${withinMs}, and so is what brings it back`, async (t) => {
+  test(`${kind}: stopping or resuming a key takes effect ${withinMs}`, async (t) => {
     const { here, there } = await startPair(t, kind);
     const { admin } = here;
     const statusThere = async (value: string) => (await postChat(there, value, chatBody("demo/echo"))).status;
     const waits: string[] = [];
-    /** Makes the change here and measures from its answer how long the other side needs to know. */
+    /** Makes the change and measures the delay from its response to the other process. */
     const changes = async (what: string, change: Promise<unknown>, value: string, status: number) => {
       await change;
       const answeredAt = performance.now();
@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: the open streams of a key are cut ${withinMs}, with an error and without [DONE]`, async (t) => {
+  test(`${kind}: open streams of a stopped key are cut ${withinMs}, without [DONE]`, async (t) => {
     const { here, there } = await startPair(t, kind);
     const { admin } = here;
     const stops: Record<string, (id: string) => Promise<unknown>> = {
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
     t.true(untouched.text().endsWith("data: [DONE]\n\n"), "another key's stream goes on to its end");
   });
 
-  test(`${kind}: a model that is deleted ends its streams, and is not found ${withinMs}`, async (t) => {
+  test(`${kind}: a deleted model ends its streams and is missing ${withinMs}`, async (t) => {
     const { here, there } = await startPair(t, kind);
     const provider = await here.admin.providers.create.mutate({ name: "other", kind: "demo" });
     await here.admin.models.create.mutate({ slug: "other/echo", providerId: provider.id });
@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Waits until a request for the model is answered like this. */
+/** Waits for the expected response to a request for the model. */
 function knows(gateway: Pick<TestGateway, "url">, value: string, model: string, status: number) {
   return eventually(async () => {
     const answer = await postChat(gateway, value, chatBody(model));

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import test from "ava";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 
-test("a model taken from a key is refused also to a request whose body was still on its way", async (t) => {
+test("a model removed from a key is refused even if the body is still arriving", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const body = JSON.stringify({ model: "demo/echo", messages: [{ role: "user", content: "Hello" }] });

@@ -13,12 +13,12 @@ const cases = [
 ] as const;
 
 for (const [period, now, startsAt, endsAt] of cases) {
-  test(`the ${period} of ${now} begins at ${startsAt}`, (t) => {
+  test(`the ${period} of ${now} starts at ${startsAt}`, (t) => {
     t.deepEqual(periodAt(period, at(now)), { startsAt: at(startsAt), endsAt: at(endsAt) });
   });
 }
 
-test("weeks begin on Mondays, whenever", (t) => {
+test("every week starts on Monday", (t) => {
   for (let day = 0; day < 5_000; day++) {
     const { startsAt, endsAt } = periodAt("week", day * 86_400_000 + 5);
     t.is(new Date(startsAt).getUTCDay(), 1);
@@ -27,7 +27,7 @@ test("weeks begin on Mondays, whenever", (t) => {
   }
 });
 
-test("a request counts in the period in which it began, even if it ends in the next", (t) => {
+test("a request counts in the period in which it started", (t) => {
   const before = at("2026-11-30T23:59:59Z");
   const after = at("2026-12-01T00:00:05Z");
   const ledger = new Ledger(before);

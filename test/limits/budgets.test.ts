@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gat
 
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 
-/** `demo/echo` with prices: every answer to the same prompt costs the same. */
+/** Prices `demo/echo`, so that the same prompt always costs the same. */
 async function priceEcho({ admin }: TestGateway, input: number, output: number): Promise<void> {
   const { id } = await admin.models.get.query({ slug: "demo/echo" });
   await admin.models.update.mutate({ id, prices: { input, output } });
@@ -31,7 +31,7 @@ async function costOfOne(t: ExecutionContext, gateway: TestGateway): Promise<num
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: what is in flight when the budget ends is finished, the next is refused, also after a restart`, async (t) => {
+  test(`${kind}: a spent budget finishes requests in flight and refuses the next`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     await priceEcho(gateway, 1, 3);
     const cost = await costOfOne(t, gateway);
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
     assertError(t, await ask(again, value), quotaError);
   });
 
-  test(`${kind}: what another process spends counts here soon`, async (t) => {
+  test(`${kind}: spending of another process counts here soon`, async (t) => {
     const environment = { BUDGET_REFRESH_INTERVAL_MS: "50" };
     const one = await startTestGateway(t, { kind, environment });
     await priceEcho(one, 1, 3);
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
     t.is(await eventually(async () => (await ask(one, value)).status === 402 && 402), 402);
   });
 
-  test(`${kind}: a budget that is set counts what was spent before, shipped or not`, async (t) => {
+  test(`${kind}: a new budget counts earlier spending, shipped or not`, async (t) => {
     const gateway = await startTestGateway(t, { kind, environment: { USAGE_FLUSH_INTERVAL_MS: "100000" } });
     await priceEcho(gateway, 1, 3);
     const cost = await costOfOne(t, gateway);
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a day's budget is there again after midnight in UTC", async (t) => {
+test("a daily budget resets after midnight UTC", async (t) => {
   let now = Date.UTC(2027, 0, 31, 23, 59, 0);
   const gateway = await startTestGateway(t, { runtime: { now: () => now } });
   await priceEcho(gateway, 1, 3);

@@ -6,7 +6,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: requests under way are answered while their key, which has a budget, is changed`, async (t) => {
+  test(`${kind}: requests in flight finish while their key's budget is changed`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { key, value } = await gateway.admin.keys.create.mutate({
       name: "Laptop",
@@ -16,13 +16,13 @@ for (const kind of databaseKinds) {
     const answers: string[] = [];
     for (let round = 0; round < 20; round++) {
       const requests = Array.from({ length: 20 }, () => beginRequest(gateway.url, value));
-      // The first of them has its key looked up; when it is answered, the others are waited for by their bodies.
+      // The first request triggers the key lookup; the others then wait for their bodies.
       answers.push((await requests[0]?.end()) ?? "");
       const renaming = gateway.admin.keys.rename.mutate({ id: key.id, name: `Laptop ${round}` });
       const rest: Promise<string>[] = [];
       for (const request of requests.slice(1)) {
         rest.push(request.end());
-        // As long as it takes the gateway to answer something else: so they come before, while and after it is changed.
+        // A round trip spreads the requests before, during and after the change.
         await (await fetch(`${gateway.url}/healthz`)).text();
       }
       answers.push(...(await Promise.all(rest)));
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** A chat request of which the last byte is still to come; `end` sends it, and resolves with the answer's first line. */
+/** Sends a chat request except for the last byte; `end` sends it and resolves with the status line. */
 function beginRequest(url: string, keyValue: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

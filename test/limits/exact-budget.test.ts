@@ -27,12 +27,12 @@ for (const [whose, variable] of Object.entries(variables)) {
   for (const kind of databaseKinds) spendExactly(kind, whose, variable);
 }
 
-/** @param variable the environment's that sets the budget; null for the key's own */
+/** @param variable the environment variable of the budget; null for the key's own */
 function spendExactly(kind: DatabaseKind, whose: string, variable: string | null) {
-  test(`${kind}: a ${whose}'s budget is exact to the nano-dollar over 10,000 concurrent requests with mixed prices`, async (t) => {
+  test(`${kind}: a ${whose}'s budget is exact over 10,000 requests of mixed prices`, async (t) => {
     t.timeout(120_000);
     const environment = {
-      // Often enough to meet records that are on their way.
+      // Frequent enough to coincide with unshipped records.
       BUDGET_REFRESH_INTERVAL_MS: "20",
       DATABASE_TIMEOUT_MS: "20000",
       ...(variable !== null && { [variable]: "1.5" }),
@@ -51,7 +51,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const { key, value } = await admin.keys.create.mutate({
       name: "Exact",
       models,
-      // What it spends is counted with a budget that is never reached, too.
+      // The key also has a budget that is never reached.
       limits: { budgetsUsd: { total: variable === null ? 1.5 : 1_000 } },
     });
     const known = await services.keyCache.find(hashKeyValue(value));
@@ -60,7 +60,7 @@ function spendExactly(kind: DatabaseKind, whose: string, variable: string | null
     const budget = 1_500_000_000;
 
     const open = new Set<string>();
-    // What the clients would add up.
+    // Sum on the client's side.
     let sum = 0;
     const recorder = {
       start: (...start: Parameters<UsageRecorder["start"]>) => services.recorder.start(...start),

@@ -12,7 +12,7 @@ const shared = shareLimits({
   QUEUE_WAIT_MS_MAX: "3000",
 });
 
-test.serial("beyond its capacity a process lets keys take turns, and refuses what cannot wait", async (t) => {
+test.serial("a process at capacity alternates between keys and refuses excess requests", async (t) => {
   const { gateway, upstream, model, keyWith } = shared();
   const [greedy, modest] = [await keyWith({}), await keyWith({ concurrentRequests: 9 })];
   const held: (() => void)[] = [];
@@ -50,43 +50,40 @@ test.serial("beyond its capacity a process lets keys take turns, and refuses wha
   t.regex(assertError(t, refused, error), /is at capacity/);
 });
 
-test.serial(
-  "who has waited too long is told so, and who leaves makes room: neither has used anything",
-  async (t) => {
-    const { gateway, upstream, model, keyWith } = shared();
-    const key = await keyWith({ concurrentRequests: 9, requestsPerMinute: 9, tokensPerMinute: 999 });
-    const held: (() => void)[] = [];
-    upstream.scripts.set("long", async (response) => {
-      await new Promise<void>((resolve) => held.push(resolve));
-      sendCompletion(response);
+test.serial("a queued request times out or is cancelled without using any limit", async (t) => {
+  const { gateway, upstream, model, keyWith } = shared();
+  const key = await keyWith({ concurrentRequests: 9, requestsPerMinute: 9, tokensPerMinute: 999 });
+  const held: (() => void)[] = [];
+  upstream.scripts.set("long", async (response) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    sendCompletion(response);
+  });
+  const ask = (signal: AbortSignal | null = null) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key.value}` },
+      body: JSON.stringify(chatBody(model.slug, "long")),
+      signal,
     });
-    const ask = (signal: AbortSignal | null = null) =>
-      fetch(`${gateway.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key.value}` },
-        body: JSON.stringify(chatBody(model.slug, "long")),
-        signal,
-      });
-    const running = [ask(), ask()];
-    await eventually(() => held.length === 2);
-    const used = () => gateway.services.limiter.statusOf(key);
-    const usedBefore = used();
-    const leaving = new AbortController();
-    const left = ask(leaving.signal).catch(() => "left");
-    const waited = ask();
-    await eventually(() => used().concurrentRequests === 4);
-    leaving.abort();
-    t.is(await left, "left");
-    await eventually(() => used().concurrentRequests === 3);
-    const { status, headers } = await waited;
-    t.is(status, 503);
-    t.is(headers.get("x-ratelimit-remaining-requests"), "7", "the two that run");
-    t.deepEqual(used(), usedBefore);
-    for (const release of held) release();
-    for (const answer of running) t.is((await answer).status, 200);
-    const again = ask();
-    await eventually(() => held.length === 3);
-    held[2]?.();
-    t.is((await again).status, 200);
-  },
-);
+  const running = [ask(), ask()];
+  await eventually(() => held.length === 2);
+  const used = () => gateway.services.limiter.statusOf(key);
+  const usedBefore = used();
+  const leaving = new AbortController();
+  const left = ask(leaving.signal).catch(() => "left");
+  const waited = ask();
+  await eventually(() => used().concurrentRequests === 4);
+  leaving.abort();
+  t.is(await left, "left");
+  await eventually(() => used().concurrentRequests === 3);
+  const { status, headers } = await waited;
+  t.is(status, 503);
+  t.is(headers.get("x-ratelimit-remaining-requests"), "7", "the two that run");
+  t.deepEqual(used(), usedBefore);
+  for (const release of held) release();
+  for (const answer of running) t.is((await answer).status, 200);
+  const again = ask();
+  await eventually(() => held.length === 3);
+  held[2]?.();
+  t.is((await again).status, 200);
+});

@@ -5,7 +5,7 @@ import { shareLimits } from "../helpers/share-limits.ts";
 
 const shared = shareLimits();
 
-test("a key at ten times its limit gets its limit, and nobody else notices", async (t) => {
+test("a key at ten times its limit receives its limit and delays no other key", async (t) => {
   const { gateway, upstream, model, keyWith } = shared();
   for (const prompt of ["greedy", "modest"]) {
     upstream.scripts.set(prompt, (response) => sendCompletion(response));

@@ -10,40 +10,37 @@ import { usageOf } from "../helpers/test-gateway.ts";
 
 const shared = shareLimits();
 
-test.serial(
-  "requests per minute: OpenAI's headers, a 429 with retry-after, and a record of it",
-  async (t) => {
-    const { gateway, upstream, model, keyWith } = shared();
-    const prompt = "three a minute";
-    upstream.scripts.set(prompt, (response) => sendCompletion(response));
-    const key = await keyWith({ requestsPerMinute: 3 });
-    for (const left of ["2", "1", "0"]) {
-      const { status, headers } = await postChat(gateway, key.value, chatBody(model.slug, prompt));
-      t.is(status, 200);
-      t.is(headers.get("x-ratelimit-limit-requests"), "3");
-      t.is(headers.get("x-ratelimit-remaining-requests"), left);
-      t.regex(headers.get("x-ratelimit-reset-requests") ?? "", /^(59(\.\d+)?s|1m0s)$/);
-      t.is(headers.get("x-ratelimit-limit-tokens"), null);
-    }
-    const refused = await postChat(gateway, key.value, chatBody(model.slug, prompt));
-    const error = { status: 429, type: "requests", param: null, code: "rate_limit_exceeded" };
-    t.regex(assertError(t, refused, error), /this API key: 3 requests per minute\. Retry in \d+ s\.$/);
-    const wait = Number(refused.headers.get("retry-after"));
-    t.true(wait > 50 && wait <= 60, `${wait}`);
-    t.is(refused.headers.get("x-ratelimit-remaining-requests"), "0");
-    t.is(upstream.seen(prompt).length, 3, "it costs nothing upstream");
+test.serial("a per-minute limit sends OpenAI's headers and a recorded 429 with retry-after", async (t) => {
+  const { gateway, upstream, model, keyWith } = shared();
+  const prompt = "three a minute";
+  upstream.scripts.set(prompt, (response) => sendCompletion(response));
+  const key = await keyWith({ requestsPerMinute: 3 });
+  for (const left of ["2", "1", "0"]) {
+    const { status, headers } = await postChat(gateway, key.value, chatBody(model.slug, prompt));
+    t.is(status, 200);
+    t.is(headers.get("x-ratelimit-limit-requests"), "3");
+    t.is(headers.get("x-ratelimit-remaining-requests"), left);
+    t.regex(headers.get("x-ratelimit-reset-requests") ?? "", /^(59(\.\d+)?s|1m0s)$/);
+    t.is(headers.get("x-ratelimit-limit-tokens"), null);
+  }
+  const refused = await postChat(gateway, key.value, chatBody(model.slug, prompt));
+  const error = { status: 429, type: "requests", param: null, code: "rate_limit_exceeded" };
+  t.regex(assertError(t, refused, error), /this API key: 3 requests per minute\. Retry in \d+ s\.$/);
+  const wait = Number(refused.headers.get("retry-after"));
+  t.true(wait > 50 && wait <= 60, `${wait}`);
+  t.is(refused.headers.get("x-ratelimit-remaining-requests"), "0");
+  t.is(upstream.seen(prompt).length, 3, "it costs nothing upstream");
 
-    const [record] = await usageOf(gateway, key.id);
-    t.like(record, {
-      status: "FAILED",
-      httpStatus: 429,
-      errorCode: "rate_limit_exceeded",
-      attempts: 0,
-      cost: 0,
-    });
-    t.like(record, { model: model.slug, inputTokens: null, outputTokens: null });
-  },
-);
+  const [record] = await usageOf(gateway, key.id);
+  t.like(record, {
+    status: "FAILED",
+    httpStatus: 429,
+    errorCode: "rate_limit_exceeded",
+    attempts: 0,
+    cost: 0,
+  });
+  t.like(record, { model: model.slug, inputTokens: null, outputTokens: null });
+});
 
 test.serial("the openai SDK's own retry succeeds after retry-after", async (t) => {
   const { gateway, upstream, model, clock, keyWith } = shared();
@@ -70,7 +67,7 @@ test.serial("the openai SDK's own retry succeeds after retry-after", async (t) =
   t.deepEqual(statuses, [200, 200, 429, 200]);
 });
 
-test.serial("the openai SDK does not send again what is too large, nor the anthropic one", async (t) => {
+test.serial("neither the openai nor the anthropic SDK retries an oversized request", async (t) => {
   const { gateway, model, keyWith } = shared();
   const key = await keyWith({ tokensPerMinute: 10 });
   const [content, statuses] = ["far too many words ".repeat(20), [] as number[]];
@@ -92,7 +89,7 @@ test.serial("the openai SDK does not send again what is too large, nor the anthr
   t.deepEqual(statuses, [429, 429]);
 });
 
-test.serial("tokens per minute: estimated before, put right after", async (t) => {
+test.serial("tokens per minute are estimated first and corrected afterwards", async (t) => {
   const { gateway, upstream, model, keyWith } = shared();
   const prompt = "some words that make a body of a hundred bytes and more, which is some thirty tokens";
   upstream.scripts.set(prompt, (response) => sendCompletion(response));
@@ -125,51 +122,46 @@ test.serial("tokens per minute: estimated before, put right after", async (t) =>
   t.like((await usageOf(gateway, key.id))[0], { httpStatus: 429, errorCode: "token_limit_exceeded" });
 });
 
-test.serial(
-  "requests at the same time are never more than the limit, and make room however they end",
-  async (t) => {
-    const { gateway, upstream, model, keyWith } = shared();
-    const prompt = "hold on";
-    const held: (() => void)[] = [];
-    let open = 0;
-    let most = 0;
-    upstream.scripts.set(prompt, async (response) => {
-      most = Math.max(most, ++open);
-      await new Promise<void>((resolve) => held.push(resolve));
-      open--;
-      sendCompletion(response);
-    });
-    const key = await keyWith({ concurrentRequests: 3 });
-    const asked = Array.from({ length: 20 }, () =>
-      postChat(gateway, key.value, chatBody(model.slug, prompt)),
-    );
-    await eventually(() => held.length === 3);
-    await eventually(async () => (await usageOf(gateway, key.id)).length === 17);
-    for (const release of held) release();
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
-    t.is(statuses.filter((status) => status === 200).length, 3);
-    t.is(statuses.filter((status) => status === 429).length, 17);
-    t.is(most, 3);
+test.serial("concurrent requests never exceed the limit, and every ending frees a slot", async (t) => {
+  const { gateway, upstream, model, keyWith } = shared();
+  const prompt = "hold on";
+  const held: (() => void)[] = [];
+  let open = 0;
+  let most = 0;
+  upstream.scripts.set(prompt, async (response) => {
+    most = Math.max(most, ++open);
+    await new Promise<void>((resolve) => held.push(resolve));
+    open--;
+    sendCompletion(response);
+  });
+  const key = await keyWith({ concurrentRequests: 3 });
+  const asked = Array.from({ length: 20 }, () => postChat(gateway, key.value, chatBody(model.slug, prompt)));
+  await eventually(() => held.length === 3);
+  await eventually(async () => (await usageOf(gateway, key.id)).length === 17);
+  for (const release of held) release();
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  t.is(statuses.filter((status) => status === 200).length, 3);
+  t.is(statuses.filter((status) => status === 429).length, 17);
+  t.is(most, 3);
 
-    const leaving = new AbortController();
-    const left = fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key.value}` },
-      body: JSON.stringify(chatBody(model.slug, prompt)),
-      signal: leaving.signal,
-    });
-    await eventually(() => held.length === 4);
-    t.is(gateway.services.limiter.meters.get(key.id)?.concurrent, 1);
-    leaving.abort();
-    await t.throwsAsync(left);
-    await eventually(() => gateway.services.limiter.meters.get(key.id)?.concurrent === 0);
-    held[3]?.();
-  },
-);
+  const leaving = new AbortController();
+  const left = fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key.value}` },
+    body: JSON.stringify(chatBody(model.slug, prompt)),
+    signal: leaving.signal,
+  });
+  await eventually(() => held.length === 4);
+  t.is(gateway.services.limiter.meters.get(key.id)?.concurrent, 1);
+  leaving.abort();
+  await t.throwsAsync(left);
+  await eventually(() => gateway.services.limiter.meters.get(key.id)?.concurrent === 0);
+  held[3]?.();
+});
 
 for (const form of clientForms()) {
   const { name, path, headers } = form;
-  test.serial(`${name} gets its own form of each error`, async (t) => {
+  test.serial(`${name} receives its own form of each error`, async (t) => {
     const { gateway, upstream, model, keyWith } = shared();
     const key = await keyWith({ requestsPerMinute: 1, budgetsUsd: { total: 0 } });
     const spent = await postTo(gateway, path, headers(key.value), form.body(model.slug));

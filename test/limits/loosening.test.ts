@@ -15,15 +15,15 @@ const limits = {
 
 for (const [name, edit] of [
   ["a higher limit", { limits: { requestsPerMinute: 61 } }],
-  ["no limit any more", { limits: { requestsPerMinute: null } }],
+  ["a missing limit", { limits: { requestsPerMinute: null } }],
   ["a larger budget", { limits: { budgetsUsd: { month: 20.01 } } }],
-  ["no budget any more", { limits: { budgetsUsd: { month: null } } }],
+  ["a missing budget", { limits: { budgetsUsd: { month: null } } }],
   ["another address", { limits: { addressRanges: ["10.0.0.0/8", "192.0.2.1"] } }],
   ["any address", { limits: { addressRanges: null } }],
-  ["a later end", { expiresAt: inDays(31) }],
-  ["no end any more", { expiresAt: null }],
+  ["a later expiry", { expiresAt: inDays(31) }],
+  ["a missing expiry", { expiresAt: null }],
 ] as const) {
-  test(`a member cannot give its own key ${name}, an administrator can`, async (t) => {
+  test(`a member cannot set ${name} on their own key, an administrator can`, async (t) => {
     const { admin } = shared();
     const member = await addPerson(shared(), `${name.replaceAll(" ", ".")}@example.com`);
     const criteria = { name: "K", limits: { ...limits, addressRanges: [...limits.addressRanges] } };
@@ -41,7 +41,7 @@ for (const [name, edit] of [
   });
 }
 
-test("a member can lower what an administrator has set above the default, to the default as well", async (t) => {
+test("a member can lower an administrator's raised limit, also to the default", async (t) => {
   const gateway = await startTestGateway(t, { environment: { KEY_REQUESTS_PER_MINUTE_MAX: "10" } });
   const member = await addPerson(gateway, "lower@example.com");
   const criteria = { name: "K", ownerId: member.id, limits: { requestsPerMinute: 20 } };
@@ -56,7 +56,7 @@ test("a member can lower what an administrator has set above the default, to the
   await t.throwsAsync(set(null), { message: /Only an administrator/ });
 });
 
-test("a member can be stricter with itself", async (t) => {
+test("a member can tighten their own limits", async (t) => {
   const member = await addPerson(shared(), "strict@example.com");
   const { key } = await member.console.keys.create.mutate({ name: "K" });
   const { keys } = member.console;
@@ -77,7 +77,7 @@ test("a member can be stricter with itself", async (t) => {
   t.is((await keys.setLimits.mutate(unchanged)).revision, 4);
 });
 
-test("the gateway's defaults are a member's ceiling", async (t) => {
+test("the gateway's defaults are an upper bound for members", async (t) => {
   const gateway = await startTestGateway(t, { environment: { KEY_TOKENS_PER_MINUTE_MAX: "1000" } });
   const { keys } = (await addPerson(gateway, "bob@example.com")).console;
   const criteria = (tokensPerMinute: number) => ({ name: "K", limits: { tokensPerMinute } });
@@ -92,7 +92,7 @@ test("the gateway's defaults are a member's ceiling", async (t) => {
   );
 });
 
-test("a key's end can be changed, but not into the past, and the audit log tells", async (t) => {
+test("a key's expiry can change, but not to the past, and the change is audited", async (t) => {
   const { keys, audit } = shared().admin;
   const { key } = await keys.create.mutate({ name: "K" });
   const end = inDays(5);

@@ -5,7 +5,7 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a process without requests for a while knows what others spent of budgets meanwhile`, async (t) => {
+  test(`${kind}: an idle process learns what others spent of budgets`, async (t) => {
     for (const variable of ["", "GATEWAY_BUDGET_USD_PER_DAY_MAX"]) {
       let now = Date.UTC(2027, 0, 15, 12);
       const runtime = { now: () => now };
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("whoever rests is read ever more seldom, once a minute at least, and never many at a time", async (t) => {
+test("idle keys are read ever less often, at least once a minute, in small batches", async (t) => {
   let now = Date.UTC(2027, 0, 15, 12);
   const readAt = new Map<string, number[]>();
   let readTogetherMax = 0;

@@ -13,13 +13,13 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 const requestsPerMinute = 600;
 const intervalMs = 250;
 
-// SQLite is for one process.
+// SQLite supports one process.
 for (const kind of databaseKinds.filter((each) => each === "mysql")) {
-  test(`${kind}: three processes, one key, 600 a minute: the overshoot is within what it is said to be`, async (t) => {
+  test(`${kind}: three processes exceed 600 a minute by at most the documented margin`, async (t) => {
     t.timeout(180_000);
     let now = Date.UTC(2026, 11, 1);
     const runtime = { now: () => now };
-    // The clock is the test's, and so are the exchanges.
+    // The test controls the clock and the exchanges.
     const environment = { DATABASE_TIMEOUT_MS: "20000", LIMIT_EXCHANGE_INTERVAL_MS: "1000000" };
     const one = await startTestGateway(t, { kind, environment, runtime });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
@@ -27,7 +27,7 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
     const gateways = [one, ...(await Promise.all([1, 2].map(() => startTestGateway(t, joining))))];
     const key = limitedKey("key_shared", { requestsPerMinute });
 
-    // Ten times the limit, as it comes to one process after another.
+    // Ten times the limit, sent to one process after another.
     const through: number[] = [];
     for (let sent = 0; sent < 6_000; sent++, now += 10) {
       const { services } = gateways[sent % 3] ?? one;
@@ -38,7 +38,7 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
       }
     }
     const most = Math.max(...through.map((at) => inMinute(through, at)));
-    // What the two others let through in two intervals.
+    // Admissions of the two other processes in two intervals.
     const overshootMax = Math.ceil(((2 / 3) * (2 * intervalMs)) / 10);
     t.log(`at most ${most} within a minute, limit ${requestsPerMinute}, stated overshoot ${overshootMax}`);
     t.true(most >= requestsPerMinute && most <= requestsPerMinute + overshootMax, `${most}`);
@@ -48,7 +48,7 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
       t.is(services.limiter.statusOf(key).requestsInMinute, inMinute(through, now), "each knows of all");
     }
 
-    // Now none hears of the others any more, for so long that the minute is over, too.
+    // Processes stop exchanging for more than a minute.
     now += 2_000_001_000;
     const alone = gateways.map(({ services }) => {
       let admitted = 0;
@@ -56,7 +56,7 @@ for (const kind of databaseKinds.filter((each) => each === "mysql")) {
       return admitted;
     });
     t.deepEqual(alone, [200, 200, 200], "each keeps to its share");
-    // All have told when each hears.
+    // Every process has published before each reads.
     for (const gateway of [...gateways, ...gateways]) await gateway.services.exchangeLimits();
     t.false(isAdmitted(one.services.limiter, key));
   });
@@ -78,7 +78,7 @@ function inMinute(times: number[], now: number): number {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a process that starts anew keeps the limit of the one before`, async (t) => {
+  test(`${kind}: a restarted process keeps its predecessor's limit`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const criteria = { name: "Kept", models: ["demo/echo"], limits: { requestsPerMinute: 3 } };
     const { key, value } = await gateway.admin.keys.create.mutate(criteria);
@@ -95,7 +95,7 @@ for (const kind of databaseKinds) {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: what is told late of a second is heard by the others within two seconds`, async (t) => {
+  test(`${kind}: a late report of a second reaches the others within two seconds`, async (t) => {
     const database = await openTestDatabase(t, kind);
     let now = Date.UTC(2026, 11, 1);
     const startProcess = (processId: string) => {
@@ -118,7 +118,7 @@ for (const kind of databaseKinds) {
         for (const { exchange } of processes) await exchange.run();
       }
     };
-    // Both know of the key.
+    // Both cache the key.
     for (const { ask } of [one, two]) ask(4_000).end();
     await pass(1_000);
 

@@ -12,7 +12,7 @@ import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts
 const quotaError = { status: 402, type: "insufficient_quota", param: null, code: "insufficient_quota" };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a person's keys share a budget, nobody else's count, also after a restart`, async (t) => {
+  test(`${kind}: a person's keys share a budget, also after a restart`, async (t) => {
     const gateway = await startPriced(t, { PERSON_BUDGET_USD_PER_MONTH_MAX: "0.03" }, { kind });
     const [grace, linus] = [
       await addPerson(gateway, "grace@example.com"),
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
     const gateway = await startPriced(t, { GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.03" }, { kind });
     const member = await addPerson(gateway, "grace@example.com");
     const [own, members] = [await createKey(gateway), await keyOf(gateway, member.id)];
-    // Only the embedded database begins with a key of nobody's.
+    // Only the embedded database starts with an unassigned key.
     const third = gateway.services.firstKeyValue ?? own.value;
     for (const value of [own.value, members.value, third])
       t.is((await spendCent(gateway, value)).status, 200);
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
     assertError(t, await spendCent(again, own.value), quotaError);
   });
 
-  test(`${kind}: what is not in the database yet counts, and what is under way is finished`, async (t) => {
+  test(`${kind}: unshipped spending counts, and requests in flight finish`, async (t) => {
     const gateway = await startTestGateway(t, {
       kind,
       environment: {
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       held.push(() => sendCompletion(response));
     });
     const { id } = await gateway.admin.models.get.query({ slug });
-    // Its answers are to five input tokens.
+    // A request has five input tokens.
     await gateway.admin.models.update.mutate({ id, prices: { input: 2_000, output: 0 } });
     const member = await addPerson(gateway, "grace@example.com");
     const criteria = { name: "Grace's", models: [slug], ownerId: member.id };
@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
     await eventually(() => held.length === 3);
     held[0]?.();
     t.is((await Promise.race(underWay)).status, 200);
-    // The budget is not spent yet, so another begins; then it is.
+    // The budget is unspent, so another request starts and spends it.
     const another = send(value);
     await eventually(() => held.length === 4);
     for (const answer of held.slice(1)) answer();
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
     assertError(t, await send(value), quotaError);
   });
 
-  test(`${kind}: what another process spends of a shared budget counts here soon`, async (t) => {
+  test(`${kind}: spending of another process on a shared budget counts here soon`, async (t) => {
     for (const variable of ["PERSON_BUDGET_USD_PER_DAY_MAX", "GATEWAY_BUDGET_USD_PER_DAY_MAX"]) {
       const environment = { BUDGET_REFRESH_INTERVAL_MS: "50", [variable]: "0.03" };
       const one = await startPriced(t, environment, { kind });
@@ -136,7 +136,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("shared budgets are there again when their day or month begins in UTC", async (t) => {
+test("shared budgets reset when their day or month starts in UTC", async (t) => {
   let now = Date.UTC(2027, 0, 30, 23, 59, 0);
   const environment = { PERSON_BUDGET_USD_PER_DAY_MAX: "0.01", GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02" };
   const gateway = await startPriced(t, environment, { runtime: { now: () => now } });
@@ -163,7 +163,7 @@ test("shared budgets are there again when their day or month begins in UTC", asy
   assertError(t, await spendCent(gateway, value), quotaError);
 });
 
-test("a key's own budget and shared ones all count: whichever is spent first", async (t) => {
+test("a key's own budget and shared ones all apply, and the first one spent refuses", async (t) => {
   const gateway = await startPriced(t, {
     PERSON_BUDGET_USD_PER_MONTH_MAX: "0.02",
     GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0",

@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
 const secret = "a secret that is thirty-two bytes long, and more";
 
-/** The warnings about budgets that keys share, oldest first: whose, how much, and of what. */
+/** Returns the shared budget warnings, oldest first: owner, percentage and period. */
 async function warningsOf({ services }: TestGateway): Promise<string[]> {
   const events = await services.database.read(({ limitEvents }) => limitEvents.list("", 100));
   return events
@@ -18,7 +18,7 @@ async function warningsOf({ services }: TestGateway): Promise<string[]> {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: 80 % and 100 % of a person's and of the gateway's budget are told once each, by two processes`, async (t) => {
+  test(`${kind}: two processes warn once each at 80 % and 100 % of a shared budget`, async (t) => {
     const receiver = await createUpstream(t, (_, response) => void response.writeHead(204).end());
     const environment = {
       LIMIT_WEBHOOK_URL: `${receiver.url}/hook`,
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
       await addPerson(one, "linus@example.com"),
     ];
     const expected: string[] = [];
-    // One after the other, for whoever spends all at once is told of 100 % only.
+    // Requests run serially, since spending everything at once warns only at 100 %.
     const spend = async (cents: number, value: string, ...warnings: string[]) => {
       for (let cent = 0; cent < cents; cent++) {
         t.is((await spendCent(cent % 2 === 0 ? one : other, value)).status, 200);
@@ -85,7 +85,7 @@ for (const kind of databaseKinds) {
     t.is(told("gateway", null, 100)?.type, "budget.spent");
     t.truthy(told("person", linus.id, 100));
 
-    // One that starts when all is spent gives them all again, and they are known.
+    // A process started after the spending repeats all warnings, which are deduplicated.
     const late = await startTestGateway(t, { environment: { ...environment, DATABASE_URL } });
     t.is((await spendCent(late, linuses)).status, 402);
     await eventually(() =>
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
     t.is(receiver.requests.length, 6);
   });
 
-  test(`${kind}: what several processes spend together is told, also when nobody asks any more`, async (t) => {
+  test(`${kind}: joint spending of several processes triggers warnings while idle`, async (t) => {
     const environment = { BUDGET_REFRESH_INTERVAL_MS: "50", GATEWAY_BUDGET_USD_PER_DAY_MAX: "0.02" };
     const one = await startPriced(t, environment, { kind });
     const DATABASE_URL = one.environment["DATABASE_URL"] ?? "";
@@ -107,7 +107,7 @@ for (const kind of databaseKinds) {
       models: ["demo/echo"],
       limits: { budgetsUsd: { month: 0.02 } },
     });
-    // Both know the key, and read what it has spent, before it is spent.
+    // Both cache the key and its spending in advance.
     for (const each of [one, other])
       t.is((await each.services.keyCache.find(hashKeyValue(value)))?.id, key.id);
     t.is((await spendCent(other, value)).status, 200);
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a budget that begins anew is warned of anew", async (t) => {
+test("a budget that resets is warned about again", async (t) => {
   let now = Date.UTC(2027, 0, 30, 12);
   const environment = { PERSON_BUDGET_USD_PER_DAY_MAX: "0.01", GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.02" };
   const gateway = await startPriced(t, environment, { runtime: { now: () => now } });

@@ -13,7 +13,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 120 },
 );
 
-test("the minute holds what the last sixty seconds held, whatever the times between", (t) => {
+test("the minute contains exactly the last sixty seconds at any request interval", (t) => {
   fc.assert(
     fc.property(steps, (list) => {
       const minute = new SlidingMinute();
@@ -31,7 +31,7 @@ test("the minute holds what the last sixty seconds held, whatever the times betw
   );
 });
 
-test("it is free when it says, and not a second sooner", (t) => {
+test("the limit is free at the announced second and not earlier", (t) => {
   fc.assert(
     fc.property(steps, fc.nat(100), (list, most) => {
       const minute = new SlidingMinute();
@@ -49,7 +49,7 @@ test("it is free when it says, and not a second sooner", (t) => {
   );
 });
 
-test("never more requests than the limit in any sixty seconds, and none refused below it", (t) => {
+test("no sixty seconds exceed the request limit, and none below it are refused", (t) => {
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 12 }), (list, requestsPerMinute) => {
       let now = 1_700_000_000_000;
@@ -81,7 +81,7 @@ test("never more requests than the limit in any sixty seconds, and none refused 
   );
 });
 
-test("never more tokens than the limit by what is known, and what a request did not use is given back", (t) => {
+test("known tokens never exceed the limit, and unused ones are returned", (t) => {
   fc.assert(
     fc.property(steps, fc.integer({ min: 20, max: 200 }), (list, tokensPerMinute) => {
       let now = 1_700_000_000_000;
@@ -109,7 +109,7 @@ test("never more tokens than the limit by what is known, and what a request did 
   );
 });
 
-test("what nobody uses any more is forgotten", (t) => {
+test("unused entries are dropped", (t) => {
   let now = 1_700_000_000_000;
   const limiter = new Limiter({ now: () => now, limits: limitsOf(), budgets: noBudgets });
   const asking = new LimitedRequest(limitedKey("key_1", { requestsPerMinute: 1 }));
@@ -121,7 +121,7 @@ test("what nobody uses any more is forgotten", (t) => {
   for (const meter of limiter.meters.values()) meter.unsharedFrom = null;
   limiter.sweep();
   t.is(limiter.meters.size, 0);
-  // Whoever comes back is counted where it is seen.
+  // A returning key is counted where it is seen.
   limiter.admit(asking, 1, () => {});
   t.is(limiter.statusOf(asking.key).requestsInMinute, 1);
 });

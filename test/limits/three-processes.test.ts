@@ -6,11 +6,11 @@ import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 const requestsPerMinute = 600;
 const count = (answers: { status: number }[], status: number) =>
   answers.filter((answer) => answer.status === status).length;
-/** Four intervals between exchanges. */
+/** Four exchange intervals. */
 const boundMs = 1_000;
 
 if (databaseKinds.includes("mysql")) {
-  test.serial("without Valkey three processes pass the limit by what is stated, at most", async (t) => {
+  test.serial("without Valkey three processes exceed the limit by at most the stated margin", async (t) => {
     t.timeout(120_000);
     const three = await startThreeProcesses(t, { limits: { requestsPerMinute } });
     const answers = await three.ask(700, 8);
@@ -18,7 +18,7 @@ if (databaseKinds.includes("mysql")) {
     const within = through.map(
       ({ at }) => through.filter((each) => each.at >= at && each.at < at + boundMs).length,
     );
-    // What two of three let through meanwhile, and what each client had asked then.
+    // Admissions of two of three processes meanwhile, plus the requests in flight.
     const overshootMax = Math.ceil((Math.max(...within) * 2) / 3) + 3 * 8;
     t.log(
       `${through.length} of ${answers.length} let through, the stated overshoot at this pace is ${overshootMax}`,
@@ -29,7 +29,7 @@ if (databaseKinds.includes("mysql")) {
 }
 
 if (databaseKinds.includes("mysql") && valkeyProgram) {
-  test.serial("with Valkey three processes let through 600 of 600 a minute, and not one more", async (t) => {
+  test.serial("with Valkey three processes admit exactly 600 of 600 a minute", async (t) => {
     t.timeout(120_000);
     const { url } = await startValkey(t);
     const three = await startThreeProcesses(t, {

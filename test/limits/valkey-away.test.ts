@@ -22,7 +22,7 @@ const ask = (gateway: TestGateway, value: string) => postChat(gateway, value, ch
 const linesWith = ({ log }: TestGateway, text: string) => log.filter((line) => line.includes(text));
 
 if (valkeyProgram) {
-  test("Valkey goes away and comes back: limits are kept, nobody waits, and each change is one line in the log", async (t) => {
+  test("a Valkey outage keeps limits, delays no request, and logs one line per change", async (t) => {
     const valkey = await startValkey(t, "--requirepass", password);
     const url = valkey.url.replace("//", `//default:${password}@`);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: url } });
@@ -46,7 +46,7 @@ if (valkeyProgram) {
     t.false(gateway.log.some((line) => line.includes(password)));
   });
 
-  test("a Valkey that says nothing any more costs one request its timeout, and the others nothing", async (t) => {
+  test("a stalled Valkey costs one request its timeout and no other any delay", async (t) => {
     const valkey = await startValkey(t);
     const environment = { VALKEY_URL: valkey.url, VALKEY_TIMEOUT_MS: "250" };
     const gateway = await startTestGateway(t, { environment });
@@ -70,7 +70,7 @@ if (valkeyProgram) {
     t.is((await ask(gateway, value)).status, 429, "what was let through meanwhile counts");
   });
 
-  test("who was under way when Valkey came back is under way", async (t) => {
+  test("requests in flight are still counted when Valkey returns", async (t) => {
     const valkey = await startValkey(t);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
     const upstream = await createPromptedUpstream(t);
@@ -101,7 +101,7 @@ if (valkeyProgram) {
     );
   });
 
-  test("who was let in while Valkey was away makes room after it is back", async (t) => {
+  test("requests admitted during an outage free their slots afterwards", async (t) => {
     const valkey = await startValkey(t);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
     const upstream = await createPromptedUpstream(t);
@@ -136,7 +136,7 @@ if (valkeyProgram) {
     await eventually(async () => (await client.exists(underWay)) === 0);
   });
 
-  test("a client that leaves before Valkey has answered has used nothing", async (t) => {
+  test("a client that leaves before Valkey answers uses no limit", async (t) => {
     const valkey = await startValkey(t);
     const gateway = await startTestGateway(t, { environment: { VALKEY_URL: valkey.url } });
     const value = await keyWith(gateway, { requestsPerMinute: 2, concurrentRequests: 1 });
@@ -159,7 +159,7 @@ if (valkeyProgram) {
   });
 }
 
-test("a gateway starts and serves without the Valkey it was told of", async (t) => {
+test("a gateway starts and serves without its configured Valkey", async (t) => {
   const VALKEY_URL = `redis://default:${password}@127.0.0.1:1`;
   const gateway = await startTestGateway(t, { environment: { VALKEY_URL } });
   const value = await keyWith(gateway, { requestsPerMinute: 1 });
@@ -178,13 +178,13 @@ for (const url of [
   "a:6379",
   "redis:/a",
 ]) {
-  test(`"${url}" is no address of a Valkey`, (t) => {
+  test(`"${url}" is an invalid Valkey address`, (t) => {
     t.regex(problemsOf({ VALKEY_URL: url }).join(), /^VALKEY_URL: is not redis:/);
   });
 }
 
 for (const url of ["redis://a", "rediss://u:p%2F@a:6380/1", "valkey://a:1", "valkeys://[::1]:6379/0"]) {
-  test(`"${url}" is one`, (t) => {
+  test(`"${url}" is a valid Valkey address`, (t) => {
     t.deepEqual(problemsOf({ VALKEY_URL: url }), []);
   });
 }

@@ -21,64 +21,57 @@ if (valkeyProgram) {
     ({ url } = await startValkey(owner));
   });
 
-  test.serial(
-    "in Valkey, too, never more than the limit in any sixty seconds, and none refused below it",
-    async (t) => {
-      const processes = [await connect(t), await connect(t), await connect(t)];
-      let run = 0;
-      await fc.assert(
-        fc.asyncProperty(steps, fc.integer({ min: 1, max: 12 }), async (list, requestsPerMinute) => {
-          const holder = holderOf(`key_${run++}`, { requestsPerMinute });
-          const through: number[] = [];
-          const inMinute = (second: number) =>
-            through.filter((at) => at > second - 60 && at <= second).length;
-          for (const { waitMs, process } of list) {
-            const second = Math.floor((clock.now += waitMs) / 1000);
-            const answer = await processes[process]?.reserve([holder], 1);
-            if (!answer) return t.fail();
-            if ("undo" in answer) {
-              t.true(inMinute(second) < requestsPerMinute, "let through above the limit");
-              through.push(second);
-              t.is(answer.used[0]?.requests, inMinute(second));
-              continue;
-            }
-            t.is(inMinute(second), requestsPerMinute, "refused below the limit");
-            const { retryAfterSeconds } = answer.error;
-            t.true(inMinute(Math.floor(clock.now / 1000) + (retryAfterSeconds ?? 0)) < requestsPerMinute);
+  test.serial("in Valkey no sixty seconds exceed the limit, and none below it are refused", async (t) => {
+    const processes = [await connect(t), await connect(t), await connect(t)];
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 12 }), async (list, requestsPerMinute) => {
+        const holder = holderOf(`key_${run++}`, { requestsPerMinute });
+        const through: number[] = [];
+        const inMinute = (second: number) => through.filter((at) => at > second - 60 && at <= second).length;
+        for (const { waitMs, process } of list) {
+          const second = Math.floor((clock.now += waitMs) / 1000);
+          const answer = await processes[process]?.reserve([holder], 1);
+          if (!answer) return t.fail();
+          if ("undo" in answer) {
+            t.true(inMinute(second) < requestsPerMinute, "let through above the limit");
+            through.push(second);
+            t.is(answer.used[0]?.requests, inMinute(second));
+            continue;
           }
-        }),
-        { numRuns: 40 },
-      );
-    },
-  );
+          t.is(inMinute(second), requestsPerMinute, "refused below the limit");
+          const { retryAfterSeconds } = answer.error;
+          t.true(inMinute(Math.floor(clock.now / 1000) + (retryAfterSeconds ?? 0)) < requestsPerMinute);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
 
-  test.serial(
-    "tokens are put right after: given back where they were taken, and used where they are missing",
-    async (t) => {
-      const [one, other] = [await connect(t), await connect(t)];
-      const holder = holderOf("key_tokens", { tokensPerMinute: 100 });
-      const first = await one.reserve([holder], 60);
-      const second = await other.reserve([holder], 40);
-      if (!first || !second || !("undo" in first) || !("undo" in second)) return t.fail();
-      const refused = await other.reserve([holder], 1);
-      t.regex(refused && "error" in refused ? refused.error.message : "", /used 100,/);
-      t.is(refused && "error" in refused ? refused.error.limitedBy : null, "key");
-      clock.now += 59_000;
-      first.end(-50);
-      second.end(5);
-      // What each sends arrives in its order, but not what both do.
-      await other.reserve([holderOf("key_else", {})], 0);
-      t.deepEqual((await one.reserve([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
-      clock.now += 1_000;
-      t.deepEqual(
-        (await one.reserve([holder], 1))?.used,
-        [{ requests: 2, tokens: 7 }],
-        "what was missing is new",
-      );
-    },
-  );
+  test.serial("tokens are corrected afterwards: unused ones returned, missing ones added", async (t) => {
+    const [one, other] = [await connect(t), await connect(t)];
+    const holder = holderOf("key_tokens", { tokensPerMinute: 100 });
+    const first = await one.reserve([holder], 60);
+    const second = await other.reserve([holder], 40);
+    if (!first || !second || !("undo" in first) || !("undo" in second)) return t.fail();
+    const refused = await other.reserve([holder], 1);
+    t.regex(refused && "error" in refused ? refused.error.message : "", /used 100,/);
+    t.is(refused && "error" in refused ? refused.error.limitedBy : null, "key");
+    clock.now += 59_000;
+    first.end(-50);
+    second.end(5);
+    // Each client's commands are ordered, but not across clients.
+    await other.reserve([holderOf("key_else", {})], 0);
+    t.deepEqual((await one.reserve([holder], 1))?.used, [{ requests: 3, tokens: 56 }]);
+    clock.now += 1_000;
+    t.deepEqual(
+      (await one.reserve([holder], 1))?.used,
+      [{ requests: 2, tokens: 7 }],
+      "what was missing is new",
+    );
+  });
 
-  test.serial("a request that one of its scopes refuses is counted in none", async (t) => {
+  test.serial("a request refused by one scope is counted in none", async (t) => {
     const one = await connect(t);
     const [key, person] = [
       holderOf("key_wide", {}),
@@ -97,7 +90,7 @@ if (valkeyProgram) {
     t.deepEqual((await one.reserve([key], 1))?.used, [{ requests: 2, tokens: 2 }]);
   });
 
-  test.serial("a request that waited for room in vain is counted no more", async (t) => {
+  test.serial("a request that waited without success is no longer counted", async (t) => {
     const exact = await connect(t);
     const limits = limitsOf({ CONCURRENT_REQUESTS_MAX: "1", QUEUE_WAIT_MS_MAX: "1" });
     const limiter = new Limiter({ now: () => clock.now, limits, budgets: noBudgets, exact });
@@ -114,38 +107,33 @@ if (valkeyProgram) {
     t.deepEqual((await exact.reserve([holderOf("key_waiting", {})], 0))?.used, [{ requests: 2, tokens: 10 }]);
   });
 
-  test.serial(
-    "requests at the same time are counted over all processes, and those of one that died are not",
-    async (t) => {
-      const [one, other] = [await connect(t), await connect(t)];
-      const holder = holderOf("key_open", { concurrentRequests: 3 });
-      const isIn = async (process: ValkeyLimits) => {
-        const answer = await process.reserve([holder], 0);
-        return answer && "undo" in answer ? answer : null;
-      };
-      const places = [await isIn(one), await isIn(other), await isIn(other)];
-      t.true(places.every(Boolean));
-      t.is(await isIn(one), null);
-      places[1]?.end(0);
-      // What each sends arrives in its order, but not what both do.
-      await other.reserve([holderOf("key_else", {})], 0);
-      t.truthy(await isIn(one));
-      t.is(await isIn(one), null);
-      // A dead process's session is not prolonged any more.
-      const client = new Redis(url);
-      const [, dead = ""] = Object.keys(
-        await client.hgetall("{model-gateway}:under-way:key_open"),
-      ).toSorted();
-      await client.del(`{model-gateway}:session:${dead}`);
-      t.truthy(await isIn(one));
-      t.deepEqual(await client.hgetall("{model-gateway}:under-way:key_open"), {
-        [`session_${sessions - 1}`]: "3",
-      });
-      const ttl = await client.ttl("{model-gateway}:minute:key_open");
-      t.true(ttl > 60 && ttl <= 120, "it goes away by itself");
-      client.disconnect();
-    },
-  );
+  test.serial("concurrent requests are counted over all processes except dead ones", async (t) => {
+    const [one, other] = [await connect(t), await connect(t)];
+    const holder = holderOf("key_open", { concurrentRequests: 3 });
+    const isIn = async (process: ValkeyLimits) => {
+      const answer = await process.reserve([holder], 0);
+      return answer && "undo" in answer ? answer : null;
+    };
+    const places = [await isIn(one), await isIn(other), await isIn(other)];
+    t.true(places.every(Boolean));
+    t.is(await isIn(one), null);
+    places[1]?.end(0);
+    // Each client's commands are ordered, but not across clients.
+    await other.reserve([holderOf("key_else", {})], 0);
+    t.truthy(await isIn(one));
+    t.is(await isIn(one), null);
+    // A dead process's session is not extended.
+    const client = new Redis(url);
+    const [, dead = ""] = Object.keys(await client.hgetall("{model-gateway}:under-way:key_open")).toSorted();
+    await client.del(`{model-gateway}:session:${dead}`);
+    t.truthy(await isIn(one));
+    t.deepEqual(await client.hgetall("{model-gateway}:under-way:key_open"), {
+      [`session_${sessions - 1}`]: "3",
+    });
+    const ttl = await client.ttl("{model-gateway}:minute:key_open");
+    t.true(ttl > 60 && ttl <= 120, "it goes away by itself");
+    client.disconnect();
+  });
 }
 
 const steps = fc.array(

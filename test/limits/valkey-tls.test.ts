@@ -10,7 +10,7 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
 if (valkeyProgram) {
-  test("two gateways count together over TLS, once Valkey's certificate is trusted, and not before", async (t) => {
+  test("two gateways share counts over TLS only if they trust Valkey's certificate", async (t) => {
     const authority = makeCertificate({ name: "Test authority" });
     const { key, certificate } = makeCertificate({ name: "valkey", hosts: ["127.0.0.1"], issuer: authority });
     const folder = await createTestFolder(t);

@@ -31,10 +31,10 @@ for (const text of [
   "10.0.0.0/ 8",
   "1e1.0.0.0",
 ]) {
-  test(`"${text}" is none`, (t) => t.false(isAddressRange(text)));
+  test(`"${text}" is not an address or a range`, (t) => t.false(isAddressRange(text)));
 }
 
-test("an address is in a range in whichever form it comes", (t) => {
+test("an address matches a range in any notation", (t) => {
   const ranges = new AddressRanges(["10.1.0.0/16", "192.168.1.7", "2001:db8::/32"]);
   for (const address of ["10.1.255.255", "::ffff:10.1.2.3", "192.168.1.7", "2001:db8:1::1"]) {
     t.true(ranges.has(address), address);
@@ -54,7 +54,7 @@ for (const [seconds, text] of [
   test(`${seconds} seconds are ${text}`, (t) => t.is(formatDuration(seconds), text));
 }
 
-test("when the clock was put back, a reset is said to be as far away as it is", (t) => {
+test("a clock set back keeps the announced reset time", (t) => {
   const meter = new Meter();
   meter.addRequest(100, 1);
   const limits = { requestsPerMinute: 9, tokensPerMinute: 0, concurrentRequests: 0 };
@@ -63,7 +63,7 @@ test("when the clock was put back, a reset is said to be as far away as it is", 
   t.is(headers[headers.indexOf("x-ratelimit-reset-requests") + 1], "1m10s");
 });
 
-test("limits that are set and taken away again leave none", (t) => {
+test("limits that are set and removed leave no trace", (t) => {
   const set = changeLimits(noLimitColumns, {
     requestsPerMinute: 1,
     budgetsUsd: { week: 0.1 },
@@ -82,7 +82,7 @@ test("limits that are set and taken away again leave none", (t) => {
   t.not(enforcedLimits({ ...noLimitColumns, dayBudget: 0 }), null, "a budget of nothing is one");
 });
 
-test("a webhook needs an address and a secret that is long enough", (t) => {
+test("a webhook requires an address and a sufficiently long secret", (t) => {
   const LIMIT_WEBHOOK_URL = "https://hooks.example.com/limits";
   const LIMIT_WEBHOOK_SECRET = "0123456789abcdef0123456789abcdef";
   t.throws(() => readConfig({ LIMIT_WEBHOOK_URL }), {
@@ -94,7 +94,7 @@ test("a webhook needs an address and a secret that is long enough", (t) => {
   t.is(readConfig({}).limitWebhook, null);
 });
 
-test("a warning is sent again for a day and a half", (t) => {
+test("a failed warning is retried for a day and a half", (t) => {
   const waitsMs: number[] = [];
   for (let waitMs = sendAgainAfterMs(0); waitMs !== null; waitMs = sendAgainAfterMs(waitsMs.length))
     waitsMs.push(waitMs);

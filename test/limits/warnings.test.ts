@@ -9,7 +9,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 const secret = "a secret that is thirty-two bytes long, and more";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: 80 % and 100 % of a budget are told once each, signed, and again until they are taken`, async (t) => {
+  test(`${kind}: warnings at 80 % and 100 % are signed, sent once and retried`, async (t) => {
     let ahead = 0;
     const statuses = [500, 302, 204, 204];
     const receiver = await createUpstream(t, (_request, response) => {
@@ -23,7 +23,7 @@ for (const kind of databaseKinds) {
     const { key, value } = await gateway.admin.keys.create.mutate({
       name: "Warned",
       models: ["demo/echo"],
-      // The echo of one word is one token or a few: what matters is that ten answers spend it.
+      // Echoing one word takes one or a few tokens; ten responses must spend the budget.
       limits: { budgetsUsd: { total: await tenAnswers() } },
     });
     async function tenAnswers(): Promise<number> {

@@ -21,7 +21,7 @@ const ofPerson = {
   PERSON_CONCURRENT_REQUESTS_MAX: "1",
   PERSON_BUDGET_USD_PER_MONTH_MAX: "0.01",
 };
-// It limits no requests at the same time but by the process's capacity.
+// Only the process's capacity limits its concurrent requests.
 const ofGateway = {
   GATEWAY_REQUESTS_PER_MINUTE_MAX: "1",
   GATEWAY_TOKENS_PER_MINUTE_MAX: "1000",
@@ -29,7 +29,7 @@ const ofGateway = {
 };
 
 for (const kind of databaseKinds) {
-  test(`${kind}: it says of which time a budget was spent`, async (t) => {
+  test(`${kind}: the error names the period of the spent budget`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     for (const [period, reason] of [
       ["day", "budget_per_day"],
@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
     { whose: "PERSON", limits: {}, environment: ofPerson },
     { whose: "GATEWAY", limits: {}, environment: ofGateway },
   ]) {
-    test(`${kind}: the usage history says whose limit or budget refused a request: ${whose}`, async (t) => {
+    test(`${kind}: the usage history names the limit or budget that refused: ${whose}`, async (t) => {
       const clock = { aheadMs: 0 };
       const runtime = { now: () => Date.now() + clock.aheadMs };
       const gateway = await startPriced(t, environment, { kind, runtime });
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test(`${kind}: nobody's limit is blamed for what it did not refuse`, async (t) => {
+  test(`${kind}: a refusal for another reason blames no limit`, async (t) => {
     const environment = { CONCURRENT_REQUESTS_MAX: "1", QUEUED_REQUESTS_PER_KEY_MAX: "0" };
     const gateway = await startTestGateway(t, { kind, environment });
     const { slug, hold } = await addHeldModel(t, gateway);
@@ -113,7 +113,7 @@ for (const kind of databaseKinds) {
 }
 
 if (valkeyProgram) {
-  test("it is told where Valkey counts, too", async (t) => {
+  test("the refusing limit is recorded with Valkey, too", async (t) => {
     const { url } = await startValkey(t);
     const environment = { VALKEY_URL: url, PERSON_REQUESTS_PER_MINUTE_MAX: "1" };
     const gateway = await startTestGateway(t, { environment });
@@ -127,7 +127,7 @@ if (valkeyProgram) {
   });
 }
 
-/** A model whose next answer can be held back. */
+/** Creates a model whose next response can be held. */
 async function addHeldModel(t: ExecutionContext, gateway: TestGateway) {
   const held: (() => void)[] = [];
   const { slug } = await addModel(t, gateway, (response) => {
@@ -141,7 +141,7 @@ async function addHeldModel(t: ExecutionContext, gateway: TestGateway) {
   return { slug, hold };
 }
 
-/** How a key's requests ended, oldest first. */
+/** Returns the outcomes of a key's requests, oldest first. */
 async function endingsOf(gateway: TestGateway, id: string): Promise<(string | null)[][]> {
   await gateway.services.recorder.flush();
   const query = `query ($id: ID) {

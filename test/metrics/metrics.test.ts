@@ -19,7 +19,7 @@ import { readMetrics, readMetricsPage } from "./read-metrics.ts";
 
 type Answer = Parameters<Parameters<typeof createUpstream>[1]>[1];
 
-/** A gateway whose metrics can be read, with an upstream that answers as it is told. */
+/** Starts a gateway with readable metrics and a scripted upstream. */
 async function setUp(
   t: ExecutionContext,
   answer: (request: SeenRequest, response: Answer) => void | Promise<void>,
@@ -31,7 +31,7 @@ async function setUp(
 
 const chat = 'endpoint="chat/completions",provider="test"';
 
-test("requests are counted by how they end, with their time and tokens", async (t) => {
+test("requests are counted by outcome, with duration and tokens", async (t) => {
   const { gateway, value, model } = await setUp(t, ({ body }, response) => {
     if (body.includes("fail")) return void response.writeHead(400).end("{}");
     if (!body.includes('"stream":true')) return sendCompletion(response);
@@ -61,7 +61,7 @@ test("requests are counted by how they end, with their time and tokens", async (
   t.is(metrics.get(`gateway_tokens_total{provider="test",model="${model}",type="output"}`), 6);
 });
 
-test("open streams, what upstreams refuse, the spool and the feed can be seen", async (t) => {
+test("metrics show open streams, upstream refusals, the spool and the feed", async (t) => {
   const { gateway, value, model } = await setUp(t, ({ body }, response) => {
     if (body.includes("busy")) return void response.writeHead(429).end("{}");
     beginStream(response);
@@ -87,7 +87,7 @@ test("open streams, what upstreams refuse, the spool and the feed can be seen", 
   t.is(after.get("gateway_usage_spool_oldest_age_seconds"), 0);
 });
 
-test("while the database takes no records, the spool's depth and age grow", async (t) => {
+test("without a database the spool's depth and age grow", async (t) => {
   const { gateway, value, model } = await setUp(t, (_request, response) => sendCompletion(response));
   const { database } = gateway.services;
   const write = database.write.bind(database);
@@ -102,7 +102,7 @@ test("while the database takes no records, the spool's depth and age grow", asyn
   database.write = write;
 });
 
-test("nothing that a client or an upstream writes, no key and no person is in the metrics", async (t) => {
+test("metrics contain no client or upstream text, no key and no person", async (t) => {
   const canary = `canary${randomBytes(8).toString("hex")}`;
   const { gateway, value, model, id } = await setUp(t, (_request, response) => {
     response.writeHead(400, { "content-type": "application/json", "x-canary": canary });
@@ -123,7 +123,7 @@ test("nothing that a client or an upstream writes, no key and no person is in th
   }
 });
 
-test("there is nothing else on the metrics' port, and no metrics without one", async (t) => {
+test("the metrics port serves only metrics, and without one they are not served", async (t) => {
   const gateway = await startTestGateway(t, { environment: { METRICS_PORT: "0" } });
   const origin = new URL(gateway.metricsUrl ?? "").origin;
   for (const path of ["/", "/readyz", "/trpc", "/v1/models"]) t.is((await fetch(origin + path)).status, 404);
@@ -135,7 +135,7 @@ test("there is nothing else on the metrics' port, and no metrics without one", a
   t.is(without.metricsUrl, null);
 });
 
-test("the dashboard shows metrics that exist, and all of the gateway's own", async (t) => {
+test("the dashboard shows only existing metrics and all of the gateway's", async (t) => {
   const { gateway, value, model } = await setUp(t, (_request, response) => sendCompletion(response));
   await postChat(gateway, value, chatBody(model));
   const page = await readMetricsPage(gateway.metricsUrl);

@@ -1,4 +1,4 @@
-/** The samples of a page in Prometheus's text form, such as `name{label="value"}`, with their values. */
+/** Returns the samples of a page in Prometheus's text form, such as `name{label="value"}`, with their values. */
 export async function readMetrics(url: string | null): Promise<Map<string, number>> {
   const samples = (await readMetricsPage(url))
     .split("\n")

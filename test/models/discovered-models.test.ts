@@ -4,7 +4,7 @@ import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
-test("an upstream that lists more models than anybody has stops nothing else for long", async (t) => {
+test("an upstream with too many models does not block others", async (t) => {
   const names = Array.from({ length: 30_000 }, (_, index) => `some/model-${index}`);
   const provider = {
     id: "prv_1",
@@ -24,7 +24,7 @@ test("an upstream that lists more models than anybody has stops nothing else for
 });
 
 for (const kind of databaseKinds) {
-  test(`${kind}: models that several people add at once are added once, and nobody is refused`, async (t) => {
+  test(`${kind}: models added by several people at once are added once, without errors`, async (t) => {
     const { providers } = (await startTestGateway(t, { kind })).admin;
     const { id } = await providers.create.mutate({ name: "other", kind: "demo" });
     const models = Array.from({ length: 30 }, (_, index) => `m${index}`);

@@ -11,7 +11,7 @@ function variablesOf(environment: Record<string, string | undefined>): string[] 
   return new EnvironmentKeys(environment).describe([]).map(({ variable }) => variable);
 }
 
-test("every preset whose variable is set is described, in the presets' order", (t) => {
+test("every preset with a set variable is listed in the order of presets", (t) => {
   const presets = listPresets().filter(
     ({ keyVariable, baseUrl }) => keyVariable !== null && baseUrl !== null,
   );
@@ -26,13 +26,13 @@ test("every preset whose variable is set is described, in the presets' order", (
   t.true(described.some(({ variable }) => variable === "OPENAI_API_KEY"));
 });
 
-test("what is empty, or is nobody's variable, is not described", (t) => {
+test("empty and unknown variables are ignored", (t) => {
   t.deepEqual(variablesOf({}), []);
   t.deepEqual(variablesOf({ OPENAI_API_KEY: undefined, GROQ_API_KEY: "", XAI_API_KEY: "  " }), []);
   t.deepEqual(variablesOf({ API_KEY: secret, openai_api_key: secret, __proto__: secret }), []);
 });
 
-test("a provider of the same kind and preset is noticed, any other is not", (t) => {
+test("a provider of the same kind and preset is recognized, any other is not", (t) => {
   const keys = new EnvironmentKeys({ GROQ_API_KEY: secret });
   const has = (kind: string, preset: string | null) => keys.describe([{ kind, preset }])[0]?.hasProvider;
   t.true(has("openai-compatible", "groq"));
@@ -52,7 +52,7 @@ test("a variable becomes a provider with its preset's name and address", (t) => 
   });
 });
 
-test("a variable that was not there, or holds no key, makes no provider, and its value is not told", (t) => {
+test("a missing or invalid variable creates no provider and is not repeated", (t) => {
   const keys = new EnvironmentKeys({ OPENAI_API_KEY: "sk-canary two words" });
   for (const [variable, code] of [
     ["GROQ_API_KEY", "not_found"],
@@ -66,7 +66,7 @@ test("a variable that was not there, or holds no key, makes no provider, and its
   }
 });
 
-test("AWS's keys become a provider where the region is known, unless they last for hours only", (t) => {
+test("permanent AWS keys become a provider if the region is known", (t) => {
   const pair = { AWS_ACCESS_KEY_ID: "AKIA0123456789", AWS_SECRET_ACCESS_KEY: secret };
   const region = { AWS_REGION: "eu-central-1" };
   t.deepEqual(variablesOf(pair), [], "no region");
@@ -86,7 +86,7 @@ test("AWS's keys become a provider where the region is known, unless they last f
   });
 });
 
-test("Azure's key becomes a provider where its resource is known", (t) => {
+test("Azure's key becomes a provider if its resource is known", (t) => {
   const key = { AZURE_OPENAI_API_KEY: secret };
   t.deepEqual(variablesOf(key), []);
   const both = { ...key, AZURE_OPENAI_ENDPOINT: "https://mine.openai.azure.com/" };
@@ -96,7 +96,7 @@ test("Azure's key becomes a provider where its resource is known", (t) => {
   });
 });
 
-test("whoever prints or logs the configuration sees no key", (t) => {
+test("printing or logging the configuration reveals no key", (t) => {
   const config = readConfig({ OPENAI_API_KEY: secret });
   t.is(config.environmentKeys.describe([]).length, 1);
   const lines: string[] = [];

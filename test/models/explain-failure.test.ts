@@ -2,7 +2,7 @@ import test from "ava";
 import { GatewayError } from "../../gateway/errors.ts";
 import { explainFailure } from "../../gateway/upstream/explain-failure.ts";
 
-/** As an upstream call fails: with an error of ours about another one. */
+/** Returns the error of a failed upstream call. */
 function failure(code: string): GatewayError {
   const cause = Object.assign(new Error(code), { code });
   return new GatewayError("upstream_error", "The call failed.", {
@@ -33,13 +33,13 @@ for (const [code, words] of [
   });
 }
 
-test("where several addresses were tried, the first says why", (t) => {
+test("of several addresses, the first failure is explained", (t) => {
   const errors = ["ECONNREFUSED", "EHOSTUNREACH"].map((code) => Object.assign(new Error(code), { code }));
   const error = new GatewayError("upstream_error", "The call failed.", { cause: new AggregateError(errors) });
   t.regex(explainFailure(error, "http://localhost:11434"), /localhost:11434 was refused/);
 });
 
-test("what is not known keeps the words that it came with", (t) => {
+test("an unknown error keeps its original message", (t) => {
   t.is(explainFailure(failure("EWHATEVER"), "http://localhost:1"), "The call failed.");
   t.is(explainFailure(new GatewayError("upstream_timeout", "Too slow."), "http://localhost:1"), "Too slow.");
 });

@@ -20,16 +20,16 @@ for (const [status, words] of [
   [500, /Provider error \(HTTP status 500\)\./],
   [529, /Provider error \(HTTP status 529\)\./],
 ] as const) {
-  test(`the status ${status} is explained`, (t) => {
+  test(`status ${status} is explained`, (t) => {
     t.regex(explain(status), words);
   });
 }
 
-test("without a key, it is one that is missing", (t) => {
+test("without a configured key, a refusal reports a missing key", (t) => {
   t.regex(explain(401, null, null), /Authentication required \(HTTP status 401\)\./);
 });
 
-test("what the upstream says itself is told where it is short and plain", (t) => {
+test("a short plain message of the upstream is repeated", (t) => {
   const says = " Its message: The engine is overloaded";
   for (const body of [
     { error: { message: "The engine is overloaded" } },
@@ -42,7 +42,7 @@ test("what the upstream says itself is told where it is short and plain", (t) =>
   }
 });
 
-test("it is not told where it is long, no text, or no plain one", (t) => {
+test("a long, missing or formatted message of the upstream is not repeated", (t) => {
   const plain = explain(503);
   for (const message of [
     "x".repeat(201),
@@ -60,7 +60,7 @@ test("it is not told where it is long, no text, or no plain one", (t) => {
   for (const body of [null, [], "text", 5, { error: null }]) t.is(explain(503, body), plain);
 });
 
-test("it is not told where any of our secret is in it, however it was shortened", (t) => {
+test("a message with any part of a secret is not repeated", (t) => {
   const plain = explain(400);
   for (const message of [
     `Bad key: ${secret}`,

@@ -103,12 +103,12 @@ const unknown: [seller: keyof typeof sellers, name: string, why: string][] = [
 ];
 
 for (const [seller, name, why] of unknown) {
-  test(`${seller}: ${name} is not known: ${why}`, async (t) => {
+  test(`${seller}: ${name} is unknown: ${why}`, async (t) => {
     t.is(await find(seller, name), null);
   });
 }
 
-test("an upstream that nobody knows sells nothing that is known", async (t) => {
+test("an unknown upstream has no known models", async (t) => {
   for (const baseUrl of [
     "http://localhost:11434/v1",
     "https://gpt.example.com/v1",
@@ -120,12 +120,12 @@ test("an upstream that nobody knows sells nothing that is known", async (t) => {
   t.is(await findKnownModel({ baseUrls: [], now }, "gpt-4o"), null);
 });
 
-test("behind an address that nobody knows it is the next one that counts", async (t) => {
+test("behind an unknown address the next known one applies", async (t) => {
   const baseUrls = ["https://proxy.example.com/v1", sellers.openai];
   t.deepEqual(await findKnownModel({ baseUrls, now }, "gpt-4o"), await find("openai", "gpt-4o"));
 });
 
-test("a price is that of the day, and what it does not say is said beside it", async (t) => {
+test("a price is the current one, with exceptions noted beside it", async (t) => {
   const priceOf = async (name: string, day: string) => {
     const known = await findKnownModel({ baseUrls: [sellers.openai], now: new Date(day) }, name);
     return known?.prices.input;
@@ -140,7 +140,7 @@ test("a price is that of the day, and what it does not say is said beside it", a
 });
 
 for (const [seller, baseUrl] of Object.entries(sellers)) {
-  test(`${seller}: what is offered is known under the very name that is offered`, async (t) => {
+  test(`${seller}: every offered model is known under that name`, async (t) => {
     const offered = await listKnownModels({ baseUrls: [baseUrl], now });
     t.true(offered.length > 0);
     const names = offered.map(({ upstreamModel }) => upstreamModel);
@@ -156,7 +156,7 @@ for (const [seller, baseUrl] of Object.entries(sellers)) {
   });
 }
 
-test("every well-known upstream whose prices the data have is found by its base URL", (t) => {
+test("the base URL identifies every priced well-known upstream", (t) => {
   const sold = listPresets().flatMap(({ name, baseUrl }) =>
     baseUrl !== null && findProvider({ providerApiUrl: baseUrl }) ? name : [],
   );

@@ -4,7 +4,7 @@ import { providerNamePattern } from "../../gateway/routing/slug.ts";
 import { findProvider, providerKindNames } from "../../gateway/providers/registry.ts";
 
 for (const preset of listPresets()) {
-  test(`${preset.kind}: the preset ${preset.name} can be used as it is`, (t) => {
+  test(`${preset.kind}: the preset ${preset.name} works unchanged`, (t) => {
     const { name, label, baseUrl, keyPageUrl, keyVariable } = preset;
     t.regex(name, providerNamePattern, "a provider can be called so");
     t.true(name.length <= 32, "and the column takes it");
@@ -22,19 +22,19 @@ for (const preset of listPresets()) {
   });
 }
 
-test("no two presets have one name: each is offered as the name of a provider", (t) => {
+test("preset names are unique, since each is offered as a provider's name", (t) => {
   const names = listPresets().map(({ name }) => name);
   t.deepEqual(names, [...new Set(names)]);
 });
 
-test("a preset is found in its own kind only", (t) => {
+test("a preset is found only in its own kind", (t) => {
   t.is(findPreset("openai-compatible", "openai")?.baseUrl, "https://api.openai.com/v1");
   t.is(findPreset("demo", "openai"), null);
   t.is(findPreset("openai-compatible", null), null);
   t.is(findPreset("openai-compatible", "__proto__"), null);
 });
 
-test("whoever needs a key says where to get one and where its own tools look for it", (t) => {
+test("a preset that needs a key links to it and names its environment variable", (t) => {
   for (const { name, baseUrl, keyPageUrl, keyVariable } of listPresets()) {
     const isLocal = baseUrl?.startsWith("http://localhost") ?? false;
     t.is(keyVariable === null, isLocal, name);
@@ -43,7 +43,7 @@ test("whoever needs a key says where to get one and where its own tools look for
   t.true(providerKindNames.includes("openai-compatible"));
 });
 
-test("OpenAI gets its own names, upstreams that would refuse or ignore them get those that were there first", (t) => {
+test("OpenAI receives its new parameter names, other upstreams the original ones", (t) => {
   const quirksOf = (preset: string | null) => {
     const provider = findProvider("openai-compatible");
     const api = provider.connect({ baseUrl: "https://api.example.com/v1", secret: null, preset });
@@ -56,7 +56,7 @@ test("OpenAI gets its own names, upstreams that would refuse or ignore them get 
   for (const preset of ["mistral", "deepseek", "ollama", "vllm", "lm-studio", "llama-cpp", "qwen"]) {
     t.like(quirksOf(preset), { maxTokensName: "max_tokens", developerRole: "system" }, preset);
   }
-  // These want the thoughts of earlier turns back; Groq and Mistral refuse them.
+  // These require the thoughts of earlier turns; Groq and Mistral reject them.
   for (const preset of ["deepseek", "moonshot", "zai", "qwen", "openrouter"]) {
     t.true(quirksOf(preset)?.extensions.includes("thoughts"), preset);
   }

@@ -14,7 +14,7 @@ async function healthOf({ admin }: TestGateway, id: string) {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a provider is unused, well, cooling down and well again`, async (t) => {
+  test(`${kind}: a provider is unused, healthy, cooling down and healthy again`, async (t) => {
     let aheadMs = 0;
     const now = () => Date.now() + aheadMs;
     const gateway = await startTestGateway(t, { kind, runtime: { now } });
@@ -47,7 +47,7 @@ for (const kind of databaseKinds) {
     t.like(await healthOf(gateway, id), { state: "ok", requestCount: 3, failureCount: 1 });
   });
 
-  test(`${kind}: a provider that cannot be reached says why, while it cools down and after`, async (t) => {
+  test(`${kind}: an unreachable provider reports why, during and after its cool-down`, async (t) => {
     let aheadMs = 0;
     const gateway = await startTestGateway(t, { kind, runtime: { now: () => Date.now() + aheadMs } });
     const model = await addModel(t, gateway, { url: `http://127.0.0.1:${await freePort()}` });
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
     t.like(await healthOf(gateway, model.providerId), { state: "failing", ...why });
   });
 
-  test(`${kind}: a provider fails since the first of its failures, and tells codes, never messages`, async (t) => {
+  test(`${kind}: a failing provider reports its first failure and codes, no messages`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { database, runtime } = gateway.services;
     const { id } = await gateway.admin.providers.create.mutate({ name: "shaky", kind: "demo" });
@@ -87,7 +87,7 @@ for (const kind of databaseKinds) {
     t.like(await healthOf(gateway, id), { state: "ok" }, "it refused a request for the request's own sake");
   });
 
-  test(`${kind}: a provider that needs a credential and has none says so`, async (t) => {
+  test(`${kind}: a provider without its required credential reports it`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { providers } = gateway.admin;
     const states: Record<string, string> = {};

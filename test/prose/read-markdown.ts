@@ -3,7 +3,7 @@ import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import { codeWord, type Text } from "./text.ts";
 
-/** Paragraphs, headings and cells of tables; no blocks of code. */
+/** Returns paragraphs, headings and table cells, without code blocks. */
 export function readMarkdown(file: string, content: string): Text[] {
   const texts: Text[] = [];
   const visit = (node: Node): void => {

@@ -2,7 +2,7 @@ import { type AST, parse } from "svelte/compiler";
 import { readTypeScript } from "./read-typescript.ts";
 import { codeWord, type Text } from "./text.ts";
 
-/** Texts of the markup, and the comments and strings of the script. */
+/** Returns the texts of the markup, and the comments and strings of the script. */
 export function readSvelte(file: string, content: string): Text[] {
   const root = parse(content, { modern: true, filename: file });
   const lineOf = (position: number) => content.slice(0, position).split("\n").length;
@@ -25,7 +25,7 @@ export function readSvelte(file: string, content: string): Text[] {
 
 type Add = (position: number, text: string) => void;
 
-/** Neighbouring texts, expressions and inline elements are one text. */
+/** Adjacent texts, expressions and inline elements form one text. */
 function readFragment({ nodes }: AST.Fragment, add: Add): void {
   let start = -1;
   let text = "";

@@ -3,7 +3,7 @@ import { codeWord, type Text, withoutMarks } from "./text.ts";
 
 type Source = { file: string; content: string; firstLine?: number };
 
-/** Comments, messages and titles of tests. */
+/** Returns comments, messages and titles of tests. */
 export function readTypeScript({ file, content, firstLine = 1 }: Source): Text[] {
   const source = ts.createSourceFile(file, content, ts.ScriptTarget.Latest, true);
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + firstLine;
@@ -32,7 +32,7 @@ function kindOf(node: ts.StringLiteralLike | ts.TemplateExpression, file: string
     const isTitle = isTest && /^(test|browserTest)(\.|$)/.test(parent.expression.getText());
     if (isTitle) return "title";
   }
-  // Strings of tests are data. Elsewhere, a text of four words that begins like a sentence is for people.
+  // Strings of tests are data. Elsewhere, a text of four words that starts like a sentence is a message.
   const isSentence = /^[A-Z`“"']/.test(text) && text.split(/\s+/).length >= 4 && !isStatement.test(text);
   if (isTest || !isSentence) return null;
   return file.startsWith("console/") ? "interface" : "message";

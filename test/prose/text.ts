@@ -1,4 +1,4 @@
-/** A text that people read, as it stands in a source file. */
+/** A text for people in a source file. */
 export type Text = {
   file: string;
   /** Its first line, from 1. */
@@ -11,7 +11,7 @@ export type Text = {
 /** Stands for a piece of code or a value, as one word of a sentence. */
 export const codeWord = "Code";
 
-/** Plain text of Markdown's inline marks, as comments and messages use them. */
+/** Removes Markdown's inline marks, as comments and messages use them. */
 export function withoutMarks(text: string): string {
   return text
     .replaceAll(/`[^`]*`/g, codeWord)

@@ -27,7 +27,7 @@ async function complete(prompt: string, more: object = {}): Promise<Completion> 
   return JSON.parse((await post(prompt, more)).text) as Completion;
 }
 
-/** The data of the events of a stream, in their order. */
+/** Returns the data of a stream's events in order. */
 async function stream(prompt: string, more: object = {}): Promise<string[]> {
   const { text } = await post(prompt, { stream: true, ...more });
   return text
@@ -43,13 +43,13 @@ function contentOf(events: string[], index = 0): string[] {
     .flatMap((choice) => (choice.index === index && choice.delta.content ? choice.delta.content : []));
 }
 
-test("it answers with what it was asked, and counts words as tokens", async (t) => {
+test("the demo echoes its input and counts words as tokens", async (t) => {
   const { choices, usage } = await complete("Hello to  you");
   t.like(choices[0], { index: 0, message: { content: "Hello to  you" }, finish_reason: "stop" });
   t.like(usage, { prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 });
 });
 
-test("it echoes the last thing a person said, in parts or not, and counts the whole conversation", async (t) => {
+test("the demo echoes the last user message and counts the whole conversation", async (t) => {
   const { choices, usage } = await complete("", {
     messages: [
       { role: "system", content: "Be brief." },
@@ -65,11 +65,11 @@ test("it echoes the last thing a person said, in parts or not, and counts the wh
   t.is(usage.prompt_tokens, 6);
 });
 
-test("it has something to say to nothing", async (t) => {
+test("the demo answers an empty conversation", async (t) => {
   t.is((await complete("")).choices[0]?.message.content, "Hello from demo/echo.");
 });
 
-test("it streams in several chunks", async (t) => {
+test("the demo streams in several chunks", async (t) => {
   const events = await stream("one two three");
   t.deepEqual(contentOf(events), ["one ", "two ", "three"]);
   t.is(events.at(-1), "[DONE]");
@@ -77,7 +77,7 @@ test("it streams in several chunks", async (t) => {
 });
 
 for (const parameter of ["max_tokens", "max_completion_tokens"]) {
-  test(`${parameter} cuts its answer, and it says so`, async (t) => {
+  test(`${parameter} truncates the response, which reports it`, async (t) => {
     const { choices, usage } = await complete("one two three", { [parameter]: 2 });
     t.like(choices[0], { message: { content: "one two " }, finish_reason: "length" });
     t.is(usage.completion_tokens, 2);
@@ -88,7 +88,7 @@ for (const parameter of ["max_tokens", "max_completion_tokens"]) {
   });
 }
 
-test("n gives as many answers", async (t) => {
+test("n returns as many choices", async (t) => {
   const { choices, usage } = await complete("one two", { n: 3 });
   t.deepEqual(
     choices.map(({ index, message }) => [index, message.content]),
@@ -99,7 +99,7 @@ test("n gives as many answers", async (t) => {
   t.deepEqual(contentOf(events, 1), ["one ", "two"]);
 });
 
-test("/slow takes its time before each piece, and is not echoed", async (t) => {
+test("/slow delays each chunk and is not echoed", async (t) => {
   const startedAt = performance.now();
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
@@ -113,13 +113,13 @@ test("/slow takes its time before each piece, and is not echoed", async (t) => {
     text += Buffer.from(bytes).toString();
   }
   t.deepEqual(contentOf(text.replaceAll("data: ", "").split("\n\n")), ["one ", "two"]);
-  // An opening, two words and an ending; timers may be a little early, and a busy machine may join two pieces.
+  // Four delayed chunks; timers may be early, and a busy machine may join two pieces.
   t.true((arrivedAfter.at(-1) ?? 0) > 200);
   t.true((arrivedAfter[0] ?? Infinity) < (arrivedAfter.at(-1) ?? 0) - 50, "not all at once");
   t.is((await complete("/slow 1 Hello")).choices[0]?.message.content, "Hello");
 });
 
-test("/fail fails with the status it is told", async (t) => {
+test("/fail fails with the given status", async (t) => {
   const demoFailure = clientError(400, "demo_failure");
   assertError(t, await post("/fail 400"), demoFailure);
   assertError(t, await post("please /fail 418 now"), { ...demoFailure, status: 418 });
@@ -140,7 +140,7 @@ for (const [order, status, code] of [
   ["/break", 502, "upstream_error"],
   ["/hang", 504, "upstream_timeout"],
 ] as const) {
-  test(`${order} stops in the middle of the answer`, async (t) => {
+  test(`${order} breaks off mid-stream`, async (t) => {
     const error = serverError(status, code);
     assertError(t, await post(`one two three four ${order}`), error);
 
@@ -151,7 +151,7 @@ for (const [order, status, code] of [
   });
 }
 
-test("what only looks like an order is echoed", async (t) => {
+test("text that only resembles a command is echoed", async (t) => {
   for (const prompt of ["a/break", "/fail 200", "/slow", "/hanging", "http://x/hang"]) {
     t.is((await complete(prompt)).choices[0]?.message.content, prompt);
   }
@@ -174,7 +174,7 @@ for (const [title, prompt, choice, name] of [
   ["required", "Hello", "required", "first"],
   ["ordered by /tool", "Hello /tool", "auto", "first"],
 ] as const) {
-  test(`a tool that is ${title} is called, with arguments that fit its schema`, async (t) => {
+  test(`a tool that is ${title} is called with arguments that fit its schema`, async (t) => {
     const { choices } = await complete(prompt, { tools, tool_choice: choice });
     t.is(choices[0]?.finish_reason, "tool_calls");
     const [call] = choices[0]?.message.tool_calls ?? [];
@@ -183,12 +183,12 @@ for (const [title, prompt, choice, name] of [
   });
 }
 
-test("tools that nobody insists on are not called", async (t) => {
+test("an optional tool is not called", async (t) => {
   const { choices } = await complete("Hello", { tools, tool_choice: "auto" });
   t.like(choices[0], { message: { content: "Hello" }, finish_reason: "stop" });
 });
 
-test("JSON is given when JSON is asked for", async (t) => {
+test("a JSON response format returns JSON", async (t) => {
   const { choices } = await complete("Hello", { response_format: { type: "json_object" } });
   t.deepEqual(JSON.parse(choices[0]?.message.content ?? ""), { echo: "Hello" });
 });

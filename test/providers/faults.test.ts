@@ -8,7 +8,7 @@ import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-/** Whatever an upstream of a translated kind does, the client gets a documented error or the whole answer. */
+/** Whatever a translated upstream does, the client receives a documented error or the complete response. */
 const shared = sharedByFile();
 let gateway: TestGateway;
 const scripts = new Map<string, (response: ServerResponse) => void | Promise<void>>();
@@ -37,7 +37,7 @@ for (const recording of nativeRecordings) {
   for (const stream of [true, false]) {
     for (const fault of nativeFaults) {
       const place = stream ? "stream" : "answer";
-      test(`${recording.kind}: a ${place} of an upstream that ${fault.what}`, async (t) => {
+      test(`${recording.kind}, ${place}: an upstream that ${fault.what} is handled`, async (t) => {
         const { answer, record } = await ask(t, recording, stream, fault.play);
         if (fault.error === null) {
           t.is(contentOf(answer.text, stream), stream ? recording.streamText : recording.answerText);
@@ -51,7 +51,7 @@ for (const recording of nativeRecordings) {
     }
   }
 
-  test(`${recording.kind}: an error event in the middle of a stream`, async (t) => {
+  test(`${recording.kind}: an error event mid-stream is an error`, async (t) => {
     const { answer, record } = await ask(t, recording, true, ({ begin, response, pieces }) => {
       begin();
       response.write(Buffer.concat(pieces.slice(0, -2)));
@@ -63,7 +63,7 @@ for (const recording of nativeRecordings) {
   });
 
   for (const count of recording.events.keys()) {
-    test(`${recording.kind}: a stream that ends after ${count} events is whole or an error`, async (t) => {
+    test(`${recording.kind}: a stream of ${count} events is complete or an error`, async (t) => {
       const { answer, record } = await ask(t, recording, true, ({ begin, response, pieces }) => {
         begin();
         response.end(Buffer.concat(pieces.slice(0, count)));

@@ -8,7 +8,7 @@ import type { ChatRequestBody, EmbeddingsRequestBody } from "../../gateway/wire/
 import { frameEvents } from "../helpers/frame-events.ts";
 import { readStream } from "../helpers/read-stream.ts";
 
-/** What a fixture may hold; each pair is one translation and what must come of it. */
+/** Fields of a fixture; each pair is one translation and its result. */
 type Fixture = {
   model?: UpstreamModel;
   baseUrl?: string;
@@ -36,24 +36,24 @@ for (const file of globSync("*/*.json", { cwd: folder }).toSorted()) {
   const chunksFile = path.join(folder, file.replace(/\.json$/, ".chunks.txt"));
 
   if (fixture.refused !== undefined) {
-    test(`${name}: is refused`, (t) => {
+    test(`${name} is rejected`, (t) => {
       const error = t.throws(() => requestOf(kind, fixture, model), { instanceOf: GatewayError });
       t.is(error?.param ?? null, fixture.refused?.param ?? null);
     });
   }
   if (fixture.upstreamRequest !== undefined) {
-    test(`${name}: the request`, (t) => {
+    test(`${name}: the request is translated`, (t) => {
       t.deepEqual(viaJson(requestOf(kind, fixture, model)), fixture.upstreamRequest);
     });
   }
   if (fixture.chatAnswer !== undefined) {
-    test(`${name}: the answer`, (t) => {
+    test(`${name}: the response is translated`, (t) => {
       const answer = translated(apiOf(kind, fixture).chat(model)).readAnswer(fixture.upstreamAnswer);
       t.deepEqual(viaJson(answer), fixture.chatAnswer);
     });
   }
   if (fixture.chatChoices !== undefined) {
-    test(`${name}: the stream, cut anywhere`, (t) => {
+    test(`${name}: the stream is translated, wherever it is cut`, (t) => {
       const api = translated(apiOf(kind, fixture).chat(model));
       const bytes = frameEvents(readFileSync(chunksFile, "utf8"), api.streamContentType);
       for (const size of [bytes.length, 7, 1]) {
@@ -65,14 +65,14 @@ for (const file of globSync("*/*.json", { cwd: folder }).toSorted()) {
     });
   }
   if (fixture.upstreamEmbeddingsRequest !== undefined) {
-    test(`${name}: the embeddings request`, (t) => {
+    test(`${name}: the embeddings request is translated`, (t) => {
       const api = embeddings(apiOf(kind, fixture).embeddings(model));
       const body = fixture.embeddingsRequest ?? { model: "", input: "" };
       t.deepEqual(viaJson(api.buildRequest(body, model)), fixture.upstreamEmbeddingsRequest);
     });
   }
   if (fixture.embeddingsAnswer !== undefined) {
-    test(`${name}: the embeddings answer`, (t) => {
+    test(`${name}: the embeddings response is translated`, (t) => {
       const api = embeddings(apiOf(kind, fixture).embeddings(model));
       t.deepEqual(viaJson(api.readAnswer(fixture.upstreamEmbeddingsAnswer)), fixture.embeddingsAnswer);
     });
@@ -104,7 +104,7 @@ function embeddings(api: EmbeddingsApi | null): EmbeddingsApi & { form: "transla
   return api;
 }
 
-/** As it would travel: without what is undefined. */
+/** Serialization drops undefined members. */
 function viaJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

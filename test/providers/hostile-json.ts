@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { ChatMessage, ChatRequestBody } from "../../gateway/wire/chat-completion.ts";
 
-/** JSON that is made of the words that mean something to a provider, and of others. */
+/** JSON made of a provider's keywords and other words. */
 export function jsonOf(words: readonly string[]): fc.Arbitrary<unknown> {
   return fc.letrec((tie) => ({
     value: fc.oneof(
@@ -20,7 +20,7 @@ const oddValues = [null, true, false, 0, 1, -1, 0.5, 1e300, "", " ", "{}", "{", 
   "https://a/b.png",
 );
 
-/** Requests for a chat completion whose fields are right as far as the dialect has checked them, and no further. */
+/** Chat completion requests that are valid only as far as the dialect checks. */
 export function requestsOf(
   words: readonly string[],
   parameters: readonly string[],
@@ -68,7 +68,7 @@ function hostileMessages(words: readonly string[], json: fc.Arbitrary<unknown>):
 
 const partTypes = ["text", "image_url", "video_url", "file", "refusal", "input_audio", "hologram"];
 
-/** What it gives, or null where it throws an error that was meant. */
+/** Returns the result, or null for an expected error. */
 export function attempt<T>(read: () => T): T | null {
   try {
     return read();

@@ -20,7 +20,7 @@ import {
   type ScenarioRequest,
 } from "./scenario-client.ts";
 
-/** Vercel's AI SDK, which runs the tools itself. It has no place for `reasoning_details`. */
+/** Vercel's AI SDK, which runs the tools itself and drops `reasoning_details`. */
 export const aiSdkClient: ScenarioClient = {
   name: "ai",
   dialect: "chat",
@@ -45,7 +45,7 @@ export const aiSdkClient: ScenarioClient = {
   },
 };
 
-/** What the SDK is called with, and what it all comes to. */
+/** The SDK's parameters and combined results. */
 type Turn = {
   request: ScenarioRequest;
   options: ConverseOptions;
@@ -68,7 +68,7 @@ async function generate({ request, options, messages, outcome }: Turn): Promise<
 }
 
 async function stream({ request, options, messages, outcome }: Turn): Promise<void> {
-  // Errors come as parts of the stream too; without this they would also be printed.
+  // Stream parts already contain the errors; the default handler would also print them.
   const streaming = streamText({
     ...toParameters(request, options),
     messages,
@@ -148,7 +148,7 @@ function toMessages({ messages }: ScenarioRequest): ModelMessage[] {
   });
 }
 
-/** OpenAI's names for what the AI SDK has names of its own. */
+/** OpenAI's names for the AI SDK's finish reasons. */
 const finishReasons: Record<string, string> = {
   "tool-calls": "tool_calls",
   "content-filter": "content_filter",
@@ -164,7 +164,7 @@ function toUsage(usage?: LanguageModelUsage): Outcome["usage"] {
   };
 }
 
-/** Of an error in the stream: an object as the gateway sent it, or an Error. */
+/** Returns the message of a stream error: the gateway's object, or an Error. */
 function messageOf(error: unknown): string {
   return String((error as { message?: unknown } | null)?.message ?? error);
 }

@@ -1,6 +1,6 @@
 import type OpenAI from "openai";
 
-/** An assistant's message with what OpenAI has no field for. */
+/** An assistant message with members unknown to OpenAI. */
 export type Message = OpenAI.ChatCompletionMessage & {
   reasoning_content?: string;
   reasoning_details?: Detail[];
@@ -9,8 +9,8 @@ export type Message = OpenAI.ChatCompletionMessage & {
 type Detail = { index?: number; [field: string]: unknown };
 
 /**
- * The message that the deltas of a stream make. The SDK's own helper keeps only the last piece of a field that it does not
- * know, so clients that want the thoughts put them together by hand, as here.
+ * Assembles the deltas of a stream. The SDK's helper keeps only the last piece of an unknown member, so clients that
+ * need thoughts assemble them by hand.
  */
 export function assembleMessage(deltas: OpenAI.ChatCompletionChunk.Choice.Delta[]): Message {
   const message: Message = { role: "assistant", content: null, refusal: null };
@@ -34,7 +34,7 @@ export function assembleMessage(deltas: OpenAI.ChatCompletionChunk.Choice.Delta[
   return calls.length === 0 ? message : { ...message, tool_calls: calls };
 }
 
-/** Pieces of the same index are one detail; texts are continued, all else is said once. */
+/** Pieces of one index form one detail; texts are concatenated, other members are set once. */
 function addDetail(details: Detail[], piece: Detail): void {
   const begun = details.find(({ index, type }) => index === piece.index && type === piece["type"]);
   if (begun === undefined || piece.index === undefined) return void details.push({ ...piece });

@@ -12,8 +12,8 @@ import { asCall, bern, weather, zurich } from "./tool-steps.ts";
 import { type Vendor, vendorsFor } from "./vendors.ts";
 
 /**
- * People change the model in the middle of a conversation. What one vendor has sealed nobody else can open, and some refuse
- * a request for it: the conversation has to go on without, and with all else that was said and done.
+ * People switch models mid-conversation. Sealed thoughts are unreadable for other vendors, and some reject them. The
+ * conversation must continue without them and with everything else.
  */
 const gateway = shareGateway();
 
@@ -45,7 +45,7 @@ const saidAndDone: Asked["turns"] = [
 ];
 
 for (const client of [openAiClient, messagesClient, responsesClient]) {
-  // Models that want a budget for their thoughts want the request to be another.
+  // Thinking budgets change the request's form.
   const vendors = vendorsFor(client).filter((vendor) => !vendor.thinksByBudget || !isNative(client, vendor));
   const connected = vendors.map((vendor) => ({ vendor, prepare: shareVendor(gateway, vendor) }));
   for (const first of connected) {
@@ -53,42 +53,49 @@ for (const client of [openAiClient, messagesClient, responsesClient]) {
       if (first === next) continue;
       for (const stream of [false, true]) {
         const how = `${client.name}${stream ? ", streamed" : ""}`;
-        test.serial(`${how}: from ${first.vendor.name} to ${next.vendor.name}`, async (t) => {
-          const before = await first.prepare((asked) => answerOf(firstAnswers, asked, 1));
-          const after = await next.prepare((asked) => answerOf(nextAnswers, asked, 5));
-          const { model } = before.options;
-          const nextModel = after.options.model;
-          const { value: apiKey } = await createKey(gateway(), [model, nextModel]);
-          const thinksByBudget = false;
+        test.serial(
+          `${how}: a conversation moves from ${first.vendor.name} to ${next.vendor.name}`,
+          async (t) => {
+            const before = await first.prepare((asked) => answerOf(firstAnswers, asked, 1));
+            const after = await next.prepare((asked) => answerOf(nextAnswers, asked, 5));
+            const { model } = before.options;
+            const nextModel = after.options.model;
+            const { value: apiKey } = await createKey(gateway(), [model, nextModel]);
+            const thinksByBudget = false;
 
-          const attempt = client.converse(request, {
-            ...before.options,
-            apiKey,
-            nextModel,
-            stream,
-            thinksByBudget,
-          });
-          const outcome = await attempt.catch((error: unknown) => String(error));
+            const attempt = client.converse(request, {
+              ...before.options,
+              apiKey,
+              nextModel,
+              stream,
+              thinksByBudget,
+            });
+            const outcome = await attempt.catch((error: unknown) => String(error));
 
-          t.deepEqual([...before.upstream.refusals, ...after.upstream.refusals], []);
-          t.like(outcome, { text: ["A moment.", "Sunny.", "Rain."], calls: [zurich, bern], finish: "stop" });
-          t.is(before.upstream.asked.length, 2);
-          t.is(after.upstream.asked.length, 2);
-          t.deepEqual(withoutThoughts(after.upstream.asked.at(-1)), saidAndDone);
-        });
+            t.deepEqual([...before.upstream.refusals, ...after.upstream.refusals], []);
+            t.like(outcome, {
+              text: ["A moment.", "Sunny.", "Rain."],
+              calls: [zurich, bern],
+              finish: "stop",
+            });
+            t.is(before.upstream.asked.length, 2);
+            t.is(after.upstream.asked.length, 2);
+            t.deepEqual(withoutThoughts(after.upstream.asked.at(-1)), saidAndDone);
+          },
+        );
       }
     }
   }
 }
 
-/** Told by how many turns have been. */
+/** Selects the response by the number of turns. */
 function answerOf(answers: Partial<Answer>[], { turns }: Asked, begunAt: number): Answer {
   const answer = answers[(turns.length - begunAt) / 2];
   if (answer === undefined) throw new Error(`The model is asked at the wrong time: ${turns.length} turns.`);
   return { ...plainAnswer, ...answer };
 }
 
-/** Whether what the client says passes as it is. */
+/** Returns whether the client's request passes without translation. */
 function isNative({ dialect }: ScenarioClient, { form, responsesForm, preset }: Vendor): boolean {
   if (dialect === "messages") return form.kind === "anthropic";
   return dialect === "responses" && (responsesForm !== undefined || preset === "openai");

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { type Answer } from "../helpers/native-upstreams/native-upstream.ts";
 import { plainAnswer } from "./step.ts";
 
-/** A chat completion request as clients write them, but for the model and whether it streams. */
+/** A chat completion request without the model and the stream option. */
 export type RandomRequest = { messages: object[]; tools?: object[]; [field: string]: unknown };
 
-/** A conversation of any turns, ending with what the model has to answer. */
+/** Returns conversations of any turns, which end with a request to the model. */
 export function chatRequests(): fc.Arbitrary<RandomRequest> {
   return fc
     .record({
@@ -28,7 +28,7 @@ export function chatRequests(): fc.Arbitrary<RandomRequest> {
     }));
 }
 
-/** Whatever a model may say to it. */
+/** Returns any valid response. */
 export function answers(): fc.Arbitrary<Answer> {
   return fc
     .record({
@@ -100,7 +100,7 @@ function userMessage(): fc.Arbitrary<object> {
   return content.map((each) => ({ role: "user", content: each }));
 }
 
-/** Not only spaces, which vendors refuse. */
+/** Excludes blank texts, which vendors reject. */
 function text(): fc.Arbitrary<string> {
   return fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }).filter((each) => each.trim() !== "");
 }

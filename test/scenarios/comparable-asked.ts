@@ -1,8 +1,8 @@
 import type { Asked } from "../helpers/native-upstreams/native-upstream.ts";
 
 /**
- * The named members of a request as they compare across vendors: schemas are without what some vendors have no words for
- * and no model needs.
+ * Returns the named members in a form comparable across vendors: schemas lose keywords that some lack and no model
+ * needs.
  */
 export function comparableAsked(asked: Partial<Asked>, names: string[]): object {
   const { tools = [], schema } = asked;

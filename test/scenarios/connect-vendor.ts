@@ -10,7 +10,7 @@ import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 import type { ConverseOptions } from "./scenario-client.ts";
 import type { Vendor } from "./vendors.ts";
 
-/** An upstream of the vendor's, connected to the gateway as somebody would do it in the console, and a key for its model. */
+/** Starts the vendor's upstream, connects it as the console does, and returns a key for its model. */
 export async function connectVendor(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,

@@ -1,6 +1,6 @@
 import { type Step, user } from "./step.ts";
 
-/** Characters of two, three and four bytes, and one that is made of two of those; the pieces are no words. */
+/** Characters of two, three and four bytes, and one composed of two of those; the pieces are not words. */
 const greeting = ["Grü", "ß dich, ", "wörld 👋🏽", " — 你好", "!"];
 
 /** A red square of one pixel. */
@@ -33,7 +33,7 @@ export const conversationSteps: Step[] = [
     },
   },
   {
-    title: "a conversation that goes on, two messages in a row included",
+    title: "a longer conversation with two messages in a row",
     request: {
       messages: [
         user("I am Ada."),
@@ -54,7 +54,7 @@ export const conversationSteps: Step[] = [
     },
   },
   {
-    title: "an answer, and another question",
+    title: "a response and another question",
     request: { messages: [user("A number?")], nextQuestion: "Another one?" },
     answers: [{ text: ["Se", "ven."] }, { text: ["Ni", "ne."] }],
     outcome: { text: ["Se", "ven.", "Ni", "ne."] },
@@ -80,7 +80,7 @@ export const conversationSteps: Step[] = [
     asked: { temperature: 0.5 },
   },
   {
-    title: "a limit of tokens, and a stop sequence that is met",
+    title: "a token limit and a stop sequence",
     request: { messages: [user("Count to a hundred.")], outputTokensMax: 20, stop: ["four"] },
     answers: [{ text: ["one, two", ", three, "] }],
     outcome: { text: ["one, two", ", three, "] },
@@ -96,7 +96,7 @@ export const conversationSteps: Step[] = [
     },
   },
   {
-    title: "an answer of a given structure",
+    title: "a structured response",
     request: { messages: [user("A recipe, please.")], schema: recipe },
     answers: [{ text: ['{"dish":"Rösti","min', 'utes":30,"steps":["grate","fry"]}'] }],
     outcome: { text: ['{"dish":"Rösti","min', 'utes":30,"steps":["grate","fry"]}'] },

@@ -6,29 +6,29 @@ import { weather, zurich } from "./tool-steps.ts";
 const tooLong = "The prompt is longer than the context window of this model.";
 const tooMany = "You have asked too often in this minute.";
 
-/** Answers that do not end as one would like, and must not look as if they did. */
+/** Failed responses that must not look successful. */
 export const endingSteps: Step[] = [
   {
-    title: "an answer that is cut by the limit of tokens",
+    title: "a response truncated at the token limit",
     request: { messages: [user("Tell me a long story.")], outputTokensMax: 16 },
     answers: [{ text: ["Once upon ", "a ti"], finish: "length" }],
     outcome: { text: ["Once upon ", "a ti"], finish: "length" },
   },
   {
-    title: "an answer that is withheld",
+    title: "a withheld response",
     request: { messages: [user("Something forbidden.")] },
     answers: [{ finish: "content_filter" }],
     outcome: { finish: "content_filter" },
   },
   {
-    title: "an answer that is stopped when it goes too far",
+    title: "a response stopped by a content filter",
     request: { messages: [user("Something nearly forbidden.")] },
     answers: [{ text: ["First you ", "take"], finish: "content_filter" }],
     outcome: { text: ["First you ", "take"], finish: "content_filter" },
     onlyStreamed: true,
   },
   {
-    title: "a request that the vendor refuses",
+    title: "a request that the vendor rejects",
     request: { messages: [user("All of Wikipedia.")] },
     answers: [new VendorRefusal("invalid", tooLong)],
     outcome: { failure: { status: 400, message: tooLong } },
@@ -40,19 +40,19 @@ export const endingSteps: Step[] = [
     outcome: { failure: { status: 429, message: tooMany } },
   },
   {
-    title: "a model that the vendor does not have",
+    title: "a model unknown to the vendor",
     request: { messages: [user("Is anybody there?")] },
     answers: [new VendorRefusal("not found", "The model does not exist.")],
     outcome: { failure: { status: 404, message: "The model does not exist." } },
   },
   {
-    title: "a vendor that is overloaded",
+    title: "an overloaded vendor",
     request: { messages: [user("Me too!")] },
     answers: [new VendorRefusal("overloaded", "Everybody is here.")],
     outcome: { failure: { status: 502, message: "The provider returned HTTP status" } },
   },
   {
-    title: "a credential that the vendor does not know",
+    title: "a credential unknown to the vendor",
     request: { messages: [user("Who goes there?")] },
     answers: [new VendorRefusal("unauthenticated", "We do not know you.")],
     outcome: {
@@ -60,14 +60,14 @@ export const endingSteps: Step[] = [
     },
   },
   {
-    title: "an error in the middle of the stream",
+    title: "an error mid-stream",
     request: { messages: [user("A poem, please.")] },
     answers: [{ text: ["Roses are ", "red, "], ending: "error" }],
     outcome: { failure: { status: null, message: midStreamMessage, text: ["Roses are ", "red, "] } },
     onlyStreamed: true,
   },
   {
-    title: "a connection that breaks in the middle of the stream",
+    title: "a connection that breaks mid-stream",
     request: { messages: [user("A ballad, please.")] },
     answers: [{ text: ["There was ", "a king"], ending: "break" }],
     outcome: {
@@ -80,21 +80,21 @@ export const endingSteps: Step[] = [
     onlyStreamed: true,
   },
   {
-    title: "an error as the first thing in a stream",
+    title: "an error as the first event of a stream",
     request: { messages: [user("Say nothing.")] },
     answers: [{ ending: "error" }],
     outcome: { failure: { message: midStreamMessage } },
     onlyStreamed: true,
   },
   {
-    title: "a stream that ends in the middle of a tool call",
+    title: "a stream that ends during a tool call",
     request: { messages: [user("In what city am I?")], tools: { weather } },
     answers: [{ calls: [zurich], finish: "tool_calls", ending: "early" }],
     outcome: { failure: { status: null, message: "provider" } },
     onlyStreamed: true,
   },
   {
-    title: "a stream that ends before it is done",
+    title: "a stream that ends too early",
     request: { messages: [user("A novel, please.")] },
     answers: [{ text: ["It was a dark ", "and"], ending: "early" }],
     outcome: { failure: { status: null, message: "provider", text: ["It was a dark ", "and"] } },

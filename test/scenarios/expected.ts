@@ -3,10 +3,10 @@ import type { Outcome, ScenarioClient } from "./scenario-client.ts";
 import { type Failure, plainUsage, type Step } from "./step.ts";
 import type { Vendor } from "./vendors.ts";
 
-/** How a step is played. */
+/** Client, vendor and mode of a step. */
 export type Play = { client: ScenarioClient; vendor: Vendor; stream: boolean };
 
-/** What a step comes to: as it stands there, but for the few things in which vendors differ and clients cannot be alike. */
+/** Returns the expected outcome of a step, adjusted for unavoidable vendor differences. */
 export function expectedOutcome(step: Step, { vendor, stream }: Play): Outcome | Failure {
   const { request, outcome } = step;
   if (vendor.takesNoTemperature && request.temperature !== undefined) {
@@ -32,7 +32,7 @@ function answersOf({ answers }: Step) {
   return answers.flatMap((answer) => (answer instanceof Error ? [] : [answer]));
 }
 
-/** What its last request asks of the model, which does not depend on the way there either. */
+/** Returns the expected last request to the model, which is independent of the vendor's API. */
 export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Asked> {
   const asked = { ...step.asked };
   if (client.hasNoStop && asked.stop !== undefined) asked.stop = [];

@@ -5,12 +5,12 @@ import type { Play } from "./expected.ts";
 import type { SharedConnection } from "./share-vendor.ts";
 import { plainAnswer, user } from "./step.ts";
 
-/** Begins, and falls silent. */
+/** Starts and then stalls. */
 export const slowAnswer: Answer = { ...plainAnswer, text: ["One, ", "two"], ending: "silence" };
 
 /**
- * A client that leaves when the first piece of text is there or, where nothing streams, when the upstream has the request.
- * The upstream must feel it, or its model would talk on at somebody's expense.
+ * Disconnects at the first text or, without streaming, when the upstream has the request. The upstream must notice, or
+ * its model continues at a cost.
  */
 export async function leave(
   t: ExecutionContext,
@@ -21,7 +21,7 @@ export async function leave(
   const onText = () => leaving.abort();
   const request = { messages: [user("Count, slowly.")] };
   const attempt = client.converse(request, { ...options, stream, signal: leaving.signal, onText });
-  // Some clients throw when they are aborted, others just end.
+  // Some clients throw when aborted, others just end.
   const ended = attempt.catch(() => null);
   const asked = await eventually(() => upstream.asked[0]);
   if (!stream) leaving.abort();

@@ -20,7 +20,7 @@ type Message = Anthropic.Message;
 type MessageParam = Anthropic.MessageParam;
 type Body = Anthropic.MessageCreateParamsNonStreaming;
 
-/** Anthropic's own SDK, used as its documentation shows: the blocks of the answers go back as they came. */
+/** Anthropic's SDK used as documented: response blocks are returned unchanged. */
 export const messagesClient: ScenarioClient = {
   name: "anthropic",
   dialect: "messages",
@@ -59,7 +59,7 @@ export const messagesClient: ScenarioClient = {
   },
 };
 
-/** Its own version of the API has no temperature any more, the one before has. */
+/** The SDK's own API version has no temperature, the previous one has. */
 function createClient({ temperature }: ScenarioRequest, { baseUrl, apiKey }: ConverseOptions): Anthropic {
   const baseURL = baseUrl.replace(/\/v1$/, "");
   const defaultHeaders = temperature === undefined ? {} : { "anthropic-version": "2023-06-01" };
@@ -91,7 +91,7 @@ async function askStreaming(
     outcome.text.push(event.delta.text);
     onText?.(event.delta.text);
   }
-  // For the SDK, a stream that just ends has ended well.
+  // The SDK treats a truncated stream as a success.
   if (types.at(-1) !== "message_stop") throw new Error(`The stream ended with ${types.at(-1)}.`);
   return stream.finalMessage();
 }
@@ -126,7 +126,7 @@ function toUserMessage({ text, image }: UserMessage): MessageParam {
   };
 }
 
-/** An id that could not come from Anthropic could not go there either; it has a pattern for them. */
+/** Anthropic ids have a pattern, so foreign ids could not be sent to it. */
 function toEarlierTurn({ text, calls }: AssistantMessage): MessageParam[] {
   if (calls === undefined) return [{ role: "assistant", content: text }];
   const toId = (id: string) => id.replaceAll(/[^\w-]/g, "_");
@@ -172,19 +172,19 @@ function toParameters(request: ScenarioRequest, { thinksByBudget }: ConverseOpti
   };
 }
 
-/** Both count for the limit, and the SDK wants a stream for more than 21,333 tokens. */
+/** Both count toward the limit, and the SDK requires a stream above 21,333 tokens. */
 function thinkByBudget(budget: number): Partial<Parameters> {
   return { thinking: { type: "enabled", budget_tokens: budget }, max_tokens: budget + 4096 };
 }
 
 const budgets = { low: 2048, medium: 8192, high: 16_384 };
 
-/** Newer models keep their thoughts to themselves unless they are asked. */
+/** Newer models hide their thoughts by default. */
 function thinkByEffort(effort: "low" | "medium" | "high"): Partial<Parameters> {
   return { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
 }
 
-/** Where a turn has begun without thoughts, a budget for some is refused. */
+/** Some vendors reject a budget in a turn that started without thoughts. */
 function goesOnAfterTools({ messages }: ScenarioRequest): boolean {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.calls !== undefined;
@@ -194,7 +194,7 @@ function thoughtsOf({ content }: Message): string {
   return content.map((block) => (block.type === "thinking" ? block.thinking : "")).join("");
 }
 
-/** What chat completions call it. */
+/** Returns the finish reason of chat completions. */
 function finishOf({ stop_reason: reason }: Message): string {
   return finishReasons[reason ?? ""] ?? String(reason);
 }
@@ -207,7 +207,7 @@ const finishReasons: Record<string, string> = {
   refusal: "content_filter",
 };
 
-/** What was read from a cache, or written to it, is counted apart. */
+/** Cache reads and writes are counted separately. */
 function toUsage(usage?: Anthropic.Usage): Outcome["usage"] {
   const cached = usage?.cache_read_input_tokens ?? 0;
   const input = (usage?.input_tokens ?? 0) + cached + (usage?.cache_creation_input_tokens ?? 0);
@@ -219,7 +219,7 @@ function toUsage(usage?: Anthropic.Usage): Outcome["usage"] {
 function toFailure(error: APIError, text: string[]): ScenarioFailure {
   const message = error.apiMessage ?? `Not in Anthropic's form: ${error.message}`;
   if (error.status === undefined) return new ScenarioFailure(null, message, text);
-  // The SDK has a class for each, and a type; what a program catches must be the right one.
+  // Programs catch errors by SDK class and type, so both must be correct.
   const [errorClass, type] = errors[error.status] ?? [InternalServerError, "api_error"];
   const isRight = error instanceof errorClass && error.type === type;
   return new ScenarioFailure(isRight ? error.status : null, message, text);

@@ -11,7 +11,7 @@ import {
   type UserMessage,
 } from "./scenario-client.ts";
 
-/** The official SDK, used as its documentation shows: the assistant's message goes back as it came. */
+/** The official SDK used as documented: the assistant's message is returned unchanged. */
 export const openAiClient: ScenarioClient = {
   name: "openai",
   dialect: "chat",

@@ -11,7 +11,7 @@ import { type SharedConnection, shareVendor } from "./share-vendor.ts";
 import { type Failure, plainAnswer, plainUsage, type Step } from "./step.ts";
 import { vendorsFor } from "./vendors.ts";
 
-/** Plays every step of the scenario against every vendor, by one client. Called at the top of a test file. */
+/** Plays every step against every vendor with one client. Called at the top of a test file. */
 export function playScenario(client: ScenarioClient): void {
   const gateway = shareGateway();
   for (const vendor of vendorsFor(client)) {
@@ -26,7 +26,7 @@ export function playScenario(client: ScenarioClient): void {
           await playStep(t, connection, step, play);
         });
       }
-      test.serial(`${vendor.name}: a client that leaves stops the upstream${how}`, async (t) => {
+      test.serial(`${vendor.name}: a disconnecting client stops the upstream${how}`, async (t) => {
         await leave(t, await prepare(() => slowAnswer), play);
       });
     }
@@ -59,7 +59,7 @@ async function playStep(
   }
 }
 
-/** The answer to a request is told by how often the model has answered since the step began. */
+/** Selects the response by the number of responses since the step started. */
 function answerOf({ request, answers }: Step, { turns }: Asked): Answer | VendorRefusal {
   const before = request.messages.filter(({ role }) => role === "assistant").length;
   const answer = answers[turns.filter(({ role }) => role === "assistant").length - before];

@@ -16,8 +16,8 @@ type InputItem = OpenAI.Responses.ResponseInputItem;
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream"> & { input: InputItem[] };
 
 /**
- * The official SDK with OpenAI's newer API, as its documentation shows it for clients that have nothing stored: the whole
- * conversation goes back each time, with the items of the answers as they came.
+ * The official SDK with OpenAI's newer API, used as documented without storage: the whole conversation is sent each
+ * time, with unchanged response items.
  */
 export const responsesClient: ScenarioClient = {
   name: "openai, responses",
@@ -71,7 +71,7 @@ async function ask(
   return response;
 }
 
-/** The SDK's helper puts the answer together from the pieces, and throws for pieces that do not fit. */
+/** The SDK's helper assembles the pieces and throws for inconsistent ones. */
 async function askStreaming(
   openai: OpenAI,
   body: Body,
@@ -87,7 +87,7 @@ async function askStreaming(
     onText?.(event.delta);
   }
   const response = await stream.finalResponse();
-  // Codex takes the items one by one, others all of them from the end of the stream.
+  // Codex reads items one by one, others all at the end of the stream.
   const [first, second] = [done, response.output].map((items) => JSON.stringify(toResponseInputItems(items)));
   if (first !== second) throw new Error(`The items were not the same at the end: ${first}, but ${second}`);
   return response;
@@ -159,7 +159,7 @@ function thoughtsOf({ output }: Response): string {
     .join("");
 }
 
-/** What chat completions call it; anything but the two regular ends is none. */
+/** Returns the finish reason of chat completions, or none for irregular ends. */
 function finishOf({ status, incomplete_details: incomplete, output }: Response): string {
   if (status === "incomplete")
     return finishReasons[incomplete?.reason ?? ""] ?? `incomplete: ${incomplete?.reason}`;

@@ -11,13 +11,13 @@ import { plainAnswer } from "./step.ts";
 import { vendors } from "./vendors.ts";
 
 /**
- * Whatever a client asks, every vendor's model is asked the same; whatever that answers, the client is told the same. What
- * the request means is read by the upstream that speaks OpenAI's form, so the test knows no translation.
+ * Every vendor's model receives the same request, and every client the same response. The upstream with OpenAI's form
+ * defines the meaning, so the test needs no translation.
  */
 const gateway = shareGateway();
 
 for (const vendor of vendors) {
-  test(`${vendor.name}: random requests and answers keep their meaning`, async (t) => {
+  test(`${vendor.name}: random requests and responses keep their meaning`, async (t) => {
     t.timeout(60_000);
     let answer: Answer = plainAnswer;
     const { upstream, options } = await connectVendor(t, gateway(), vendor, () => answer);
@@ -60,7 +60,7 @@ function read(request: RandomRequest): Asked {
   return readOpenAiRequest({ method: "POST", url: "", headers, body: JSON.stringify(request) }, null);
 }
 
-/** How texts are divided among parts carries no meaning, nor how system messages are joined. */
+/** Ignores the division of texts into parts and the joining of system messages. */
 function meaningOf(asked: Asked | undefined): object {
   return {
     ...comparableAsked(asked ?? {}, ["tools", "forcedTool", "stop"]),

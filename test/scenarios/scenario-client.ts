@@ -2,11 +2,11 @@
 export type ScenarioClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
-  /** Whether it returns what it does not know of a message, such as `reasoning_details`, with the next request. */
+  /** Whether it returns unknown members of a message, such as `reasoning_details`, with the next request. */
   returnsDetails: boolean;
-  /** Its API has no stop sequences. */
+  /** Its API lacks stop sequences. */
   hasNoStop?: true;
-  /** Asks, and gives the model the results of the tools it calls until it has an answer. Throws a `ScenarioFailure`. */
+  /** Sends the request and tool results until a response arrives. Throws a `ScenarioFailure`. */
   converse(request: ScenarioRequest, options: ConverseOptions): Promise<Outcome>;
 };
 
@@ -14,13 +14,13 @@ export type ConverseOptions = {
   baseUrl: string;
   apiKey: string;
   model: string;
-  /** Who is asked the next question, if not the same. */
+  /** Model for the next question, if different. */
   nextModel?: string;
   stream: boolean;
-  /** Whether thoughts are asked for by how many tokens they may take, where the client's API has both ways. */
+  /** Whether thoughts are requested by a token budget, where the client's API has both forms. */
   thinksByBudget: boolean;
   signal?: AbortSignal;
-  /** Told each piece of text of a stream, when it comes. */
+  /** Receives each piece of streamed text. */
   onText?: (piece: string) => void;
 };
 
@@ -29,13 +29,13 @@ export type ScenarioRequest = {
   messages: ScenarioMessage[];
   tools?: Record<string, ScenarioTool>;
   mustCall?: string;
-  /** The JSON schema of the answer. */
+  /** JSON schema of the response. */
   schema?: Record<string, unknown>;
   effort?: "low" | "medium" | "high";
   temperature?: number;
   outputTokensMax?: number;
   stop?: string[];
-  /** What the user says when the model has answered. */
+  /** The user's next message. */
   nextQuestion?: string;
 };
 
@@ -44,7 +44,7 @@ export type ScenarioMessage = UserMessage | AssistantMessage;
 /** `image` is a data URL. */
 export type UserMessage = { role: "user"; text: string; image?: string };
 
-/** Tools may have been called in a conversation that was held before; this is also what they gave. */
+/** Tools may have been called in an earlier conversation; this includes their results. */
 export type AssistantMessage = {
   role: "assistant";
   text: string;
@@ -54,24 +54,24 @@ export type AssistantMessage = {
 export type ScenarioTool = {
   description: string;
   parameters: Record<string, unknown>;
-  /** What it gives, by the arguments it is called with, as JSON. */
+  /** Results by arguments, as JSON. */
   results: Record<string, string>;
 };
 
-/** What came of it, from all answers of the model together. */
+/** Combined outcome of all responses. */
 export type Outcome = {
-  /** In the pieces in which it came; in one if it did not stream. */
+  /** The received pieces; one without streaming. */
   text: string[];
   reasoning: string;
   calls: { name: string; input: unknown }[];
-  /** Of the last answer, as its usage. */
+  /** Finish reason of the last response. */
   finish: string;
   usage: { input: number; cached: number; output: number; thinking: number; total: number };
 };
 
-/** How a client said that it did not work out, after the pieces of text that had come. */
+/** A client's failure, after the received text. */
 export class ScenarioFailure extends Error {
-  /** The status of the answer; null for a stream that had begun as a success. */
+  /** Status of the response; null for a stream that started successfully. */
   readonly status: number | null;
   readonly text: string[];
 
@@ -82,7 +82,7 @@ export class ScenarioFailure extends Error {
   }
 }
 
-/** The result of a tool; a test in which it is called otherwise than it should be fails by it. */
+/** Returns a tool's result; unexpected calls fail the test. */
 export function runTool(tools: ScenarioRequest["tools"], name: string, input: unknown): string {
   const result = tools?.[name]?.results[JSON.stringify(input)];
   if (result === undefined) throw new Error(`There is no result of ${name}(${JSON.stringify(input)}).`);

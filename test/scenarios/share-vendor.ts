@@ -4,8 +4,8 @@ import { type Connection, connectVendor, type Script } from "./connect-vendor.ts
 import type { Vendor } from "./vendors.ts";
 
 /**
- * One upstream of a vendor for the tests of a file that run one after the other, because to connect one takes longer than
- * all that a test does with it. What it returns prepares it for a test: with a script, and with nothing asked yet.
+ * Shares one vendor upstream among a file's serial tests, since connecting takes longer than a test. The returned
+ * function resets it with a new script.
  */
 export function shareVendor(
   gateway: () => TestGateway,
@@ -29,6 +29,6 @@ export function shareVendor(
 }
 
 export type SharedConnection = Connection & {
-  /** The usage records of this test. */
+  /** Usage records of this test. */
   newRecords(): ReturnType<typeof usageOf>;
 };

@@ -2,21 +2,21 @@ import type { Answer, Asked } from "../helpers/native-upstreams/native-upstream.
 import type { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
 import type { Outcome, ScenarioMessage, ScenarioRequest } from "./scenario-client.ts";
 
-/** One thing that people do with a model. */
+/** One use of a model. */
 export type Step = {
   title: string;
   request: ScenarioRequest;
-  /** The model's answers, one for each request; what is not said is as in `plainAnswer`. */
+  /** The model's responses, one per request; defaults come from `plainAnswer`. */
   answers: (Partial<Answer> | VendorRefusal)[];
-  /** The text is said in pieces, and comes in one where nothing streams. */
+  /** The text is in pieces; without streaming, in one. */
   outcome: Partial<Outcome> | Failure;
-  /** What the last request asked, as far as it matters here. */
+  /** Relevant part of the last request. */
   asked?: Partial<Asked>;
-  /** Whether the step is for streams only; else it is played both ways. */
+  /** Limits the step to streams. */
   onlyStreamed?: true;
 };
 
-/** `status` is null for an error after the stream had begun; not said where some vendors begin before they know. */
+/** `status` is null for an error after the stream's start; omitted if vendors differ. */
 export type Failure = { failure: { status?: number | null; message: string; text?: string[] } };
 
 export const plainAnswer: Answer = {
@@ -28,7 +28,7 @@ export const plainAnswer: Answer = {
   ending: "complete",
 };
 
-/** The same for every kind: the prompt with what was cached, the answer with the thoughts. */
+/** The same for every kind: input includes cached tokens, output includes thoughts. */
 export const plainUsage: Outcome["usage"] = { input: 120, cached: 40, output: 30, thinking: 0, total: 150 };
 
 export function user(text: string, image?: string): ScenarioMessage {

@@ -4,8 +4,8 @@ import { signSigV4 } from "../helpers/native-upstreams/sigv4-signature.ts";
 import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 import { converseBody, post, signed } from "./vendor-requests.ts";
 
-// What strict-vendors.test.ts is for, for the one vendor whose requests are signed.
-test("Bedrock refuses what is signed wrongly, too late or in part", (t) => {
+// Complements strict-vendors.test.ts for the vendor with signed requests.
+test("Bedrock rejects wrong, late and partial signatures", (t) => {
   const request = signed(post(`/model/${encodeURIComponent(bedrockForm.model)}/converse`, {}, converseBody));
   const { headers } = request;
   const wrong: [change: Partial<SeenRequest>, says: RegExp][] = [
@@ -20,7 +20,7 @@ test("Bedrock refuses what is signed wrongly, too late or in part", (t) => {
 });
 
 /** From AWS's own test suite for signatures: get-vanilla and post-vanilla. */
-test("signatures are calculated as AWS does it", (t) => {
+test("signatures equal AWS's own", (t) => {
   const headers = {
     host: "example.amazonaws.com",
     "x-amz-date": "20150830T123600Z",

@@ -25,14 +25,14 @@ import {
 } from "./vendor-requests.ts";
 
 /**
- * An upstream that took anything would prove nothing. So here is, for each vendor, a request that it takes, written as its
- * documentation does, and what makes it one that it refuses.
+ * A permissive upstream would prove nothing. For each vendor, this lists a documented request and changes that it
+ * rejects.
  */
 type Case = {
   name: string;
   form: VendorForm;
   request: SeenRequest;
-  /** What is replaced in the request's text, by what, and what the vendor says of it. */
+  /** Replacements in the request's text, with the vendor's message. */
   wrong: [from: string, to: string, says: RegExp][];
 };
 
@@ -208,12 +208,12 @@ const cases: Case[] = [
 ];
 
 for (const { name, form, request, wrong } of cases) {
-  test(`${name} takes what its documentation says`, (t) => {
+  test(`${name} accepts its documented requests`, (t) => {
     t.deepEqual(form.read(signed(request)).turns.at(-1)?.parts, [{ result: "12:30", ofCall: 0 }]);
   });
 
   for (const [from, to, says] of wrong) {
-    test(`${name} does not take ${to === "" ? `a request without ${from}` : to}`, (t) => {
+    test(`${name} rejects ${to === "" ? `a request without ${from}` : to}`, (t) => {
       const text = JSON.stringify({ ...request, body: JSON.parse(request.body) as object });
       t.true(text.includes(from), "nothing is changed");
       const changed = JSON.parse(text.replace(from, to)) as SeenRequest & { body: object };

@@ -3,7 +3,7 @@ import { asCall, bern, weather, zurich } from "./tool-steps.ts";
 
 export const thinkingSteps: Step[] = [
   {
-    title: "thoughts before an answer",
+    title: "thoughts before a response",
     request: { messages: [user("What is 17 × 23?")], effort: "medium" },
     answers: [{ thoughts: ["17 × 20 = 340 … ", "17 × 3 = 51 🧮"], text: ["It is ", "391."] }],
     outcome: {
@@ -14,7 +14,7 @@ export const thinkingSteps: Step[] = [
     asked: { isThinking: true },
   },
   {
-    title: "thoughts before a tool, which the model gets back with the result",
+    title: "thoughts before a tool, returned to the model with the result",
     request: { messages: [user("Do I need a coat in Zürich?")], tools: { weather }, effort: "low" },
     answers: [
       { thoughts: ["A coat? ", "That depends on the weather."], calls: [zurich], finish: "tool_calls" },
@@ -52,7 +52,7 @@ export const thinkingSteps: Step[] = [
     outcome: { reasoning: "Compare them.", text: ["Zürich", ".", "Quite", "."], calls: [zurich, bern] },
   },
   {
-    title: "thoughts before each of two tools and before the answer",
+    title: "thoughts before each of two tools and before the response",
     request: { messages: [user("Which is warmer?")], tools: { weather }, effort: "medium" },
     answers: [
       { thoughts: ["Zürich ", "first. "], calls: [zurich], finish: "tool_calls" },

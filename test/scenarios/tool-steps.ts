@@ -17,14 +17,14 @@ export const weather: ScenarioTool = {
   results: { '{"city":"Zürich"}': "18 °C, sunny ☀️", '{"city":"Bern"}': '{"celsius":17,"rain":true}' },
 };
 
-/** Takes no arguments, which several vendors have a rule of their own for. */
+/** Several vendors have special rules for tools without arguments. */
 const clock: ScenarioTool = {
   description: "The time.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
   results: { "{}": "12:30" },
 };
 
-/** Gives nothing, which is a result too. */
+/** Returns nothing, which is a valid result. */
 const bell: ScenarioTool = {
   description: "Rings.",
   parameters: { type: "object", properties: { times: { type: "integer" } }, required: ["times"] },
@@ -36,7 +36,7 @@ export const bern = { name: "weather", input: { city: "Bern" } };
 const time = { name: "clock", input: {} };
 const ring = { name: "bell", input: { times: 2 } };
 
-/** Ids that are longer, and have other characters, than some vendors take. */
+/** Ids with lengths and characters that some vendors reject. */
 const foreignMessages: ScenarioMessage[] = [
   user("Weather and time?"),
   {
@@ -55,7 +55,7 @@ export function asCall({ name, input }: Outcome["calls"][number]): Part {
 
 export const toolSteps: Step[] = [
   {
-    title: "a tool, and the answer with its result",
+    title: "a tool and the response with its result",
     request: { messages: [user("How is the weather in Zürich?")], tools: { weather } },
     answers: [
       { text: ["Let me ", "look."], calls: [zurich], finish: "tool_calls" },
@@ -99,7 +99,7 @@ export const toolSteps: Step[] = [
     },
   },
   {
-    title: "the same tool again and again",
+    title: "the same tool repeatedly",
     request: { messages: [user("Compare Zürich with Bern.")], tools: { weather } },
     answers: [
       { calls: [zurich], finish: "tool_calls" },
@@ -118,7 +118,7 @@ export const toolSteps: Step[] = [
     },
   },
   {
-    title: "a tool that gives nothing",
+    title: "a tool with an empty result",
     request: { messages: [user("Ring twice.")], tools: { bell } },
     answers: [{ calls: [ring], finish: "tool_calls" }, { text: ["Do", "ne."] }],
     outcome: { text: ["Do", "ne."], calls: [ring] },
@@ -131,7 +131,7 @@ export const toolSteps: Step[] = [
     },
   },
   {
-    title: "a question after the answer that needed a tool",
+    title: "a question after a response that needed a tool",
     request: { messages: [user("What time is it?")], tools: { clock }, nextQuestion: "Is that late?" },
     answers: [
       { calls: [time], finish: "tool_calls" },
@@ -150,7 +150,7 @@ export const toolSteps: Step[] = [
     },
   },
   {
-    title: "a conversation that another vendor's model began",
+    title: "a conversation started with another vendor's model",
     request: { messages: foreignMessages, tools: { weather, clock }, effort: "medium" },
     answers: [{ text: ["Hard to ", "say."], usage: { ...plainAnswer.usage, thinking: 0 } }],
     outcome: { text: ["Hard to ", "say."] },
@@ -169,7 +169,7 @@ export const toolSteps: Step[] = [
     },
   },
   {
-    title: "a tool that must be called",
+    title: "a forced tool",
     request: { messages: [user("Now!")], tools: { weather, clock }, mustCall: "clock" },
     answers: [{ calls: [time], finish: "tool_calls" }],
     outcome: { calls: [time], finish: "tool_calls" },

@@ -7,13 +7,13 @@ import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 
 export const seal = sealThought("Hm.");
 
-/** A request as the upstream sees it. */
+/** Returns a request as received by the upstream. */
 export function post(url: string, headers: Record<string, string>, body: object): SeenRequest {
   const all = { "content-type": "application/json", ...headers };
   return { method: "POST", url, headers: all, body: JSON.stringify(body) };
 }
 
-/** A tool that was called, and what it gave: the same for each vendor. */
+/** A tool call and its result, the same for each vendor. */
 export const openAiBody = {
   model: openAiForm.model,
   messages: [
@@ -55,7 +55,7 @@ export const claudeBody = {
   ],
 };
 
-/** The same with a thought that is bound to another conversation. */
+/** Contains a thought bound to another conversation. */
 export const boundClaudeBody = JSON.parse(
   JSON.stringify(claudeBody).replace(seal, sealThought("Hm.", "elsewhere")),
 ) as object;
@@ -89,7 +89,7 @@ export const converseBody = {
   ],
 };
 
-/** With a signature, unless there is one; only Bedrock looks at it. */
+/** Adds a signature if missing; only Bedrock checks it. */
 export function signed(request: SeenRequest): SeenRequest {
   const [accessKeyId = "", secretKey = ""] = bedrockForm.credential.split(":");
   const identity = { accessKeyId, secretKey, region: "us-east-1", service: "bedrock" };

@@ -13,7 +13,7 @@ import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 import type { ScenarioClient } from "./scenario-client.ts";
 
-/** Every kind of provider that calls an upstream; some twice, where a vendor has two ways that differ. */
+/** Every kind of provider with an upstream; vendors with two forms appear twice. */
 export const vendors: Vendor[] = [
   { name: "openai-compatible", form: openAiForm, takesThoughts: "as text of chat" },
   { name: "openai-compatible, deepseek", preset: "deepseek", form: openAiForm, takesThoughts: "as text" },
@@ -59,7 +59,7 @@ export const vendors: Vendor[] = [
   },
 ];
 
-/** Apart from the others because no tool can be forced on it, as random requests do. */
+/** Separate from the others because random requests force tools, which it rejects. */
 const alwaysThinking: Vendor = {
   name: "anthropic, always thinking",
   form: anthropicForm(claudeOpus55),
@@ -68,7 +68,7 @@ const alwaysThinking: Vendor = {
   takesNoForcedTool: true,
 };
 
-/** Its chat completions are those of `openai-compatible`. */
+/** `openai-compatible` covers its chat completions. */
 const openAi: Vendor = {
   name: "openai",
   preset: "openai",
@@ -76,36 +76,36 @@ const openAi: Vendor = {
   takesThoughts: "sealed",
 };
 
-/** Everyone whom a client can meet, each in the form in which it is met. */
+/** Returns every vendor in the form that the client uses. */
 export function vendorsFor({ dialect }: ScenarioClient): Vendor[] {
   const all = [...vendors, alwaysThinking];
   if (dialect !== "responses") return all;
   return [openAi, ...all.map((vendor) => ({ ...vendor, form: vendor.responsesForm ?? vendor.form }))];
 }
 
-/** What is not the same everywhere, because the vendor has nothing like it; all else has to be. */
+/** Vendor-specific differences; everything else must be equal. */
 export type Vendor = {
   name: string;
   form: VendorForm;
-  /** Where it speaks OpenAI's responses itself, so that they pass as they are. */
+  /** Its form of OpenAI's responses, relayed without translation. */
   responsesForm?: VendorForm;
-  /** What the console is told that it is, besides its kind. */
+  /** The preset in the console. */
   preset?: string;
   /**
-   * How thoughts can be given back: as they are; as they are, but only in a client's own chat completions, because nobody
-   * knows whether it takes them; or only with the vendor's seal, which comes in `reasoning_details`.
+   * Form of returned thoughts: text, text only from chat completion clients because support is unknown, or the vendor's
+   * seal in `reasoning_details`.
    */
   takesThoughts: "as text" | "as text of chat" | "sealed";
-  /** It is told by a number of tokens how much to think. */
+  /** Takes a thinking budget in tokens. */
   thinksByBudget?: true;
-  /** It does not think again when it gets the results of tools. */
+  /** Does not think again after tool results. */
   thinksOnceATurn?: true;
-  /** Thoughts are counted only together with the rest of the answer. */
+  /** Counts thoughts only as part of the response. */
   countsNoThoughts?: true;
-  /** A temperature is refused, here as by the vendor. */
+  /** Rejects a temperature, as the vendor does. */
   takesNoTemperature?: true;
-  /** A tool cannot be forced, as by the vendor. */
+  /** Rejects a forced tool, as the vendor does. */
   takesNoForcedTool?: true;
-  /** The result of a tool must not be empty; words that say so stand in for it. */
+  /** Rejects empty tool results; a placeholder replaces them. */
   takesNoEmptyResults?: true;
 };

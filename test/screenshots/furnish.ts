@@ -3,7 +3,7 @@ import { randomUsage } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import type { TestGateway } from "../helpers/test-gateway.ts";
 
-/** A gateway as a small team has it after a month, and the addresses of its pages, by the names of their pictures. */
+/** Fills a gateway with a small team's month of data; returns its pages by screenshot name. */
 export async function furnish({ admin, services }: TestGateway): Promise<Record<string, string>> {
   const slugs: string[] = [];
   for (const { kind, models, ...provider } of upstreams) {
@@ -59,7 +59,7 @@ const upstreams = [
 
 const keyNames = ["Ada’s laptop", "Nightly evaluation", "Old prototype", "Support bot", "CI"];
 
-/** A month of requests, more of them by day and of late. */
+/** Creates a month of requests, more by day and recently. */
 async function use(
   { database }: TestGateway["services"],
   keys: { id: string; name: string; slugs: string[] }[],

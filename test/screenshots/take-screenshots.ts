@@ -5,7 +5,7 @@ import { findChromium, provideChromium } from "../helpers/chromium-program.ts";
 import { administrator, startTestGateway } from "../helpers/test-gateway.ts";
 import { furnish } from "./furnish.ts";
 
-/** What `npm run screenshots` does: pictures of every page of the console, light and dark, on a desk and on a phone. */
+/** `npm run screenshots` takes pictures of every console page in light and dark, for desktop and phone. */
 async function takeScreenshots(): Promise<void> {
   if (!provideChromium(console.log)) return void (process.exitCode = 1);
   const teardowns: (() => unknown)[] = [];
@@ -42,7 +42,7 @@ const folder = path.join(import.meta.dirname, "../../console/screenshots");
 async function signIn(context: BrowserContext): Promise<void> {
   const page = await context.newPage();
   await page.goto("/sign-in");
-  await page.getByLabel("E-mail").fill(administrator.email);
+  await page.getByLabel("Email").fill(administrator.email);
   await page.getByLabel("Password").fill(administrator.password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -53,7 +53,7 @@ async function take(context: BrowserContext, address: string, file: string): Pro
   const page = await context.newPage();
   await page.goto(address);
   await page.getByRole("heading").first().waitFor();
-  // Whatever is still on its way has a skeleton in its place.
+  // Pending content shows a skeleton.
   await page.locator(".animate-pulse").first().waitFor({ state: "detached" });
   await page.waitForLoadState("networkidle");
   await page.screenshot({ path: file });

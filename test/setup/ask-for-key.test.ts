@@ -13,7 +13,7 @@ import { shellNames } from "./shells.ts";
 const gateway = shareGateway();
 const model = setupModel("demo/echo");
 const models = { light: model, daily: model, hard: model, connected: [model] };
-// At the start of a line: the pasted command says it too.
+// The pasted command contains the prompt, too, but not at the start of a line.
 const prompt = /[\r\n]API key of the gateway \(it is not shown\): $/;
 const settings = ".claude/settings.json";
 
@@ -25,7 +25,7 @@ function generate(key: string | null): string {
 async function openHome(t: ExecutionContext, shell: string) {
   const { home, environment, run } = await createSetupHome(t);
   const history = path.join(home, "history");
-  // What Debian and Ubuntu have by default; zsh's is said to it below.
+  // Defaults of Debian and Ubuntu; zsh is configured below.
   const more = { HISTFILE: history, HISTCONTROL: "ignoreboth", HISTSIZE: "500", SAVEHIST: "500" };
   const terminal = await openTerminal(t, { shell, environment: { ...environment, ...more } });
   const readHistory = () => readFile(history, "utf8").catch(() => "");
@@ -35,11 +35,11 @@ async function openHome(t: ExecutionContext, shell: string) {
 for (const shell of shellNames) {
   const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
 
-  declare(`pasted into ${shell}, it asks for the key, which is neither shown nor kept`, async (t) => {
+  declare(`the setup pasted into ${shell} prompts for the key without echo or history`, async (t) => {
     t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
-    // People who leave comments off, and those whose ! means something.
+    // Covers disabled comments and history expansion.
     if (shell === "zsh") terminal.paste("unsetopt interactivecomments; setopt banghist\n");
     if (shell === "bash") terminal.paste("shopt -u interactive_comments; set -H\n");
     terminal.paste(generate(null));
@@ -59,7 +59,7 @@ for (const shell of shellNames) {
 for (const shell of ["bash", "zsh"]) {
   const declare = findProgram(shell) && findProgram("script") ? test.serial : test.skip;
 
-  declare(`with the key in it and pasted in brackets, ${shell} leaves it out of its history`, async (t) => {
+  declare(`${shell} keeps a setup with a key, pasted in brackets, out of its history`, async (t) => {
     t.timeout(120_000);
     const { value: key } = await createKey(gateway(), ["demo/echo"]);
     const { home, terminal, readHistory } = await openHome(t, shell);
@@ -76,7 +76,7 @@ for (const shell of ["bash", "zsh"]) {
 }
 
 (findProgram("script") ? test.serial : test.skip)(
-  "left with Ctrl-C, it changes nothing and the terminal shows again what is typed",
+  "Ctrl-C changes nothing and restores the terminal's echo",
   async (t) => {
     t.timeout(120_000);
     const { home, terminal } = await openHome(t, "bash");
@@ -92,7 +92,7 @@ for (const shell of ["bash", "zsh"]) {
   },
 );
 
-test("without a terminal, the key is taken from the environment, and said so", async (t) => {
+test("without a terminal, the key comes from the environment, as reported", async (t) => {
   const { value: key } = await createKey(gateway(), ["demo/echo"]);
   const { run } = await createSetupHome(t);
   const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });
@@ -100,7 +100,7 @@ test("without a terminal, the key is taken from the environment, and said so", a
   t.true(stdout.startsWith("The key in GATEWAY_API_KEY is used, since it is set.\n"), stdout);
 });
 
-test("without a terminal and a key, it says what to do", async (t) => {
+test("without a terminal and a key, the setup explains what to do", async (t) => {
   const { home, run } = await createSetupHome(t);
   const { code, stderr } = await run("dash", generate(null));
   t.is(code, 1);
@@ -111,7 +111,7 @@ test("without a terminal and a key, it says what to do", async (t) => {
 const noKeysCharacters = "has characters that no key has: behind sk-gateway- are letters and digits";
 const wrongKeys: [title: string, key: string, said: string][] = [
   [
-    "of somebody else",
+    "of another product",
     "sk-ant-0123456789012345678901234567890123456789012345678901234",
     "is not one of the gateway's, which start with sk-gateway-",
   ],
@@ -124,7 +124,7 @@ const wrongKeys: [title: string, key: string, said: string][] = [
 ];
 
 for (const [title, key, said] of wrongKeys) {
-  test(`a key ${title} is refused before anything is changed`, async (t) => {
+  test(`a key ${title} is rejected before any change`, async (t) => {
     const { home, run } = await createSetupHome(t);
     await writeFile(path.join(home, "other"), "");
     const { code, stdout, stderr } = await run("dash", generate(null), { GATEWAY_API_KEY: key });

@@ -17,7 +17,7 @@ function commandFor(baseUrl: string, key: string): string {
   return generateSetup({ tool: "codex", operatingSystem: "posix", baseUrl, key, models }).command;
 }
 
-/** Writes down what each program was called with, which everybody on the machine can see. */
+/** Records the arguments of each program, which all users of the machine can see. */
 async function watchProgram(file: string, log: string): Promise<void> {
   await rename(file, `${file}.real`);
   await writeFile(file, `#!/bin/sh\nprintf '%s\\n' "$0" "$@" >>'${log}'\nexec '${file}.real' "$@"\n`);
@@ -27,7 +27,7 @@ async function watchProgram(file: string, log: string): Promise<void> {
 for (const client of ["curl", "wget", "node", "python3", "perl"]) {
   const declare = findProgram(client) ? test : test.skip;
 
-  declare(`${client}: says how many models there are, and which one is missing`, async (t) => {
+  declare(`${client}: the check reports the number of models and the missing one`, async (t) => {
     const { run, folder } = await createSetupHome(t, { programs: [client] });
     const log = path.join(folder, "calls");
     for (const name of [client, "awk", "grep", "tr"]) await watchProgram(path.join(folder, "bin", name), log);
@@ -41,18 +41,18 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
     t.false(calls.includes(key), calls);
   });
 
-  declare(`${client}: repeats what the gateway says against the key`, async (t) => {
+  declare(`${client}: the check repeats the gateway's refusal of the key`, async (t) => {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stdout, stderr } = await run("dash", commandFor(gateway().url, keyValue));
     t.is(code, 1);
-    // wget throws away what an answer says with this status.
+    // wget discards the body of a response with this status.
     const expected = client === "wget" ? /does not take this key/ : /The gateway says: .*API key/;
     t.regex(stderr, new RegExp(`${expected.source}.* \\(status 401\\)`));
     t.true(stdout.includes("To take this back"));
     t.false((stdout + stderr).includes(keyValue));
   });
 
-  declare(`${client}: says that nobody answers`, async (t) => {
+  declare(`${client}: the check reports an unreachable gateway`, async (t) => {
     const { run } = await createSetupHome(t, { programs: [client] });
     const { code, stderr } = await run("dash", commandFor("http://127.0.0.1:9", keyValue));
     t.is(code, 1);
@@ -60,13 +60,13 @@ for (const client of ["curl", "wget", "node", "python3", "perl"]) {
   });
 }
 
-test("what an answer says cannot control the terminal", async (t) => {
+test("a response cannot control the terminal", async (t) => {
   const { stderr } = await answerWith(t, 500, '{"error":{"message":"a \\"b\\"\\n\u001b]0;x\u0007c"}}');
   t.true(stderr.includes('The gateway says: a "b" ]0;xc (status 500)\n'), stderr);
   t.notRegex(stderr.replaceAll("\n", ""), /\p{Cc}/u);
 });
 
-test("an answer that is none of a gateway's", async (t) => {
+test("a response that is not a gateway's is reported", async (t) => {
   const { code, stderr } = await answerWith(t, 404, "<html>Not found</html>");
   t.is(code, 1);
   t.regex(stderr, /What is at http:\/\/127\.0\.0\.1:\d+ is no gateway of ours: it answers with status 404/);

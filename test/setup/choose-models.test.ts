@@ -55,7 +55,7 @@ const cases: [string, SetupModel[], [string, string, string] | null][] = [
 ];
 
 for (const [title, connected, expected] of cases) {
-  test(`first choices: ${title}`, (t) => {
+  test(`the first selection is correct: ${title}`, (t) => {
     const chosen = chooseModels(connected);
     t.deepEqual(chosen && [chosen.light.slug, chosen.daily.slug, chosen.hard.slug], expected);
   });

@@ -16,7 +16,7 @@ const engines = ["node", "python3", "perl"];
 const awks = findAwks();
 const slug = "demo/echo";
 
-/** Every tab in every shell and with every engine, and each of both with the other and with every awk. */
+/** Covers every tab in every shell and with every engine, and each of both with the other and every awk. */
 const runs = toolIds.flatMap((tool, column) =>
   shellNames.map((shell, row) => ({
     tool,
@@ -29,47 +29,44 @@ const runs = toolIds.flatMap((tool, column) =>
 for (const { tool, shell, engine, awk } of runs) {
   const declare = findProgram(shell) && findProgram(engine) ? test : test.skip;
   const { name } = toolSetups[tool];
-  declare(
-    `${name}, pasted into ${shell} with ${engine} and ${awk}: merged, repeatable, taken back`,
-    async (t) => {
-      const { home, run, environment } = await createSetupHome(t, {
-        programs: [engine],
-        awk,
-        name: "some 'one's $HOME",
-      });
-      const model = setupModel(slug);
-      const { value: key } = await createKey(gateway(), [slug]);
-      const { command, files, undo } = generateSetup({
-        tool,
-        operatingSystem: "posix",
-        baseUrl: gateway().url,
-        key,
-        models: { light: model, daily: model, hard: model, connected: [model] },
-      });
-      await writeExisting(home, files);
-      const before = await readTree(home);
+  declare(`${name} in ${shell} with ${engine} and ${awk}: the setup merges, repeats, undoes`, async (t) => {
+    const { home, run, environment } = await createSetupHome(t, {
+      programs: [engine],
+      awk,
+      name: "some 'one's $HOME",
+    });
+    const model = setupModel(slug);
+    const { value: key } = await createKey(gateway(), [slug]);
+    const { command, files, undo } = generateSetup({
+      tool,
+      operatingSystem: "posix",
+      baseUrl: gateway().url,
+      key,
+      models: { light: model, daily: model, hard: model, connected: [model] },
+    });
+    await writeExisting(home, files);
+    const before = await readTree(home);
 
-      const first = await run(shell, command);
-      t.is(first.code, 0, first.stderr + first.stdout);
-      t.true(first.stdout.includes("\nOK, 1 model\n"), first.stdout);
-      t.true(first.stdout.includes(`To take this back: ${undo}`), first.stdout);
-      t.false((first.stdout + first.stderr).includes(key));
-      for (const file of files) {
-        const written = path.join(home, file.path.replace("~/", ""));
-        const text = await readFile(written, "utf8");
-        t.deepEqual(readContent(text, file.language), expectContent(file, key), file.path);
-        t.is((await stat(written)).mode & 0o777, 0o600, file.path);
-      }
-      const after = await readTree(home);
+    const first = await run(shell, command);
+    t.is(first.code, 0, first.stderr + first.stdout);
+    t.true(first.stdout.includes("\nOK, 1 model\n"), first.stdout);
+    t.true(first.stdout.includes(`To take this back: ${undo}`), first.stdout);
+    t.false((first.stdout + first.stderr).includes(key));
+    for (const file of files) {
+      const written = path.join(home, file.path.replace("~/", ""));
+      const text = await readFile(written, "utf8");
+      t.deepEqual(readContent(text, file.language), expectContent(file, key), file.path);
+      t.is((await stat(written)).mode & 0o777, 0o600, file.path);
+    }
+    const after = await readTree(home);
 
-      const second = await run(shell, command);
-      t.is(second.code, 0, second.stderr);
-      t.true(second.stdout.includes("Nothing was changed."), second.stdout);
-      t.deepEqual(await readTree(home), after);
+    const second = await run(shell, command);
+    t.is(second.code, 0, second.stderr);
+    t.true(second.stdout.includes("Nothing was changed."), second.stdout);
+    t.deepEqual(await readTree(home), after);
 
-      const undone = await run(shell, undo, environment);
-      t.is(undone.code, 0, undone.stderr);
-      t.deepEqual(await readTree(home), before);
-    },
-  );
+    const undone = await run(shell, undo, environment);
+    t.is(undone.code, 0, undone.stderr);
+    t.deepEqual(await readTree(home), before);
+  });
 }

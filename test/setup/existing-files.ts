@@ -4,7 +4,7 @@ import path from "node:path";
 import type { ShownFile } from "../../console/src/lib/setup/emitted-setup.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 
-/** What people have in their files already, with text that would run if a shell or an awk took it for a command. */
+/** Existing content, with text that would run if a shell or an awk evaluated it. */
 const hostile = `"; touch "$HOME/canary"; '$(touch "$HOME/canary")' \`touch "$HOME/canary"\` \\1 & %s ü 😀`;
 
 const existingJson = {
@@ -42,7 +42,7 @@ const existing: Partial<Record<ShownFile["language"], string>> = {
   ini: existingEnv,
 };
 
-/** Puts something of the same kind where each file goes; a file that is the setup's own is not there. */
+/** Writes existing files of the same formats; the setup's own files are absent. */
 export async function writeExisting(home: string, files: ShownFile[]): Promise<void> {
   await writeFile(path.join(home, ".bashrc"), existingEnv);
   for (const { path: name, language } of files) {
@@ -54,14 +54,14 @@ export async function writeExisting(home: string, files: ShownFile[]): Promise<v
   }
 }
 
-/** What a file holds, for its tool: what was there, with what is shown as ours, without what is shown as removed. */
+/** Checks the parsed file: existing content plus the shown settings, without the removed ones. */
 export function expectContent({ content, language, removes }: ShownFile, key: string): unknown {
   const ours = content.replaceAll("<your API key>", key);
   if (language === "json") return without(merge(existingJson, JSON.parse(ours)), removes);
   if (language === "toml") {
     const added = readToml(ours);
     const { models, ...rest } = merge(readToml(existingToml), added) as JsonObject;
-    // The one tool whose own models stand there.
+    // The only tool with its models in this file.
     return { ...rest, models: "models" in added ? without(models, ["gateway/gone"]) : models };
   }
   return language === "ini" ? existingEnv + ours : ours;
@@ -97,7 +97,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** By the standard library of Python 3.11: Node has no reader of TOML. */
+/** Uses Python 3.11's standard library, since Node has no TOML parser. */
 export function readToml(text: string): JsonObject {
   const { status, stdout, stderr } = spawnSync(findTomlReader(), ["-c", tomlToJson], {
     input: text,

@@ -8,7 +8,7 @@ import { keyValue } from "./setup-models.ts";
 const claudeCode = generate("claude-code");
 const settingsPath = ".claude/settings.json";
 
-test("a symbolic link stays one: its target is what changes", async (t) => {
+test("a symbolic link stays, and its target changes", async (t) => {
   const { home, run } = await homeWith(t, { "dotfiles/claude settings.json": "{}" });
   await mkdir(path.join(home, ".claude"));
   await symlink("../dotfiles/claude settings.json", path.join(home, settingsPath));
@@ -21,7 +21,7 @@ test("a symbolic link stays one: its target is what changes", async (t) => {
   t.deepEqual(await readTree(home), before);
 });
 
-test("a symbolic link to nothing gets its target, one that goes in circles is refused", async (t) => {
+test("a dangling symbolic link gets its target, and a circular one is rejected", async (t) => {
   const { home, run } = await homeWith(t, {});
   await mkdir(path.join(home, ".claude"));
   await symlink("real.json", path.join(home, settingsPath));
@@ -36,7 +36,7 @@ test("a symbolic link to nothing gets its target, one that goes in circles is re
   t.regex(stderr, /symbolic links lead nowhere/);
 });
 
-test("folders that tools were told to use are used, and made for their owner only", async (t) => {
+test("configured tool folders are used and created private to their owner", async (t) => {
   const { home, folder, run } = await homeWith(t, {});
   const there = path.join(folder, "else where");
   await run("dash", claudeCode.command, { CLAUDE_CONFIG_DIR: path.join(there, "claude") });
@@ -46,7 +46,7 @@ test("folders that tools were told to use are used, and made for their owner onl
   }
 });
 
-test("a file that others could read is for its owner afterwards, and its copy too", async (t) => {
+test("a file readable by others becomes private, and so does its copy", async (t) => {
   const { home, run } = await homeWith(t, {
     [settingsPath]: '{"env":{"ANTHROPIC_AUTH_TOKEN":"old secret"}}',
   });
@@ -57,7 +57,7 @@ test("a file that others could read is for its owner afterwards, and its copy to
   for (const name of names) t.is((await stat(path.join(home, ".claude", name))).mode & 0o777, 0o600);
 });
 
-test("a shell's profile keeps its rights, and has one block however often it is set up", async (t) => {
+test("a shell profile keeps its mode and has one block after repeated setups", async (t) => {
   const { home, run } = await homeWith(t, { ".zshrc": "alias ll='ls -l'" });
   const profile = path.join(home, ".zshrc");
   await chmod(profile, 0o644);
@@ -74,7 +74,7 @@ test("a shell's profile keeps its rights, and has one block however often it is 
   t.is(shown.stdout, `anthropic/claude-opus-5.5\n${keyValue}\n`);
 });
 
-test("it says if the tool, or what asks the gateway, is not installed", async (t) => {
+test("a missing tool or key helper is reported", async (t) => {
   const { home, run } = await createSetupHome(t, { programs: [] });
   const { code, stdout, stderr } = await run("dash", claudeCode.command);
   t.is(code, 0, stderr);

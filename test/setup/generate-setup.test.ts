@@ -17,7 +17,7 @@ function generate(tool: ToolId, more: Partial<SetupInput> = {}) {
 }
 
 for (const tool of toolIds) {
-  test(`${toolSetups[tool].name}: all that a page shows`, (t) => {
+  test(`${toolSetups[tool].name}: the page's texts match`, (t) => {
     const { command, files, undo, verify } = generate(tool, { key: keyValue });
     t.true(command.startsWith(` GATEWAY_API_KEY='${keyValue}' sh <<'MODEL_GATEWAY'\n`));
     t.is(command.split(keyValue).length, 2, "The key stands on the first line, and nowhere else.");
@@ -27,7 +27,7 @@ for (const tool of toolIds) {
     t.false(JSON.stringify([files, verify]).includes(keyValue));
   });
 
-  test(`${toolSetups[tool].name}: no line is longer than a terminal takes, with many models too`, (t) => {
+  test(`${toolSetups[tool].name}: no line exceeds a terminal, with many models, too`, (t) => {
     const many = Array.from({ length: 300 }, (_, index) =>
       setupModel(`provider/model-${index}-${"x".repeat(100)}`),
     );
@@ -38,7 +38,7 @@ for (const tool of toolIds) {
   });
 }
 
-test("Claude Code: a context window for what it does not know, and betas for Anthropic alone", (t) => {
+test("Claude Code gets a context window for unknown models, and betas for Anthropic", (t) => {
   const claude = setupModel("anthropic/claude-opus-5.5", {
     dialects: ["messages"],
     contextWindow: 1_000_000,
@@ -54,7 +54,7 @@ test("Claude Code: a context window for what it does not know, and betas for Ant
   t.true(shown(claude)?.removes.includes("env > CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS"));
 });
 
-test("Copilot CLI is told the name of a Claude, and the slug of anything else", (t) => {
+test("Copilot CLI receives Claude's own name and the slug of any other model", (t) => {
   const shown = (slug: string) => {
     const { files } = generate("copilot", { models: setupModels({ daily: slug }) });
     return files.find(({ path }) => path.endsWith("copilot.sh"))?.content ?? "";
@@ -70,7 +70,7 @@ test("Copilot CLI is told the name of a Claude, and the slug of anything else", 
   );
 });
 
-test("where one of two files is changed, both are named, as people of the system write paths", (t) => {
+test("two possible files are both named, in the system's own path notation", (t) => {
   const shown = (tool: ToolId, operatingSystem: SetupInput["operatingSystem"]) =>
     generate(tool, { operatingSystem }).files.map(({ instead }) => instead);
   const opencode = "or ~/.config/opencode/opencode.jsonc, if that is there";
@@ -104,14 +104,14 @@ const warned: [string, ToolId, Parameters<typeof setupModel>, RegExp | null][] =
   ["Codex with any other model", "codex", ["qwen/qwen3-coder"], null],
 ];
 
-test("warnings: what is true of several models is said once, and names them", (t) => {
+test("a warning about several models appears once and names them", (t) => {
   const [light, daily, hard] = [setupModel("a/x"), setupModel("a/y"), setupModel("a/z")];
   const { warnings } = generate("claude-code", { models: { light, daily, hard, connected: [] } });
   t.is(warnings.length, 1);
   t.regex(warnings[0] ?? "", /^a\/x, a\/y, and a\/z are not served in Anthropic's form/);
 });
 
-test("a key that is cut off is told from one of somebody else's, and says how much of it is there", (t) => {
+test("a truncated key is distinguished from a foreign one, with its length", (t) => {
   const whole = `sk-gateway-${"a1B2c3D".repeat(7)}`;
   for (const [key, message] of [
     ["sk-gateway-oops", "This key is incomplete: it has 15 characters, a whole one has 60."],
@@ -119,7 +119,7 @@ test("a key that is cut off is told from one of somebody else's, and says how mu
     [`${whole}a`, "This key is too long: it has 61 characters, a whole one has 60."],
     [
       whole.replace("B", "\u{1f511}"),
-      "This key has a character that no key has: behind sk-gateway- are letters and digits.",
+      "This key contains an invalid character. After sk-gateway-, only letters and digits are allowed.",
     ],
   ] as const)
     t.throws(() => generate("codex", { key }), { message }, key);
@@ -128,7 +128,7 @@ test("a key that is cut off is told from one of somebody else's, and says how mu
 });
 
 for (const [title, tool, parameters, expected] of warned) {
-  test(`warnings: ${title}`, (t) => {
+  test(`the setup warns: ${title}`, (t) => {
     const model = setupModel(...parameters);
     const { warnings } = generate(tool, {
       models: { light: model, daily: model, hard: model, connected: [model] },

@@ -6,7 +6,7 @@ import type { ToolId } from "../../console/src/lib/setup/tool-setups.ts";
 import { createSetupHome, type SetupHome } from "./setup-home.ts";
 import { keyValue, setupModels } from "./setup-models.ts";
 
-/** A home with files by path, whose characters are bytes. */
+/** Creates a home with files by path; characters are bytes. */
 export async function homeWith(t: ExecutionContext, files: Record<string, string>): Promise<SetupHome> {
   const home = await createSetupHome(t);
   for (const [name, content] of Object.entries(files)) {
@@ -17,7 +17,7 @@ export async function homeWith(t: ExecutionContext, files: Record<string, string
   return home;
 }
 
-/** For a gateway that nothing is of: the settings are written all the same. */
+/** Generates a setup for an unreachable gateway; the settings are written anyway. */
 export function generateOffline(
   tool: ToolId,
   more: { key?: string | null; daily?: string } = {},

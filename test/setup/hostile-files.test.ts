@@ -9,7 +9,7 @@ import { hostileText } from "./hostile-text.ts";
 import { createSetupHome, readTree } from "./setup-home.ts";
 import { shellNames } from "./shells.ts";
 
-/** What TOML can say with JSON's escapes. */
+/** Texts that TOML can express with JSON's escapes. */
 const tomlText = hostileText.filter((text) => !text.includes("\u007f")).map((text) => text.toWellFormed());
 const settings = fc.record({
   values: fc.dictionary(
@@ -21,7 +21,7 @@ const settings = fc.record({
   shell: fc.constantFrom(...shellNames.filter((name) => findProgram(name))),
 });
 
-test("nothing that stands in people's files is run, and all of it is there afterwards", async (t) => {
+test("the content of existing files is never run and is kept", async (t) => {
   t.timeout(120_000);
   const claudeCode = generateOffline("claude-code");
   const codex = generateOffline("codex");

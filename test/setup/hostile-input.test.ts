@@ -12,7 +12,7 @@ import { shellNames } from "./shells.ts";
 
 const valid = { slug: "openai/gpt-5-mini", key: keyValue, baseUrl: "http://127.0.0.1:9" };
 
-/** Something valid with something hostile in, before or behind it. */
+/** Inserts hostile text into, before or after a valid value. */
 const disturbed = (text: string) =>
   fc
     .tuple(fc.nat(text.length), hostileText)
@@ -27,13 +27,13 @@ function generate(tool: (typeof toolIds)[number], { slug, key, baseUrl }: typeof
   return generateSetup({ tool, operatingSystem: "posix", baseUrl, key, models });
 }
 
-test("hostile slugs, keys and addresses are refused, or are harmless", (t) => {
+test("hostile slugs, keys and addresses are rejected or harmless", (t) => {
   let refused = 0;
   fc.assert(
     fc.property(fc.constantFrom(...toolIds), oneDisturbed, (tool, input) => {
       try {
         const { command } = generate(tool, input);
-        // Nothing of it but letters, digits and what means nothing to any shell, JSON, TOML or YAML.
+        // Accepted values contain only characters without meaning in any shell, JSON, TOML or YAML.
         if (!/^[\w.:@+~/-]+$/.test(input.slug + input.key)) return false;
         const lines = command.split("\n");
         return lines.filter((line) => line === "MODEL_GATEWAY").length === 1 && !command.includes("canary");
@@ -66,14 +66,14 @@ const addresses: [string, string | null][] = [
 ];
 
 for (const [given, expected] of addresses) {
-  test(`the address ${JSON.stringify(given)}: ${expected ?? "refused"}`, (t) => {
+  test(`the address ${JSON.stringify(given)} becomes ${expected ?? "an error"}`, (t) => {
     const attempt = () => generate("claude-code", { ...valid, baseUrl: given });
     if (expected === null) return void t.throws(attempt, { instanceOf: SetupInputError });
     t.true(attempt().command.includes(`set env > ANTHROPIC_BASE_URL = "${expected}"\n`));
   });
 }
 
-test("counts that are none are refused", (t) => {
+test("invalid counts are rejected", (t) => {
   for (const contextWindow of [0, -1, 1.5, Number.NaN, Infinity, "1; touch canary" as unknown as number]) {
     const daily = setupModel("a/b", { contextWindow });
     const models = { ...setupModels(), daily };
@@ -82,7 +82,7 @@ test("counts that are none are refused", (t) => {
   }
 });
 
-test("what gets into commands runs nothing in any shell", async (t) => {
+test("values in commands run nothing in any shell", async (t) => {
   const { run, home } = await createSetupHome(t, { programs: [] });
   const strange = { ...valid, slug: "a-b/~+@:.-/..//:free", baseUrl: "http://[::1]:9/~a/-b/.c" };
   for (const [index, tool] of toolIds.entries()) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** What would run, or end a text, if one quoting too few were done; each piece makes a file if it does run. */
+/** Texts that run or end a string if quoting fails; each creates a file when it runs. */
 const pieces = [
   '"; touch "$HOME/canary"; "',
   "'; touch \"$HOME/canary\"; '",

@@ -18,7 +18,7 @@ const { object } = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
     fc.array(tie("value"), { maxLength: 3 }),
     tie("object"),
   ),
-  // An own member called __proto__ is no trouble for the editor, but for the reference below.
+  // The reference below, not the editor, fails for an own member __proto__.
   object: fc.dictionary(
     name.filter((text) => text !== "__proto__"),
     tie("value"),
@@ -36,7 +36,7 @@ const operation: fc.Arbitrary<JsonOperation> = fc
     verb === "remove" ? { do: "remove", path } : { do: verb as "set", path, value },
   );
 
-/** Ways to write the same value, and what takes back what JSON.parse does not know. */
+/** Spellings of the same value, with the inverse for those that JSON.parse rejects. */
 const style = fc.record({
   indent: fc.constantFrom("", "  ", "\t"),
   end: fc.constantFrom("\n", "\r\n"),
@@ -44,7 +44,7 @@ const style = fc.record({
   hasComments: fc.boolean(),
 });
 
-test("whatever is in a file, it has the new settings and else the old ones, in every awk", (t) => {
+test("every awk merges the new settings into any file and keeps the rest", (t) => {
   t.timeout(120_000);
   fc.assert(
     fc.property(
@@ -69,7 +69,7 @@ test("whatever is in a file, it has the new settings and else the old ones, in e
         const expected = applyAll(before, operations);
         if (expected === null || after === null) return t.is(after, expected as null);
         t.deepEqual(read(after), expected);
-        // The same again changes nothing, if no operation undoes another's work.
+        // A repeated edit changes nothing, unless operations undo each other.
         if (operations.length === 1) t.is(edit(after), after);
         return true;
       },
@@ -78,7 +78,7 @@ test("whatever is in a file, it has the new settings and else the old ones, in e
   );
 });
 
-test("entries give way to entries, and others stay where they are", (t) => {
+test("own entries are replaced, and others stay in place", (t) => {
   const operations = formatOperations({
     folder: { variable: null, home: [] },
     path: [],
@@ -106,7 +106,7 @@ test("entries give way to entries, and others stay where they are", (t) => {
   }
 });
 
-/** Null where something is in the way that is no object. */
+/** Returns null if a non-object is in the way. */
 function applyAll(before: JsonObject, operations: JsonOperation[]): Json {
   let value: JsonObject | null = before;
   for (const each of operations) value = value && apply(value, each, each.path);

@@ -25,7 +25,7 @@ const kept: { title: string; tool?: ToolId; name?: string; content: string; expe
   },
   { title: "JSON on one line", content: '{"a":[1, 2]}', expected: '{"a":[1, 2],"model":"sonnet"' },
   {
-    title: "null where an object has to be",
+    title: "null in place of an object",
     content: '{\n  "env": null\n}',
     expected: '{\n  "env": {\n    "ANTHROPIC',
   },
@@ -40,7 +40,7 @@ const kept: { title: string; tool?: ToolId; name?: string; content: string; expe
 ];
 
 for (const { title, tool = "claude-code", name = settingsPath, content, expected } of kept) {
-  test(`kept as it was written: ${title}`, async (t) => {
+  test(`the formatting is kept: ${title}`, async (t) => {
     const { home, run } = await homeWith(t, { [name]: content });
     const file = path.join(home, name);
     const before = await readTree(home);
@@ -55,7 +55,7 @@ for (const { title, tool = "claude-code", name = settingsPath, content, expected
   });
 }
 
-test("another file that the tool prefers is the one that is merged into", async (t) => {
+test("a file that the tool prefers is merged instead", async (t) => {
   const mine = ".config/opencode/opencode.jsonc";
   const { home, run } = await homeWith(t, { [mine]: '{ "theme": "x" /* mine */ }' });
   await run("dash", generate("opencode").command);
@@ -63,7 +63,7 @@ test("another file that the tool prefers is the one that is merged into", async 
   t.false(".config/opencode/opencode.json" in (await readTree(home)));
 });
 
-test("a config.yaml of one's own stays, and ours is written beside it", async (t) => {
+test("an existing config.yaml stays, and ours is written beside it", async (t) => {
   const { home, run } = await homeWith(t, { ".continue/config.yaml": "name: mine\n" });
   const { command, undo } = generate("continue");
   await run("dash", command);
@@ -76,7 +76,7 @@ test("a config.yaml of one's own stays, and ours is written beside it", async (t
   t.deepEqual(await readTree(home), { ".continue/": "", ".continue/config.yaml": "name: mine\n" });
 });
 
-test("an older setup of ours gives way, and undo goes back step by step", async (t) => {
+test("an older setup of ours is replaced, and undo goes back step by step", async (t) => {
   const { home, run } = await homeWith(t, { [settingsPath]: '{"env":{"ANTHROPIC_MODEL":"old"}}' });
   const trees = [await readTree(home)];
   for (const daily of ["local/one", "local/two", "local/three"]) {
@@ -90,7 +90,7 @@ test("an older setup of ours gives way, and undo goes back step by step", async 
   }
 });
 
-test("what was changed after the setup is kept when it is taken back, in the same second, too", async (t) => {
+test("changes made after the setup survive an undo, even in the same second", async (t) => {
   const { home, folder, environment, run } = await homeWith(t, { [settingsPath]: "{}" });
   const clock = path.join(folder, "clock");
   await mkdir(clock);

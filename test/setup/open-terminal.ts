@@ -4,13 +4,13 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 
-/** An interactive shell at a terminal of its own, by util-linux's `script`. It ends with the test. */
+/** Starts an interactive shell in a terminal of util-linux's `script`. It ends with the test. */
 export async function openTerminal(
   t: Pick<ExecutionContext, "teardown">,
   { shell, environment }: { shell: string; environment: Record<string, string> },
 ): Promise<Terminal> {
   const command = { bash: "bash --norc --noprofile -i", zsh: "zsh -f -i", dash: "dash -i" }[shell] ?? shell;
-  // The shells themselves, with the programs of the home and no others.
+  // Real shells with only the home's programs.
   const file = findProgram("script") ?? "script";
   const line = command.replace(/^\w+/, findProgram(shell) ?? shell);
   const program = spawn(file, ["-qefc", line, "/dev/null"], {
@@ -36,12 +36,12 @@ export async function openTerminal(
 }
 
 export type Terminal = {
-  /** All that it has shown. */
+  /** Returns all output. */
   screen(): string;
   type(text: string): void;
-  /** As most terminals send it. */
+  /** Sends text as most terminals paste it. */
   paste(text: string): void;
   waitFor(pattern: RegExp): Promise<unknown>;
-  /** Leaves the shell, which then writes its history. */
+  /** Exits the shell, which then writes its history. */
   close(): Promise<void>;
 };

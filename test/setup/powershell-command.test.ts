@@ -14,14 +14,14 @@ function generate(tool: ToolId, baseUrl: string, key: string | null = keyValue, 
   const model = setupModel(slug);
   const models = { light: model, daily: model, hard: model, connected: [model] };
   const setup = generateSetup({ tool, operatingSystem: "windows", baseUrl, key, models });
-  // Paths as the machine of the test writes them; what is no file is left out.
+  // Uses this machine's paths and omits non-files.
   const files = setup.files.map((file) => ({ ...file, path: file.path.replaceAll("\\", "/") }));
   return { ...setup, files: files.filter((file) => file.path.startsWith("~/")) };
 }
 
 for (const [name, createHome] of Object.entries(powerShells.all)) {
   for (const tool of toolIds) {
-    test(`${tool} in ${name}: merged, repeatable, taken back`, async (t) => {
+    test(`${tool} in ${name}: the setup merges, repeats and undoes`, async (t) => {
       const { home, run, baseUrl, account } = await createHome(t);
       const { command, files, undo } = generate(tool, baseUrl);
       await writeExisting(home, files);
@@ -50,7 +50,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
       const after = await readTree(home);
 
       const second = await run(command);
-      // An account's variables are Windows' alone.
+      // Account variables exist only on Windows.
       if (account || tool !== "copilot") {
         t.true(second.includes("Nothing was changed."), second);
         t.deepEqual(await readTree(home), after);
@@ -62,7 +62,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     });
   }
 
-  test(`in ${name}: one broken file keeps all as they are, with what to do by hand`, async (t) => {
+  test(`in ${name}: one broken file keeps all unchanged, with manual instructions`, async (t) => {
     const { home, run, baseUrl } = await createHome(t);
     await mkdir(path.join(home, ".pi/agent"), { recursive: true });
     await writeFile(path.join(home, ".pi/agent/models.json"), "{}");
@@ -79,7 +79,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     t.deepEqual(await readTree(home), before);
   });
 
-  test(`in ${name}: a link stays one, another's config.yaml stays, a jsonc is preferred`, async (t) => {
+  test(`in ${name}: links and foreign config.yaml files stay, and a jsonc is preferred`, async (t) => {
     const { home, run, baseUrl } = await createHome(t);
     for (const folder of [".claude", "dotfiles", ".continue", ".config/opencode"])
       await mkdir(path.join(home, folder), { recursive: true });
@@ -100,7 +100,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     t.deepEqual(await readTree(home), before);
   });
 
-  test(`in ${name}: undo goes back step by step, and keeps what was changed since`, async (t) => {
+  test(`in ${name}: undo goes back step by step and keeps later changes`, async (t) => {
     const { home, run, baseUrl } = await createHome(t);
     const file = path.join(home, ".claude/settings.json");
     await mkdir(path.dirname(file));
@@ -122,7 +122,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     t.is(await readFile(path.join(path.dirname(file), copy ?? ""), "utf8"), '{"mine":true}');
   });
 
-  test(`in ${name}: what cannot be written changes nothing, and leaves nothing behind`, async (t) => {
+  test(`in ${name}: an unwritable file changes nothing and leaves no traces`, async (t) => {
     const { home, run, baseUrl } = await createHome(t);
     await mkdir(path.join(home, ".config"));
     await writeFile(path.join(home, ".config/model-gateway"), "a file where the folder has to be");
@@ -134,7 +134,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     t.deepEqual(await readTree(home), before);
   });
 
-  test(`in ${name}: a folder and a read-only file are refused`, async (t) => {
+  test(`in ${name}: a folder and a read-only file are rejected`, async (t) => {
     const { home, run, baseUrl } = await createHome(t);
     await mkdir(path.join(home, ".claude/settings.json"), { recursive: true });
     t.regex(
@@ -148,7 +148,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     t.regex(await run(generate("codex", baseUrl).command), /\.env was left as it is: it is read-only\./);
   });
 
-  test(`in ${name}: the key from the environment, and one that is none`, async (t) => {
+  test(`in ${name}: the key comes from the environment, and an invalid one is rejected`, async (t) => {
     const { run, baseUrl } = await createHome(t, { environment: { GATEWAY_API_KEY: keyValue } });
     const said = await run(generate("other", baseUrl, null).command);
     t.regex(said, /^The key in GATEWAY_API_KEY is used, since it is set\.\n[^]*OK, 1 model\n/);
@@ -190,7 +190,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
     },
   ];
   for (const { said, ...answer } of answers) {
-    test(`in ${name}: what a gateway says with status ${answer.status}`, async (t) => {
+    test(`in ${name}: a gateway's status ${answer.status} is reported`, async (t) => {
       const { run, baseUrl } = await createHome(t, { answer });
       const shown = await run(generate("codex", baseUrl).command);
       t.true(shown.includes(said), shown);
@@ -199,7 +199,7 @@ for (const [name, createHome] of Object.entries(powerShells.all)) {
   }
 }
 
-test("in the stand-in: the key is asked for, with blanks around it", async (t) => {
+test("in the stand-in: the key is prompted for and trimmed", async (t) => {
   const { run, baseUrl } = await powerShells.standIn(t, {
     environment: { TYPED: ` ${keyValue}\n` },
   });

@@ -17,7 +17,7 @@ const toml: Merge = {
   ],
 };
 
-/** The cases of the tests of the command for macOS and Linux, and what is of no system. */
+/** Cases of the macOS and Linux command that are system-independent. */
 const cases: { title: string; text: string; change: Merge; expected: string | RegExp }[] = [
   { title: "an empty file", text: "", change: sonnet, expected: '{\n  "model": "sonnet"\n}\n' },
   {
@@ -27,7 +27,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: '\xef\xbb\xbf{\r\n\t"a": "\xc3\xbc",\r\n\t"model": "sonnet"\r\n}\r\n',
   },
   {
-    title: "bytes that are no UTF-8",
+    title: "bytes that are not UTF-8",
     text: '{\n  "a": "\xff\xad"\n}',
     change: sonnet,
     expected: '{\n  "a": "\xff\xad",\n  "model": "sonnet"\n}',
@@ -45,25 +45,25 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: '{\n  "model": "sonnet", // mine\n}\n',
   },
   {
-    title: "what is the same already",
+    title: "an unchanged value",
     text: '{ "model" :\t"sonnet" }',
     change: sonnet,
     expected: '{ "model" :\t"sonnet" }',
   },
   {
-    title: "null where an object has to be",
+    title: "null in place of an object",
     text: '{\n  "env": null\n}',
     change: env,
     expected: '{\n  "env": {\n    "A": "b"\n  }\n}',
   },
   {
-    title: "the last of two that goes",
+    title: "removing the last of two",
     text: '{\n  "a": 1,\n  "model": "x"\n}\n',
     change: { format: "json", operations: [{ do: "remove", path: ["model"] }] },
     expected: '{\n  "a": 1\n}\n',
   },
   {
-    title: "the first, the middle and the last of some on one line",
+    title: "removing the first, middle and last of several on one line",
     text: '{"a": 1, "b": 2, "model": 3, "c": 4}',
     change: {
       format: "json",
@@ -83,7 +83,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: '{"l":[{"by":"me"},{"by":"us","n":2}]}',
   },
   {
-    title: "TOML whose last line has no end",
+    title: "TOML without a final line end",
     text: "a = 1\r\n[model_providers.gateway]\r\nb = 2",
     change: toml,
     expected: 'a = 1\r\nmodel = "b"\r\n[model_providers.gateway]\r\nb = 2\r\nname = "Gateway"\r\n',
@@ -98,13 +98,13 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: '[models."gateway/kept"]\na = 1\n\n[models.mine]\na = 1\n',
   },
   {
-    title: "names that differ by case alone",
+    title: "names that differ only in case",
     text: '{"Model":1,"MODEL":2}',
     change: sonnet,
     expected: '{"Model":1,"MODEL":2,"model":"sonnet"}',
   },
   {
-    title: "what PowerShell takes for the same by language",
+    title: "texts that PowerShell's culture treats as equal",
     text: '{"model":"son\0net"}',
     change: sonnet,
     expected: /line 1 is not valid JSON/,
@@ -128,7 +128,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: /line 1 is not valid JSON/,
   },
   {
-    title: "JSON that stops",
+    title: "truncated JSON",
     text: '{"env": {"A": "b"',
     change: sonnet,
     expected: /line 1 is not valid JSON/,
@@ -141,19 +141,19 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
   },
   { title: "a list", text: "[]", change: sonnet, expected: /what it has is not an object/ },
   {
-    title: "a text where an object has to be",
+    title: "a text in place of an object",
     text: '{"env": "A=b"}',
     change: env,
     expected: /env is not an object/,
   },
   {
-    title: "a name twice",
+    title: "a duplicated name",
     text: '{"env": {}, "env": {}}',
     change: env,
     expected: /has the name "env" twice/,
   },
   {
-    title: "lists in lists without end",
+    title: "deeply nested lists",
     text: "[".repeat(1000),
     change: sonnet,
     expected: /nested too deeply/,
@@ -171,7 +171,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected:
       'model = "b" # mine\n\n[model_providers.mine]\nname = "b"\n\n[model_providers.gateway]\nname = "Gateway"\n',
   },
-  { title: "TOML that stops", text: 'model = "a', change: toml, expected: /line 1 is not valid TOML/ },
+  { title: "truncated TOML", text: 'model = "a', change: toml, expected: /line 1 is not valid TOML/ },
   {
     title: "TOML with our table in a line",
     text: 'model_providers = { gateway = { name = "x" } }\n',
@@ -179,7 +179,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
     expected: /is written in a way that this command does not change/,
   },
   {
-    title: "a name that is there twice in a file of lines",
+    title: "a duplicated name in a file of lines",
     text: "A=1\r\nexport A=2\r\n",
     change: { format: "env", operations: [{ do: "set", name: "A", value: "3" }] },
     expected: "A=3\r\n",
@@ -187,7 +187,7 @@ const cases: { title: string; text: string; change: Merge; expected: string | Re
 ];
 
 for (const { title, text, change, expected } of cases) {
-  test(`in PowerShell's text as in awk: ${title}`, async (t) => {
+  test(`PowerShell's editor matches awk's: ${title}`, async (t) => {
     const edited = await powerShell(text, change);
     if (typeof expected === "string") t.deepEqual(edited, { text: expected });
     else t.regex("why" in edited ? edited.why : "", expected);
@@ -195,7 +195,7 @@ for (const { title, text, change, expected } of cases) {
   });
 }
 
-test("whatever the file and the change, both editors give the same bytes or the same refusal", async (t) => {
+test("both editors return the same bytes or the same error for any file and change", async (t) => {
   const awk = await createAwkEditor(t);
   const sameAsAwk = fc.asyncProperty(randomFile, async ({ text, change }) => {
     t.deepEqual(await powerShell(text, change), await awk(text, change));
@@ -211,7 +211,7 @@ test("a second run changes nothing", async (t) => {
   await fc.assert(repeatable, { numRuns: 150, interruptAfterTimeLimit: 20_000 });
 });
 
-/** Only one operation, since random ones undo each other; those of the tools do not. */
+/** Keeps one operation, since random ones undo each other; those of the tools do not. */
 function settle(change: Merge): Merge {
   return { ...change, operations: change.operations.slice(0, 1) } as Exclude<FileChange, { format: "own" }>;
 }

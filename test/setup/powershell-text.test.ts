@@ -10,7 +10,7 @@ import { keyValue, setupModels } from "./setup-models.ts";
 
 const parse = await createPowerShellParser();
 
-/** What comes with PowerShell 5.1 and 7, and the two programs of Windows and Linux that change a file's rights. */
+/** Commands of PowerShell 5.1 and 7, and the programs of Windows and Linux that change file permissions. */
 const commands =
   "Get-Command Get-Item New-Object Read-Host Set-StrictMode Test-Path Write-Host Write-Output chmod".split(
     " ",
@@ -34,21 +34,21 @@ function generate(tool: (typeof toolIds)[number], key: string | null) {
 
 for (const tool of toolIds) {
   for (const key of [keyValue, null]) {
-    test(`${tool}, ${key === null ? "asking for the key" : "with the key"}: PowerShell's grammar takes it`, (t) => {
+    test(`${tool}, ${key === null ? "asking for the key" : "with the key"}: PowerShell parses it`, (t) => {
       const { command, undo } = generate(tool, key);
       const { tree, mistakes } = parse(command);
       t.deepEqual(mistakes, []);
       t.deepEqual(parse(undo).mistakes, []);
       t.is(command.includes(keyValue), key !== null);
-      // One block, which ends with the text's last bracket, so that a window takes it as a whole.
+      // A single block ends with the last bracket, so that a window runs it as a unit.
       t.regex(tree.text.trimEnd(), /^& \{\n[^]*\n\}$/);
       t.is(tree.type, "command");
     });
   }
 
-  test(`${tool}: nothing that a window would change when it is pasted`, (t) => {
+  test(`${tool}: pasting into a window changes nothing`, (t) => {
     const { command, undo } = generate(tool, keyValue);
-    // A tab completes, an empty line ends what is not finished, and other letters come through some windows as others.
+    // A tab completes, an empty line ends an open block, and some windows change non-ASCII characters.
     t.regex(command, /^[\n\x20-\x7e]+$/);
     t.notRegex(command, /\n\n|\t/);
     t.notRegex(undo, /\n/);
@@ -60,7 +60,7 @@ for (const tool of toolIds) {
     );
   });
 
-  test(`${tool}: every command is known, no name is somebody else's, and the window stays open`, (t) => {
+  test(`${tool}: all commands exist, no name collides, and the window stays open`, (t) => {
     const { command } = generate(tool, keyValue);
     checkNames(t.is, command);
     for (const [, format = ""] of command.matchAll(/^merge_file '(\w+?)c?' /gm)) {
@@ -69,7 +69,7 @@ for (const tool of toolIds) {
   });
 }
 
-test("the script that takes it back is PowerShell too, and keeps to the same", (t) => {
+test("the undo script is PowerShell, too, and follows the same rules", (t) => {
   t.deepEqual(parse(undoScript).mistakes, []);
   checkNames(t.is, undoScript);
   t.notRegex(undoScript, /\n\n|\t|[^\n\x20-\x7e]/);
@@ -79,10 +79,10 @@ function checkNames(is: (one: string, other: string) => unknown, text: string): 
   const nodes = [...walk(parse(text).tree)];
   const defined = nodes.filter(({ type }) => type === "function_name").map((node) => node.text);
   const called = nodes.filter(({ type }) => type === "command_name").map((node) => node.text);
-  // The editors of formats that the tool does not have are left out of its command.
+  // The command omits editors of unused formats.
   const editors = ["edit_json", "edit_toml", "edit_env"];
   const known = [...defined, ...commands, ...editors];
-  // A name of an alias would be taken for the alias.
+  // An alias of the same name would take precedence.
   is(defined.filter((name) => !/^[a-z]+(_[a-z]+)+$/.test(name)).join(), "");
   is(called.filter((name) => !known.includes(name)).join(), "");
   is(
@@ -93,7 +93,7 @@ function checkNames(is: (one: string, other: string) => unknown, text: string): 
   );
   const written = nodes.flatMap(writtenBy);
   is(written.filter((name) => automatic.includes(name.toLowerCase())).join(), "");
-  // Those without a c take no heed of case.
+  // Operators without a c ignore case.
   const operators = nodes
     .filter(({ type }) => type === "comparison_operator")
     .map((node) => node.text.toLowerCase());
@@ -105,7 +105,7 @@ function checkNames(is: (one: string, other: string) => unknown, text: string): 
   );
 }
 
-/** The variables that a node gives a value to. */
+/** Returns the variables that a node assigns. */
 function writtenBy({ type, children }: Tree): string[] {
   const targets =
     type === "assignment_expression" || type === "script_parameter"
@@ -152,7 +152,7 @@ const hostile = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-test("a text in quotes is a text and nothing else, whatever is in it", (t) => {
+test("a quoted text stays a text, whatever its content", (t) => {
   const property = fc.property(hostile.filter(isWhole), (text) => {
     const { tree, mistakes } = parse(`say_line ${quote(text)} 'after'`);
     t.deepEqual(mistakes, []);
@@ -162,18 +162,18 @@ test("a text in quotes is a text and nothing else, whatever is in it", (t) => {
       [quote(text), "'after'"],
     );
     t.is(readVerbatim(quote(text)), text);
-    // By PowerShell's own rules, which the grammar does not have: a typographic quote ends a string as well.
+    // PowerShell ends a string at a typographic quote, which the grammar does not know.
     t.regex(quote(text).slice(1, -1), /^(?:[^'\u2018-\u201b]|(?:['\u2018-\u201b]{2}))*$/);
   });
   fc.assert(property, { numRuns: 500 });
 });
 
-/** The grammar's parser takes a zero byte for the end of the text. */
+/** The parser ends the text at a zero byte. */
 function isWhole(text: string): boolean {
   return !text.includes("\0");
 }
 
-test("hostile slugs, addresses and keys do not get into a command", (t) => {
+test("hostile slugs, addresses and keys never enter a command", (t) => {
   const models = setupModels();
   const where = fc.constantFrom("slug", "baseUrl", "key");
   const property = fc.property(where, hostile, fc.constantFrom(...toolIds), (place, text, tool) => {
@@ -185,14 +185,14 @@ test("hostile slugs, addresses and keys do not get into a command", (t) => {
       models: place === "slug" ? { ...models, daily: { ...models.daily, slug: `qwen/${text}` } } : models,
     };
     const { shape, error } = shapeOf(() => generateSetup(input).command);
-    // What is harmless passes, as a path of letters does, and leaves the tree of the command as it is.
+    // Accepted values leave the command's tree unchanged.
     if (error === null) t.is(shape, shapeOf(() => generate(tool, keyValue).command).shape);
     else t.true(error instanceof SetupInputError, String(error));
   });
   fc.assert(property, { numRuns: 150 });
 });
 
-/** The kinds of all nodes but for the strings' contents, and how many entries the model lists have. */
+/** Returns the kinds of all nodes except string contents, and the number of model entries. */
 function shapeOf(make: () => string): { shape: string; error: unknown } {
   try {
     const { tree } = parse(make());

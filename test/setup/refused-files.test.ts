@@ -19,18 +19,18 @@ const refused: {
 }[] = [
   { title: "a comment in plain JSON", content: '{\n  // mine\n  "a": 1\n}', why: /line 2 is not valid JSON/ },
   { title: "a comma at the end of plain JSON", content: '{"a": 1,}', why: /line 1 is not valid JSON/ },
-  { title: "JSON that stops", content: '{"env": {"A": "b"', why: /line 1 is not valid JSON/ },
+  { title: "truncated JSON", content: '{"env": {"A": "b"', why: /line 1 is not valid JSON/ },
   { title: "JSON with single quotes", content: "{'a': 1}", why: /is not valid JSON/ },
   { title: "JSON with a line break in a text", content: '{"a": "b\nc"}', why: /is not valid JSON/ },
   { title: "two values", content: "{} {}", why: /is not valid JSON/ },
   { title: "UTF-16", content: "\xff\xfe{\0}\0", why: /is not valid JSON/ },
   { title: "a list", content: "[]", why: /is not an object/ },
-  { title: "a text where an object has to be", content: '{"env": "A=b"}', why: /env is not an object/ },
-  { title: "a name twice", content: '{"env": {}, "env": {}}', why: /has the name "env" twice/ },
-  { title: "lists in lists without end", content: "[".repeat(100_000), why: /nested too deeply/ },
+  { title: "a text in place of an object", content: '{"env": "A=b"}', why: /env is not an object/ },
+  { title: "a duplicated name", content: '{"env": {}, "env": {}}', why: /has the name "env" twice/ },
+  { title: "deeply nested lists", content: "[".repeat(100_000), why: /nested too deeply/ },
   { title: "a file that is too large", content: `{"a":"${"a".repeat(300_000)}"}`, why: /larger than 256 KB/ },
   {
-    title: "an entry list that is none",
+    title: "an invalid entry list",
     tool: "qwen-code",
     name: ".qwen/settings.json",
     content: '{"modelProviders":{"openai":{}}}',
@@ -38,7 +38,7 @@ const refused: {
     patch: /"fastModel": "openai\/gpt-5-mini"/,
   },
   {
-    title: "TOML that stops",
+    title: "truncated TOML",
     tool: "codex",
     name: ".codex/config.toml",
     content: 'model = "a',
@@ -64,7 +64,7 @@ const refused: {
 ];
 
 for (const { title, tool = "claude-code", name = settingsPath, content, why, patch } of refused) {
-  test(`left as it is, with what to do by hand: ${title}`, async (t) => {
+  test(`the file stays unchanged, with manual instructions: ${title}`, async (t) => {
     const { home, run } = await homeWith(t, { [name]: content });
     const before = await readTree(home);
     const { code, stdout, stderr } = await run("dash", generate(tool).command);
@@ -78,14 +78,14 @@ for (const { title, tool = "claude-code", name = settingsPath, content, why, pat
   });
 }
 
-test("one file that is broken keeps the others as they are", async (t) => {
+test("one broken file keeps the others unchanged", async (t) => {
   const { home, run } = await homeWith(t, { ".pi/agent/models.json": "{}", ".pi/agent/auth.json": "{" });
   const before = await readTree(home);
   t.is((await run("dash", generate("pi").command)).code, 1);
   t.deepEqual(await readTree(home), before);
 });
 
-test("a read-only file, a folder and a device are refused", async (t) => {
+test("a read-only file, a folder and a device are rejected", async (t) => {
   const { home, run } = await homeWith(t, { [settingsPath]: "{}" });
   const file = path.join(home, settingsPath);
   await chmod(file, 0o444);

@@ -5,7 +5,7 @@ import path from "node:path";
 import { editorFrame } from "../../console/src/lib/setup/posix/editor-frame.ts";
 import { keyValue } from "./setup-models.ts";
 
-/** One of the command's editors, as the command runs it; null for what it refuses. */
+/** Runs one editor as the command does; returns null for a refusal. */
 export function runEditor(editor: string, { awk, text, operations, isLenient = false }: Edit): string | null {
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-test-"));
   try {
@@ -26,7 +26,7 @@ export function runEditor(editor: string, { awk, text, operations, isLenient = f
   }
 }
 
-/** What the command says to awk, but for the text, which comes as its input. */
+/** Returns awk's arguments; the text is its input. */
 export function awkWords(program: string, isLenient: boolean): string[] {
   return ["-v", "operations=operations", "-v", `lenient=${isLenient ? 1 : 0}`, "-f", program];
 }

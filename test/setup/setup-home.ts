@@ -6,7 +6,7 @@ import type { ExecutionContext } from "ava";
 import { findProgram } from "../helpers/system-packages.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-/** Somebody's machine as far as a setup command can see it: a home folder, and programs by name. */
+/** Creates a machine as a setup command sees it: a home folder and programs by name. */
 export async function createSetupHome(
   t: Pick<ExecutionContext, "teardown">,
   { programs = ["curl"], awk = "awk", name = "home" }: SetupHomeOptions = {},
@@ -17,7 +17,7 @@ export async function createSetupHome(
   for (const each of [home, bin, path.join(folder, "tmp")])
     await mkdir(each, { recursive: true, mode: 0o700 });
   for (const program of ["sh", ...posixPrograms, ...programs]) {
-    // Python's version managers put scripts of their own in front.
+    // Python's version managers install wrapper scripts.
     const file = program === "python3" ? "/usr/bin/python3" : findProgram(program);
     if (file) await symlink(program === "node" ? process.execPath : file, path.join(bin, program));
   }
@@ -36,10 +36,10 @@ export async function createSetupHome(
 }
 
 type SetupHomeOptions = {
-  /** Besides those of POSIX. */
+  /** Programs in addition to POSIX. */
   programs?: string[];
   awk?: string;
-  /** Of the home folder. */
+  /** Name of the home folder. */
   name?: string;
 };
 
@@ -47,13 +47,13 @@ export type SetupHome = {
   folder: string;
   home: string;
   environment: Record<string, string>;
-  /** Runs the command as its shell does with what is pasted, without a terminal. */
+  /** Runs the command as a shell runs pasted text, without a terminal. */
   run(shell: string, command: string, environment?: Record<string, string>): Promise<Outcome>;
 };
 
 export type Outcome = { code: number | null; stdout: string; stderr: string };
 
-/** All that the command may need besides one program that speaks HTTP. */
+/** Programs that the command may need in addition to an HTTP client. */
 const posixPrograms =
   "basename cat chmod cksum cmp cp date dirname find grep head mkdir mktemp mv readlink rm rmdir sed stty tail tr uname wc".split(
     " ",
@@ -62,7 +62,7 @@ const posixPrograms =
 async function run(shell: string, command: string, environment: Record<string, string>): Promise<Outcome> {
   const file = findProgram(shell);
   if (!file) throw new Error(`This machine has no ${shell}.`);
-  // Without a terminal, whatever the one has that runs the tests.
+  // Detached from the test runner's terminal.
   const program = spawn(file, shell === "zsh" ? ["-f"] : [], { env: environment, detached: true, cwd: "/" });
   const output = { stdout: "", stderr: "" };
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
@@ -72,7 +72,7 @@ async function run(shell: string, command: string, environment: Record<string, s
   return { code, ...output };
 }
 
-/** Every file below the folder by its path: what is in it, or where it links to. Folders end with a slash. */
+/** Returns every file below the folder by path: its content or link target. Folders end with a slash. */
 export async function readTree(folder: string): Promise<Record<string, string>> {
   const tree: Record<string, string> = {};
   for (const name of await readdir(folder, { recursive: true })) {

@@ -15,7 +15,7 @@ export function setupModel(slug: string, facts: Partial<SetupModel> = {}): Setup
   };
 }
 
-/** Three models and one more that the key is connected to. */
+/** Three selected models and one more that the key is connected to. */
 export function setupModels(slugs: Partial<Record<"light" | "daily" | "hard", string>> = {}): SetupModels {
   const light = setupModel(slugs.light ?? "openai/gpt-5-mini");
   const daily = setupModel(slugs.daily ?? "qwen/qwen3-coder:free");
@@ -23,5 +23,5 @@ export function setupModels(slugs: Partial<Record<"light" | "daily" | "hard", st
   return { light, daily, hard, connected: [light, daily, hard, setupModel("local/llama-4@q8")] };
 }
 
-/** In the form of a key of the gateway's. */
+/** A key in the gateway's form. */
 export const keyValue = `sk-gateway-${"0123456789".repeat(4)}AbCdEfGhI`;

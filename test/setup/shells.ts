@@ -1,13 +1,10 @@
 import { findProgram, installPackages } from "../helpers/system-packages.ts";
 
-/** The shells that a setup command is pasted into, and the awks of macOS, Debian, Alpine and GNU that it runs. */
+/** Shells for a setup command, and the awks of macOS, Debian, Alpine and GNU. */
 export const shellNames = ["bash", "zsh", "dash"] as const;
 export const awkNames = ["mawk", "original-awk", "busybox", "gawk"] as const;
 
-/**
- * Has what is missing installed where that can be, before the tests look for it, and says in a line what will be skipped;
- * of awks any one will do.
- */
+/** Installs missing shells if possible, before the tests, and reports skipped ones; any awk suffices. */
 export function provideShells(say: (line: string) => void): void {
   const wanted = [...shellNames, "original-awk", "busybox"];
   const missing = wanted.filter((name) => !findProgram(name));

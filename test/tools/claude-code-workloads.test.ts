@@ -13,14 +13,14 @@ import { chatUpstream, claudeUpstream, geminiUpstream } from "./tool-upstreams.t
 
 const gateway = shareGateway();
 const prepare = shareToolUpstreams(gateway);
-// Under the names that Claude Code has for them, the first as in a session of which nothing is said.
+// Claude Code's names of its workloads, the first one being the default.
 const workloads = [
   { workload: "daily", upstream: claudeUpstream, parameters: [] },
   { workload: "light", upstream: chatUpstream, parameters: ["--model", "haiku"] },
   { workload: "hard", upstream: geminiUpstream, parameters: ["--model", "opus"] },
 ] as const;
 
-test("each workload of Claude Code comes to the upstream that was chosen for it, under its slug", async (t) => {
+test("each Claude Code workload reaches its selected upstream under its slug", async (t) => {
   t.timeout(400_000);
   const installed = await installTool(claudeCode);
   if ("said" in installed) return t.fail(installed.said);

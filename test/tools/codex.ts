@@ -17,6 +17,6 @@ enabled = false
 `,
   },
   run: (prompt) => ["exec", "--skip-git-repo-check", prompt],
-  // It has no tool for that but the shell.
+  // The shell is its only file tool.
   readFile: (file) => ({ name: "exec_command", input: { cmd: `cat '${file}'` } }),
 };

@@ -3,9 +3,9 @@ import { plainAnswer } from "../scenarios/step.ts";
 import type { ToolCall } from "./coding-tool.ts";
 
 /**
- * What the upstream's model says to a coding tool that was given the prompt: first the calls, if there are any, and then
- * what `conclude` makes of their results. What the tool asks on the side, such as a title, gets an answer that does not matter.
- * @param reader the tool by which the coding tool's main requests are known
+ * Returns the script of a coding tool's model: first the calls, if any, then `conclude` with their results. Side
+ * requests, such as titles, receive an irrelevant response.
+ * @param reader tool that identifies the coding tool's main requests
  */
 export function codingModel({ prompt, reader, calls, conclude }: ModelScript): (asked: Asked) => Answer {
   return ({ turns, tools, schema }) => {
@@ -32,11 +32,11 @@ export type ModelScript = {
   prompt: string;
   reader: string;
   calls: ToolCall[];
-  /** The pieces of the last answer. */
+  /** Pieces of the last response. */
   conclude(results: string): string[];
 };
 
-/** Whether the prompt has been given, and has not been answered but with calls. */
+/** Returns whether the prompt has only been answered with calls. */
 function isOpen(turns: Turn[], prompt: string): boolean {
   const at = turns.findIndex(
     ({ role, parts }) =>

@@ -2,30 +2,30 @@ import type { SetupModels } from "../../console/src/lib/setup/setup-input.ts";
 import type { ToolId } from "../../console/src/lib/setup/tool-setups.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 
-/** A coding tool: how people install it, set it up for the gateway with the generated command, and run it for one prompt. */
+/** A coding tool: its installation, its generated setup, and a run with one prompt. */
 export type CodingTool = {
   name: string;
-  /** On npm. */
+  /** Name on npm. */
   package: string;
   version: string;
   command: string;
-  /** The upstreams that it is tried with: one that speaks the tool's own wire form, and others. */
+  /** Upstreams for the tests: one with the tool's own wire form, and others. */
   upstreams: ToolUpstream[];
   /** Its tab in the setup generator. */
   tab: ToolId;
-  /** What is in its files before it is set up, by path from the home folder: what keeps it from asking elsewhere. */
+  /** Initial files by path in the home folder, which disable other network access. */
   files?: Record<string, string>;
-  /** To the same end. */
+  /** Variables that disable other network access. */
   environment?: Record<string, string>;
-  /** Whether it is set up by what a shell reads when it starts. */
+  /** Whether a shell profile contains the setup. */
   isSetUpByProfile?: boolean;
-  /** What to say to it to have a prompt answered, with its tools allowed. */
+  /** Returns arguments that answer a prompt with tools permitted. */
   run(prompt: string): string[];
-  /** How its model reads a file. */
+  /** Returns the model's call that reads a file. */
   readFile(file: string): ToolCall;
 };
 
-/** What somebody knows who wants to use the gateway. */
+/** The user's information about the gateway. */
 export type GatewayAccess = {
   /** Without a path. */
   url: string;

@@ -10,7 +10,7 @@ import { openCode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 
-/** All that are tried, those of the setup generator's tabs. */
+/** All tools in the setup generator. */
 export const codingTools: CodingTool[] = [
   claudeCode,
   codex,

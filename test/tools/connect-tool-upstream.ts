@@ -13,7 +13,7 @@ import type { GatewayAccess } from "./coding-tool.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 import { watchAnswers } from "./watch-answers.ts";
 
-/** Connects the upstream as somebody would do it in the console, under its own name, with a key for its model. */
+/** Connects the upstream as the console does, under its own name, with a key for its model. */
 export async function connectToolUpstream(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,
@@ -42,7 +42,7 @@ export async function connectToolUpstream(
   });
 }
 
-/** One model for all workloads, as the console's catalogue knows it. */
+/** Uses one catalogue model for all workloads. */
 function onlyModel(slug: string, kind: string): SetupModels {
   const dialects = nativeDialects[kind] ?? [];
   const model = setupModel(slug, { aiSdkName: findKind(kind)?.aiSdkName ?? null, dialects });
@@ -55,14 +55,14 @@ const nativeDialects: Record<string, Dialect[]> = {
 };
 
 export type ToolConnection = {
-  /** What the upstream's model says; each test sets its own. */
+  /** Responses of the upstream's model; each test sets its own. */
   script: (asked: Asked) => Answer;
   upstream: NativeUpstream;
   access: GatewayAccess;
-  /** The usage records since it was last called. */
+  /** Usage records since the last call. */
   newRecords(): ReturnType<typeof usageOf>;
   gatewayLog: string[];
-  /** What is wrong with the answers it got, by OpenAI's description of them. */
+  /** Violations of OpenAI's schemas in the responses. */
   faults: string[];
 };
 

@@ -1,11 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** The environment variable by which a program's descendants are known, wherever they went. */
+/** Environment variable that identifies a program's descendants. */
 export const markName = "GATEWAY_TEST_MARK";
 
 /**
- * Ends, each by its id, the processes that have this mark: some tools leave a daemon behind which is in no process group
- * of theirs. Where the system has no /proc, it stays.
+ * Kills each process with this mark by id, since some tools leave daemons outside of their process group. Without
+ * /proc, daemons remain.
  */
 export async function endMarked(mark: string): Promise<void> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
@@ -15,7 +15,7 @@ export async function endMarked(mark: string): Promise<void> {
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // It has ended meanwhile.
+      // The process has exited meanwhile.
     }
   }
 }

@@ -5,8 +5,8 @@ import type { CodingTool } from "./coding-tool.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 
 /**
- * A coding tool of exactly the wanted version, from npm, in a folder of its own outside of the project, where the next run
- * finds it. A folder gets its name only once all is in it, so that a half-done one counts for nothing.
+ * Installs a coding tool's exact version from npm, in a folder outside of the project that later runs reuse. A folder
+ * is renamed only when complete, so partial installations are ignored.
  */
 export async function installTool(tool: Wanted): Promise<Installation> {
   const folder = path.join(await openCache(), `${tool.package.replace("/", "-")}@${tool.version}`);
@@ -31,10 +31,10 @@ export async function installTool(tool: Wanted): Promise<Installation> {
 
 type Wanted = Pick<CodingTool, "package" | "version" | "command">;
 
-/** `tookMs` is 0 where it was there already; `isRefused` says that the registry does not give it. */
+/** `tookMs` is 0 for a cached tool; `isRefused` means that the registry refuses it. */
 export type Installation = { command: string; tookMs: number } | { isRefused: boolean; said: string };
 
-/** What lies there is run, so it must not be somebody else's. */
+/** The folder's content is executed, so another user must not own it. */
 async function openCache(): Promise<string> {
   const user = process.getuid?.();
   const folder = process.env.TEST_TOOLS_DIR ?? path.join(tmpdir(), `gateway-coding-tools-${user ?? ""}`);
@@ -46,7 +46,7 @@ async function openCache(): Promise<string> {
   return folder;
 }
 
-/** What was being installed when its process was ended. */
+/** Removes installations that were interrupted. */
 async function removeAbandoned(cache: string): Promise<void> {
   const names = (await readdir(cache)).filter((name) => name.includes(unfinishedMark));
   for (const folder of names.map((name) => path.join(cache, name))) {
@@ -67,7 +67,7 @@ async function installedVersion(folder: string, { package: name }: Wanted): Prom
 
 async function runNpm(folder: string, { package: name, version }: Wanted): Promise<ProgramResult> {
   await writeFile(path.join(folder, "package.json"), '{ "private": true }\n');
-  // What `npm run` tells its programs about this project must not hold for the other.
+  // `npm run` exports settings of this project that must not affect the tool.
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(([variable]) => !/^(npm_.*|node_env|node_options)$/i.test(variable)),
   );

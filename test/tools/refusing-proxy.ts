@@ -2,10 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
-/**
- * A proxy that lets nothing through and keeps what was wanted. A proxy that is not there at all would do as well, but some
- * tools try that again and again.
- */
+/** Starts a proxy that refuses and records everything. Some tools retry endlessly without a proxy. */
 export async function createRefusingProxy(t: Pick<ExecutionContext, "teardown">): Promise<RefusingProxy> {
   const wanted: string[] = [];
   const server = createServer(({ url = "" }, response) => {
@@ -27,6 +24,6 @@ export async function createRefusingProxy(t: Pick<ExecutionContext, "teardown">)
 
 export type RefusingProxy = {
   url: string;
-  /** The addresses that were asked for, in their order. */
+  /** Requested addresses in order. */
   wanted: string[];
 };

@@ -6,18 +6,18 @@ import { eventually } from "../helpers/eventually.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Daemons are found where the system has a /proc. */
+/** Finding daemons requires /proc. */
 const testOnLinux = process.platform === "linux" ? test : test.skip;
 const environment = { PATH: process.env.PATH };
 
-test("what a program says, and its exit code", async (t) => {
+test("a program's output and exit code are returned", async (t) => {
   const folder = await createTestFolder(t);
   const script = "pwd; echo trouble >&2; exit 3";
   const result = await runProgram("sh", ["-c", script], { folder, environment, timeoutMs: 10_000 });
   t.like(result, { code: 3, stdout: `${folder}\n`, stderr: "trouble\n", isTooLate: false });
 });
 
-testOnLinux("a program that does not end is ended, with its children and its daemons", async (t) => {
+testOnLinux("a program that never exits is killed with its children and daemons", async (t) => {
   const folder = await createTestFolder(t);
   const script = "sleep 100 & echo $!; setsid sleep 100 & echo $!; echo $$; wait";
   const result = await runProgram("sh", ["-c", script], { folder, environment, timeoutMs: 1_000 });
@@ -33,7 +33,7 @@ testOnLinux("a daemon does not outlive the program that started it", async (t) =
   await checkEnded(t, result.stdout, 1);
 });
 
-testOnLinux("a program ends with the process that runs it", async (t) => {
+testOnLinux("a program exits with the process that runs it", async (t) => {
   const folder = await createTestFolder(t);
   const runner = path.join(folder, "runner.ts");
   const module = JSON.stringify(path.join(import.meta.dirname, "run-program.ts"));
@@ -52,7 +52,7 @@ testOnLinux("a program ends with the process that runs it", async (t) => {
   await checkEnded(t, pid, 1);
 });
 
-test("a program that is not there", async (t) => {
+test("a missing program is reported", async (t) => {
   const folder = await createTestFolder(t);
   const result = await runProgram("no-such-program", [], { folder, environment, timeoutMs: 10_000 });
   t.is(result.code, 127);

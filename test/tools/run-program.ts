@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endMarked, markName } from "./end-marked.ts";
 
-/** Runs a program to its end, or until its time is over, and then ends all that it has left behind. */
+/** Runs a program until it exits or times out, then kills its remaining processes. */
 export async function runProgram(
   command: string,
   parameters: string[],
@@ -21,7 +21,7 @@ export async function runProgram(
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   const closed = once(program, "close");
-  // Without a shell, that is an error in the place of both events.
+  // A failed start emits an error in place of both events.
   closed.catch(() => {});
   const timer = setTimeout(() => endGroup(program.pid), timeoutMs);
   try {
@@ -29,7 +29,7 @@ export async function runProgram(
     const tookMs = performance.now() - started;
     endGroup(program.pid);
     await endMarked(mark);
-    // A process that got away would keep its end of the pipes.
+    // An escaped process keeps its end of the pipes open.
     await Promise.race([closed, sleep(2_000, undefined, { ref: false })]);
     return { ...output, code, isTooLate: tookMs >= timeoutMs, tookMs };
   } finally {
@@ -50,7 +50,7 @@ export type ProgramResult = {
   tookMs: number;
 };
 
-/** Its input ends when this process does, by whichever signal, and then everything in its process group ends. */
+/** The guard's input closes when this process dies, which kills its process group. */
 const guard = `
 exec 3<&0
 "$@" </dev/null 3<&- &
@@ -59,12 +59,12 @@ program=$!
 wait $program
 `;
 
-/** The program and all that it started, but for what went into a group of its own. */
+/** Kills the program and its descendants, except those in other process groups. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nothing is left of it.
+    // The group has already exited.
   }
 }

@@ -3,20 +3,20 @@ import { codingTools } from "./coding-tools.ts";
 import { installTool } from "./install-tool.ts";
 
 /**
- * What `npm run test:tools` runs: it installs the coding tools that are not here yet, outside of the project, and tries them
- * all. The last line is for programs: `N passed, N failed[, N skipped]`; skipped is only what npm does not give.
+ * `npm run test:tools` installs missing coding tools outside of the project and tries them all. The last line is
+ * machine-readable: `N passed, N failed[, N skipped]`; only tools that npm refuses are skipped.
  */
 async function run(parameters: string[]): Promise<void> {
   const refused = await installTools();
   const config = new URL("ava-config.ts", import.meta.url);
-  // One database is enough for this.
+  // One kind of database is enough here.
   const environment = { TEST_TOOLS_REFUSED: refused.join(","), TEST_MYSQL_URL: "" };
   reportCounts(await runAva(config, parameters, environment));
 }
 
-/** Says what became of each, and gives the names of those that npm does not give. */
+/** Reports each installation; returns the names that npm refuses. */
 async function installTools(): Promise<string[]> {
-  // What is being installed ends with this process.
+  // A pending installation ends with this process.
   const stop = () => process.exit(1);
   for (const signal of signals) process.on(signal, stop);
   const refused: string[] = [];
@@ -32,7 +32,7 @@ async function installTools(): Promise<string[]> {
       refused.push(tool.name);
       console.error(`${title}: SKIPPED, npm does not give it:\n${installed.said}`);
     } else {
-      // It is tried once more by its tests, which then say the same.
+      // Its tests retry and then report the same error.
       console.error(`${title}: could not be installed:\n${installed.said}`);
     }
   }

@@ -7,7 +7,7 @@ import { createRefusingProxy } from "./refusing-proxy.ts";
 import type { CodingTool, GatewayAccess } from "./coding-tool.ts";
 import { type ProgramSettings, runProgram } from "./run-program.ts";
 
-/** A machine of somebody's who has just set the tool up, as far as the tool can see: a home folder and a project. */
+/** Creates a machine with a newly set up tool: a home folder and a project. */
 export async function createToolHome(
   t: Pick<ExecutionContext, "teardown">,
   tool: CodingTool,
@@ -25,7 +25,7 @@ export async function createToolHome(
     await writeFile(file, content, { mode: 0o600 });
   }
   const environment = {
-    // The Node that runs the tests runs the tools that want one.
+    // Tools that need Node use the tests' one.
     PATH: [path.dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(path.delimiter),
     HOME: home,
     XDG_CONFIG_HOME: path.join(home, ".config"),
@@ -44,7 +44,7 @@ export async function createToolHome(
   return { project, environment, wanted: proxy.wanted };
 }
 
-/** As somebody would who pastes the generated command into a terminal. */
+/** Runs the generated command as if pasted into a terminal. */
 async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramSettings): Promise<void> {
   const { url: baseUrl, apiKey: key, models } = access;
   const { command } = generateSetup({ tool: tool.tab, operatingSystem: "posix", baseUrl, key, models });
@@ -56,11 +56,11 @@ async function setUp(tool: CodingTool, access: GatewayAccess, settings: ProgramS
 export type ToolHome = {
   project: string;
   environment: Record<string, string>;
-  /** What the tool wanted to reach besides the gateway, and could not. */
+  /** Refused addresses other than the gateway. */
   wanted: string[];
 };
 
-/** Nothing but the gateway is reached: all else has to go by way of the proxy. */
+/** Sends all traffic except the gateway's to the proxy. */
 function networkVariables(proxyUrl: string): Record<string, string> {
   const variables = { HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, NO_PROXY: "127.0.0.1" };
   const lowerCase = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);

@@ -4,7 +4,7 @@ import type { VendorForm } from "../helpers/native-upstreams/native-upstream.ts"
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 
-/** An upstream that coding tools are tried with, with the name that its provider gets: tools look at slugs. */
+/** An upstream for coding tools and its provider's name, since tools inspect slugs. */
 export type ToolUpstream = { provider: string; preset?: string; form: VendorForm };
 
 export const chatUpstream: ToolUpstream = { provider: "local", form: openAiForm };

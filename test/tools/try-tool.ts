@@ -10,7 +10,7 @@ import { installTool } from "./install-tool.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 import { createToolHome } from "./tool-home.ts";
 
-/** Runs a tool as somebody would, with one prompt, and looks for the upstream's answer in what it prints. */
+/** Runs a tool with one prompt and checks its output for the upstream's response. */
 export async function tryTool(t: ExecutionContext, { tool, connection, isToolUsed }: Trial): Promise<void> {
   const { access, upstream } = connection;
   const installed = await installTool(tool);
@@ -28,18 +28,18 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
     conclude: (results) => ["The word ", "is ", isToolUsed ? wordIn(results) : word, "."],
   });
 
-  // What a new terminal does first.
+  // A new terminal reads the profile first.
   const profile = ["-c", '. ~/.bashrc && exec "$0" "$@"', installed.command];
   const [command, start] = tool.isSetUpByProfile ? ["bash", profile] : [installed.command, []];
   const parameters = [...start, ...tool.run(prompt)];
   const result = await runProgram(command, parameters, { folder: project, environment, timeoutMs: 200_000 });
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
-  // What an upstream says in the client's own form passes as it is; the rest is written here.
+  // Native responses pass unchanged; only translated ones are ours to validate.
   if (upstream.kind !== "openai-compatible") t.deepEqual(connection.faults, []);
   check(t, result, `The word is ${word}.`, connection.gatewayLog);
   const records = await connection.newRecords();
-  // What it asks on the side it may not wait for.
+  // Side requests may be cancelled.
   t.deepEqual(
     records.filter(({ status }) => status === "FAILED"),
     [],
@@ -53,11 +53,11 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
 export type Trial = {
   tool: CodingTool;
   connection: ToolConnection;
-  /** Whether the upstream's model has the tool read a file. */
+  /** Whether the model calls the tool to read a file. */
   isToolUsed: boolean;
 };
 
-/** As the model finds it in what the tool read. */
+/** Returns the word that the tool read from the file. */
 function wordIn(results: string): string {
   return /of the day is (\w+)/.exec(results)?.[1] ?? `not in ${results}`;
 }

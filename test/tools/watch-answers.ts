@@ -4,8 +4,8 @@ import type { ExecutionContext } from "ava";
 import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas.ts";
 
 /**
- * A place between a tool and the gateway where everything passes as it is, and every answer and event in OpenAI's forms is
- * held against OpenAI's own description, if that is at hand. It stops with the test.
+ * Starts a proxy between a tool and the gateway that relays everything and validates OpenAI responses and events
+ * against OpenAI's schemas, if available. It stops with the test.
  */
 export async function watchAnswers(
   t: Pick<ExecutionContext, "teardown">,

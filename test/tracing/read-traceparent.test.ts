@@ -4,7 +4,7 @@ import { readTraceparent } from "../../gateway/tracing/read-traceparent.ts";
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const spanId = "00f067aa0ba902b7";
 
-test("a traceparent is the client's span, and whether it is sampled", (t) => {
+test("a traceparent contains the client's span and its sampling flag", (t) => {
   const parent = { traceId, spanId, isRemote: true };
   t.deepEqual(readTraceparent(`00-${traceId}-${spanId}-01`), { ...parent, traceFlags: 1 });
   t.deepEqual(readTraceparent(`00-${traceId}-${spanId}-00`), { ...parent, traceFlags: 0 });
@@ -12,7 +12,7 @@ test("a traceparent is the client's span, and whether it is sampled", (t) => {
   t.deepEqual(readTraceparent(`cc-${traceId}-${spanId}-01-what-comes`), { ...parent, traceFlags: 1 });
 });
 
-test("anything else is none", (t) => {
+test("a malformed traceparent is ignored", (t) => {
   const zeros = "0".repeat(32);
   const malformed = [
     null,

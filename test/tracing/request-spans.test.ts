@@ -14,7 +14,7 @@ import {
 import { createKey } from "../helpers/test-gateway.ts";
 import { startCollector, startTracedGateway } from "./trace-collector.ts";
 
-test("an answer is a span with the model and its tokens, and the call of its upstream is in it", async (t) => {
+test("a response is a span with model and tokens, which contains the upstream call", async (t) => {
   const collector = await startCollector(t);
   const gateway = await startTracedGateway(t, collector);
   const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
@@ -59,7 +59,7 @@ test("an answer is a span with the model and its tokens, and the call of its ups
   t.is(upstream.requests[0]?.headers["traceparent"], undefined);
 });
 
-test("a stream says when its first token came", async (t) => {
+test("a stream records the time of its first token", async (t) => {
   const collector = await startCollector(t);
   const gateway = await startTracedGateway(t, collector);
   const { value, model } = await connectUpstream(
@@ -81,7 +81,7 @@ test("a stream says when its first token came", async (t) => {
   }
 });
 
-test("every call is seen: the refused one, the retry and the fallback", async (t) => {
+test("the refused call, the retry and the fallback each have a span", async (t) => {
   const collector = await startCollector(t);
   const gateway = await startTracedGateway(t, collector, { UPSTREAM_RETRY_PERCENT_MAX: "100" });
   let calls = 0;
@@ -135,7 +135,7 @@ const errors: Record<string, { prompt: string; key?: "wrong" | "limited"; model?
 type Seen = { status: number; type: string; callType?: string };
 
 for (const [title, { prompt, key, model: asked, ...expected }] of Object.entries(errors)) {
-  test(`${title} is seen as what it is`, async (t) => {
+  test(`${title} has a span with its outcome`, async (t) => {
     const collector = await startCollector(t);
     const gateway = await startTracedGateway(t, collector);
     const upstream = await createUpstream(t, ({ body }, response) => {
@@ -160,7 +160,7 @@ for (const [title, { prompt, key, model: asked, ...expected }] of Object.entries
   });
 }
 
-test("a client that leaves is no failure", async (t) => {
+test("a disconnecting client is not a failure", async (t) => {
   const collector = await startCollector(t);
   const gateway = await startTracedGateway(t, collector);
   const { value, model } = await connectUpstream(
@@ -182,7 +182,7 @@ test("a client that leaves is no failure", async (t) => {
   t.is(calls.length, 1);
 });
 
-test("requests that are none for a model have a span too, without the client's words in it", async (t) => {
+test("other requests have a span, too, without the client's text", async (t) => {
   const collector = await startCollector(t);
   const gateway = await startTracedGateway(t, collector);
   const { value } = await createKey(gateway);

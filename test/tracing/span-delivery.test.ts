@@ -3,7 +3,7 @@ import test from "ava";
 import { createLog } from "../../gateway/log.ts";
 import { SpanDelivery } from "../../gateway/tracing/span-delivery.ts";
 
-/** A delivery of at most 10 spans to an exporter that the test answers for. */
+/** Returns a delivery of at most 10 spans to a controlled exporter. */
 function setUp() {
   const log: { lostSpans: number; reason: string }[] = [];
   const exports: { spans: number; done: Parameters<SpanExporter["export"]>[1] }[] = [];
@@ -35,7 +35,7 @@ const endedSpan = {
 
 const failed = { code: 1, error: Object.assign(new Error("canary"), { code: 503 }) };
 
-test("the queue takes as many spans as it may, and what it has given to the exporter makes room", async (t) => {
+test("the queue is limited, and exported spans make room", async (t) => {
   const { exports, log, end } = setUp();
   end(10);
   t.deepEqual(
@@ -59,7 +59,7 @@ test("the queue takes as many spans as it may, and what it has given to the expo
   exports[1]?.done({ code: 0 });
 });
 
-test("losses are told at most once a minute, all of them", async (t) => {
+test("lost spans are logged at most once a minute, with their total", async (t) => {
   const { delivery, exports, clock, log, end } = setUp();
   const lose = async (count: number) => {
     end(count);

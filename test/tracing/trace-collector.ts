@@ -4,7 +4,7 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "../helpers/eventually.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-/** A collector that takes OTLP over HTTP, as JSON where its spans are read. It stops with the test. */
+/** Starts a collector of OTLP over HTTP, which reads JSON spans. It stops with the test. */
 export async function startCollector(
   t: Pick<ExecutionContext, "teardown">,
   answer: (response: ServerResponse) => void = (response) => void response.end("{}"),
@@ -36,7 +36,7 @@ export async function startCollector(
   };
 }
 
-/** A gateway that sends its traces there, soon. */
+/** Starts a gateway that exports its traces there quickly. */
 export function startTracedGateway(
   t: ExecutionContext,
   collector: { url: string },
@@ -56,7 +56,7 @@ type TraceCollector = {
   url: string;
   batches: Batch[];
   spans(): Span[];
-  /** The spans of requests with those of their calls in them, once there are so many. */
+  /** Resolves with the request spans and their calls, once this many exist. */
   requests(count: number): Promise<{ span: Span; calls: Span[] }[]>;
 };
 

@@ -16,7 +16,7 @@ async function ask(gateway: TestGateway, value: string, headers: Record<string, 
   return postTo(gateway, "/v1/chat/completions", { authorization: `Bearer ${value}`, ...headers }, body);
 }
 
-test("a request is part of its client's trace, unless what the client says of it is malformed", async (t) => {
+test("a request joins its client's trace unless the header is malformed", async (t) => {
   const collector = await startCollector(t);
   const gateway = await startTracedGateway(t, collector);
   const { value } = await createKey(gateway);
@@ -48,7 +48,7 @@ const samplers: [sampler: string, share: string, flags: string | null, isSent: b
   ["traceidratio", "0", "01", false],
 ];
 
-test("samplers do what their names say, and what is left is sent before the gateway ends", async (t) => {
+test("samplers follow their names, and remaining spans are sent before the exit", async (t) => {
   await Promise.all(
     samplers.map(async ([sampler, share, flags, isSent]) => {
       const collector = await startCollector(t);
@@ -66,7 +66,7 @@ test("samplers do what their names say, and what is left is sent before the gate
   );
 });
 
-test("the collector gets protobuf unless JSON is wanted, with the headers and the names that were given", async (t) => {
+test("the collector receives protobuf or JSON with the configured headers and names", async (t) => {
   const collector = await startCollector(t);
   const gateway = await startTracedGateway(t, collector, {
     OTEL_EXPORTER_OTLP_PROTOCOL: "",
@@ -100,12 +100,12 @@ const troubles: Record<string, { collect(t: ExecutionContext): Promise<string>; 
 };
 
 for (const [title, { collect, reason }] of Object.entries(troubles)) {
-  test(`a collector that ${title} costs a line in the log and no request`, async (t) => {
+  test(`a collector that ${title} costs a log line and no request`, async (t) => {
     const gateway = await startTracedGateway(
       t,
       { url: await collect(t) },
       {
-        // Only of one that never answers is it waited for; the others have all the time that a busy machine needs.
+        // Only the silent collector must time out; the others get enough time for a busy machine.
         OTEL_EXPORTER_OTLP_TIMEOUT: reason === "Error" ? "200" : "10000",
         OTEL_BSP_MAX_QUEUE_SIZE: "8",
       },
@@ -124,7 +124,7 @@ for (const [title, { collect, reason }] of Object.entries(troubles)) {
   });
 }
 
-test("a collector that takes its time does not keep the gateway from stopping", async (t) => {
+test("a slow collector does not delay the shutdown", async (t) => {
   const collector = await startCollector(t, () => {});
   const gateway = await startTracedGateway(t, collector, { OTEL_EXPORTER_OTLP_TIMEOUT: "600000" });
   const { value } = await createKey(gateway);
@@ -135,7 +135,7 @@ test("a collector that takes its time does not keep the gateway from stopping", 
 });
 
 for (const protocol of ["http/json", "http/protobuf"]) {
-  test(`no prompt, answer, key or credential is in a trace: ${protocol}`, async (t) => {
+  test(`traces contain no prompt, answer, key or credential: ${protocol}`, async (t) => {
     const canary = `canary${randomBytes(8).toString("hex")}`;
     const collector = await startCollector(t);
     const gateway = await startTracedGateway(t, collector, {

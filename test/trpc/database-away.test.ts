@@ -3,10 +3,10 @@ import { callProcedure } from "../helpers/call-procedure.ts";
 import { procedures, procedureTable } from "../helpers/procedure-table.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
-/** What answers without the database: it clears a cookie, finds that there is none, or compares a token that is computed. */
+/** These procedures need no database: they clear a cookie, lack one, or compare a computed token. */
 const withoutDatabase = ["auth.refresh", "auth.signOut", "auth.setUpToken"];
 
-test("while the database is away every procedure says so, and when to try again", async (t) => {
+test("without a database every procedure reports it, with a retry time", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const { accessToken, services } = gateway;
   const thaw = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import test from "ava";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
-test("the console learns where clients reach the gateway, if that was configured, and its version", async (t) => {
+test("the console receives the configured public URL and the version", async (t) => {
   const plain = await startTestGateway(t);
   const { publicUrl, version } = await plain.admin.gateway.info.query();
   t.is(publicUrl, null);

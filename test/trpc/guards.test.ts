@@ -8,7 +8,7 @@ import { createConsoleClient } from "../helpers/test-gateway.ts";
 
 const rows = procedures.map((procedure) => ({ ...procedure, ...procedureTable[procedure.path] }));
 
-test("every procedure has been decided upon: the table and the router have the same ones", (t) => {
+test("the access table and the router list the same procedures", (t) => {
   t.deepEqual(Object.keys(procedureTable).toSorted(), rows.map(({ path }) => path).toSorted());
   for (const { path, takesInput, input } of rows) t.is(takesInput, input !== undefined, path);
 });
@@ -17,7 +17,7 @@ for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
   let member: Awaited<ReturnType<typeof addPerson>>;
-  /** Somebody whose access token is minutes from its end, but who has been disabled. */
+  /** A disabled person whose access token is still valid for minutes. */
   let disabled: Awaited<ReturnType<typeof addPerson>>;
   test.serial.before(async () => {
     member = await addPerson(shared(), "member@example.com");
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
     await shared().admin.users.disable.mutate({ id: disabled.id });
   });
 
-  /** Somebody new under the address whose password is in the table. */
+  /** Creates a person with the table's password under a new address. */
   const addGuard = async () => {
     const guard = await addPerson(shared(), "guards@example.com");
     const email = `${guard.id}@example.com`;
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
 
   for (const { path, type, access, input } of rows) {
     test.serial(
-      `${kind}: ${path} ${access === "everybody" ? "is for everybody" : "refuses whoever is not signed in"}`,
+      `${kind}: ${path} ${access === "everybody" ? "is public" : "requires a sign-in"}`,
       async (t) => {
         const codes = new Set<string | undefined>();
         const forged = `${Buffer.from('{"alg":"none"}').toString("base64url")}.e30.`;
@@ -54,11 +54,11 @@ for (const kind of databaseKinds) {
     const isForAdministrators = access === "administrators";
 
     test.serial(
-      `${kind}: ${path} ${isForAdministrators ? "refuses members" : "is for members too"}`,
+      `${kind}: ${path} ${isForAdministrators ? "refuses members" : "accepts members"}`,
       async (t) => {
-        // Whose password is in the table, and who ends the sessions there are.
+        // The person has the table's password and ends all sessions.
         const { accessToken } = path.startsWith("auth.") ? await addGuard() : member;
-        // The same answer whether the thing is there or not.
+        // The response is the same whether the entity exists or not.
         const entity = input && "id" in input ? await makeEntity(shared().admin, path) : {};
         const isAboutKey = path.startsWith("keys.") && input && "id" in input;
         const own = isAboutKey ? await makeEntity(member.console, path) : {};
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
     if (!input || !("id" in input)) continue;
 
     test.serial(
-      `${kind}: ${path} finds for an administrator what is there, whosever it is, and nothing else`,
+      `${kind}: ${path} finds any owner's entity for an administrator, unknown ids fail`,
       async (t) => {
         const makers = path.startsWith("keys.") ? [shared().admin, member.console] : [shared().admin];
         const call = async (ids: object) => {
@@ -91,7 +91,7 @@ for (const kind of databaseKinds) {
 
     if (!path.startsWith("keys.")) continue;
 
-    test.serial(`${kind}: ${path} gives a member no sign of other people's keys`, async (t) => {
+    test.serial(`${kind}: ${path} reveals nothing about other people's keys to a member`, async (t) => {
       const foreign = await makeEntity(shared().admin, path);
       const before = await shared().admin.keys.get.query({ id: foreign.id });
       const call = async (id: string) => {
@@ -108,18 +108,15 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test.serial(
-    `${kind}: whoever is made a member is one from the next request on, and the other way round`,
-    async (t) => {
-      const person = await addPerson(shared(), "changing@example.com", "admin");
-      const { id, accessToken } = person;
-      const console = createConsoleClient(shared().url, accessToken);
-      t.true((await console.users.list.query()).items.length > 1);
-      await shared().admin.users.setRole.mutate({ id, role: "member" });
-      t.like(await t.throwsAsync(console.users.list.query()), { data: { code: "FORBIDDEN" } });
-      t.deepEqual((await console.keys.list.query()).items, []);
-      await shared().admin.users.setRole.mutate({ id, role: "admin" });
-      await t.notThrowsAsync(console.users.list.query());
-    },
-  );
+  test.serial(`${kind}: a role change applies from the next request`, async (t) => {
+    const person = await addPerson(shared(), "changing@example.com", "admin");
+    const { id, accessToken } = person;
+    const console = createConsoleClient(shared().url, accessToken);
+    t.true((await console.users.list.query()).items.length > 1);
+    await shared().admin.users.setRole.mutate({ id, role: "member" });
+    t.like(await t.throwsAsync(console.users.list.query()), { data: { code: "FORBIDDEN" } });
+    t.deepEqual((await console.keys.list.query()).items, []);
+    await shared().admin.users.setRole.mutate({ id, role: "admin" });
+    await t.notThrowsAsync(console.users.list.query());
+  });
 }

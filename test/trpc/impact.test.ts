@@ -10,7 +10,7 @@ import { startTestGateway } from "../helpers/test-gateway.ts";
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  test.serial(`${kind}: before a deletion it is said what would stop working`, async (t) => {
+  test.serial(`${kind}: the consequences of a deletion are listed before it`, async (t) => {
     const { keys, models, providers } = shared().admin;
     const provider = await providers.create.mutate({ name: "going", kind: "demo", apiKey: "first" });
     const { id } = provider;
@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
     });
   });
 
-  test.serial(`${kind}: a newcomer's steps go away as they are taken`, async (t) => {
+  test.serial(`${kind}: a newcomer's steps disappear once done`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { keys, overview, providers } = gateway.admin;
     const nothing = { hasProvider: false, hasKey: false, hasRequest: false };
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await onboarding.query(), { hasProvider: true, hasKey: true, hasRequest: true });
   });
 
-  test.serial(`${kind}: a step that was taken stays taken, whatever is deleted later`, async (t) => {
+  test.serial(`${kind}: a completed step stays completed after deletions`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { keys, overview, providers } = gateway.admin;
     const upstream = await createUpstream(t, (_, response) => sendCompletion(response));
@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await newcomer.console.overview.onboarding.query(), none, "others' do not count");
   });
 
-  test.serial(`${kind}: what the demo alone answered is no step, with the key there or gone`, async (t) => {
+  test.serial(`${kind}: a request that only the demo answered completes no step`, async (t) => {
     const gateway = await startTestGateway(t, { kind });
     const { keys, overview, providers } = gateway.admin;
     const { key, value } = await keys.create.mutate({ name: "Own", models: ["demo/echo"] });

@@ -24,13 +24,13 @@ function call(path: string, input: unknown): Promise<ConsoleAnswer> {
 for (const [path, { input, optional = [] }] of Object.entries(procedureTable)) {
   if (!input) continue;
   const valid = "id" in input && input["id"] === "" ? { ...input, id: "key_absent" } : input;
-  /** The same with everything in place that has to exist. */
+  /** Returns the input with all referenced entities in place. */
   const complete = async () => {
     const [provider] = await shared().admin.providers.list.query();
     return "providerId" in valid ? { ...valid, providerId: provider?.id } : valid;
   };
 
-  test(`${path} refuses a field that it does not know`, async (t) => {
+  test(`${path} rejects an unknown field`, async (t) => {
     t.not((await call(path, await complete())).code, "BAD_REQUEST", "without it the input is right");
     for (const [field, value] of Object.entries({ role: "admin", ownerId: "usr_1", nonsense: null })) {
       if (field in valid || optional.includes(field)) continue;
@@ -40,7 +40,7 @@ for (const [path, { input, optional = [] }] of Object.entries(procedureTable)) {
     }
   });
 
-  test(`${path} refuses inputs of another type, and answers in words`, async (t) => {
+  test(`${path} rejects inputs of another type with a readable error`, async (t) => {
     for (const wrong of [null, 1, "text", [], [valid], true]) {
       const answer = await call(path, wrong);
       t.is(answer.code, "BAD_REQUEST", `${JSON.stringify(wrong)}: ${answer.text}`);
@@ -55,7 +55,7 @@ for (const [path, { input, optional = [] }] of Object.entries(procedureTable)) {
   });
 }
 
-test("an unknown field deeper inside is refused too", async (t) => {
+test("an unknown nested field is rejected, too", async (t) => {
   for (const answer of [
     await call("models.create", { slug: "demo/x", providerId: "prv_1", prices: { inputs: 1 } }),
     await call("models.update", { slug: "demo/echo", prices: { inputs: 1 } }),
@@ -65,13 +65,13 @@ test("an unknown field deeper inside is refused too", async (t) => {
   }
 });
 
-test("an input error says which field, and what it should be", async (t) => {
+test("an input error names the field and its valid values", async (t) => {
   const answer = await call("providers.create", { name: "Not Lower Case", kind: "demo" });
   t.is(answer.error?.data.param, "name");
   t.regex(answer.error?.message ?? "", /must have at most 63 lower-case letters, digits and hyphens/);
 });
 
-test("names are kept within their bounds", async (t) => {
+test("names have a minimum and a maximum length", async (t) => {
   for (const name of ["", "   ", "x".repeat(256), "line\nbreak", "bell\u0007"]) {
     const answer = await call("keys.create", { name });
     t.is(answer.code, "BAD_REQUEST", JSON.stringify(name));
@@ -80,7 +80,7 @@ test("names are kept within their bounds", async (t) => {
   t.is((await call("keys.create", { name: "x".repeat(255) })).status, 200);
 });
 
-test("a mutation cannot be made with GET, nor with a form", async (t) => {
+test("a mutation accepts neither GET nor a form", async (t) => {
   for (const path of Object.keys(procedureTable).filter((name) => typeOf(name) === "mutation")) {
     const answer = await callProcedure(shared(), path, { type: "query", accessToken });
     t.is(answer.status, 405, path);
@@ -96,7 +96,7 @@ test("a mutation cannot be made with GET, nor with a form", async (t) => {
   }
 });
 
-test("a body that is no JSON, or does not exist, is the caller's mistake", async (t) => {
+test("a body that is invalid JSON or missing is the caller's error", async (t) => {
   for (const body of ["{", "\0", '{"name":', "undefined"]) {
     const response = await fetch(`${shared().url}/trpc/keys.create`, {
       method: "POST",
@@ -109,7 +109,7 @@ test("a body that is no JSON, or does not exist, is the caller's mistake", async
   }
 });
 
-test("a batch of more than twenty calls is refused, one of twenty is answered", async (t) => {
+test("a batch of more than twenty calls is rejected, one of twenty is answered", async (t) => {
   const batch = async (count: number) => {
     const paths = Array.from({ length: count }, () => "auth.state").join();
     const response = await fetch(`${shared().url}/trpc/${paths}?batch=1&input=${encodeURIComponent("{}")}`);
@@ -121,7 +121,7 @@ test("a batch of more than twenty calls is refused, one of twenty is answered", 
   for (const count of [21, 500]) t.is((await batch(count)).status, 400, `${count} calls`);
 });
 
-test("a body of more than 1 MB is refused", async (t) => {
+test("a body of more than 1 MB is rejected", async (t) => {
   const post = async (bytes: number) => {
     const response = await fetch(`${shared().url}/trpc/keys.create`, {
       method: "POST",
@@ -135,7 +135,7 @@ test("a body of more than 1 MB is refused", async (t) => {
   t.is(await post(1_100_000), 413);
 });
 
-test("a procedure that does not exist is not found", async (t) => {
+test("an unknown procedure returns 404", async (t) => {
   for (const path of ["keys", "keys.nothing", "__proto__", "keys.__proto__.constructor", "constructor"]) {
     t.is((await callProcedure(shared(), path, { type: "query", accessToken })).status, 404, path);
   }

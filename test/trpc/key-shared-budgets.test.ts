@@ -8,11 +8,11 @@ const tomorrow = "2027-01-31T00:00:00.000Z";
 const nextMonth = "2027-02-01T00:00:00.000Z";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: of a key is said what is spent of its owner's budgets, and of the gateway's to administrators`, async (t) => {
+  test(`${kind}: a key shows its owner's spending, and to administrators the gateway's`, async (t) => {
     const environment = {
       PERSON_BUDGET_USD_PER_DAY_MAX: "0.02",
       GATEWAY_BUDGET_USD_PER_MONTH_MAX: "0.03",
-      // Nothing is brought up to date but by looking.
+      // Only reads refresh the spending.
       BUDGET_REFRESH_INTERVAL_MS: "100000",
     };
     const gateway = await startPriced(t, environment, { kind, runtime: { now: () => now } });
@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("of a key where the environment gives no budget, none is said to be spent", async (t) => {
+test("a key without budgets in the environment shows no shared spending", async (t) => {
   const gateway = await startPriced(t, {});
   const grace = await addPerson(gateway, "grace@example.com");
   const { id, value } = await keyOf(gateway, grace.id);

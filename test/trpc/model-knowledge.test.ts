@@ -8,7 +8,7 @@ for (const kind of databaseKinds) {
   const addProvider = (name: string, preset: string | null = "openai", baseUrl?: string) =>
     shared().admin.providers.create.mutate({ name, kind: "openai-compatible", preset, baseUrl });
 
-  test(`${kind}: what is not said of a model is what is known of it`, async (t) => {
+  test(`${kind}: missing facts of a model default to the known ones`, async (t) => {
     const { models } = shared().admin;
     const { id: providerId } = await addProvider("known");
     const made = await models.create.mutate({ slug: "known/gpt-4o", providerId });
@@ -31,7 +31,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(Object.values(unknown.prices), [null, null, null, null]);
   });
 
-  test(`${kind}: what is said counts, null too`, async (t) => {
+  test(`${kind}: given facts take precedence, including null`, async (t) => {
     const { models } = shared().admin;
     const { id: providerId } = await addProvider("said");
     const made = await models.create.mutate({
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(changed, { ...made, upstreamModel: "gpt-5.4", prices, revision: 2 });
   });
 
-  test(`${kind}: an address that is nobody's known one is its preset's, if it has one`, async (t) => {
+  test(`${kind}: an unknown address uses its preset's facts, if any`, async (t) => {
     const { models } = shared().admin;
     const proxied = await addProvider("proxied", "openai", "https://proxy.example.com/v1");
     t.is((await models.create.mutate({ slug: "proxied/gpt-4o", providerId: proxied.id })).prices.input, 2.5);
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await models.known.query({ providerId: local.id }), []);
   });
 
-  test(`${kind}: what is known of a provider's models is listed without asking it`, async (t) => {
+  test(`${kind}: a provider's known models are listed without calling it`, async (t) => {
     const { models, providers } = shared().admin;
     const { id: providerId } = await addProvider("listed", "deepseek");
     const known = await models.known.query({ providerId });
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(absent), { data: { code: "BAD_REQUEST", param: "providerId" } });
   });
 
-  test(`${kind}: discovered models say which are here already and what is known of them`, async (t) => {
+  test(`${kind}: discovered models show their known facts and which are added`, async (t) => {
     const data = ["gpt-4o", "b", "a", "gpt-4o", "", "x".repeat(256)].map((id) => ({ id }));
     const upstream = await createUpstream(t, (_request, response) => {
       response.end(JSON.stringify({ data }));
@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: picked models are added in one call, with what is known of them`, async (t) => {
+  test(`${kind}: picked models are added in one call with their known facts`, async (t) => {
     const { models, providers } = shared().admin;
     const { id } = await addProvider("picked");
     const here = await models.create.mutate({ slug: "picked/mine", providerId: id, upstreamModel: "gpt-4o" });
@@ -131,7 +131,7 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(nobodys), { data: { code: "NOT_FOUND", param: "id" } });
   });
 
-  test(`${kind}: a model's fallbacks are told in their order, and replaced as a whole`, async (t) => {
+  test(`${kind}: a model's fallbacks are returned in order and replaced as a whole`, async (t) => {
     const { models, providers } = shared().admin;
     const { id: providerId } = await providers.create.mutate({ name: "falling", kind: "demo" });
     const slugs = ["falling/b", "falling/c", "falling/a"];
@@ -158,7 +158,7 @@ for (const kind of databaseKinds) {
     t.deepEqual((await models.update.mutate({ id, fallbacks: [] })).fallbacks, []);
   });
 
-  test(`${kind}: fallbacks that cannot be are refused, and nothing changes`, async (t) => {
+  test(`${kind}: invalid fallbacks are rejected and change nothing`, async (t) => {
     const { models, providers } = shared().admin;
     const { id: providerId } = await providers.create.mutate({ name: "unfit", kind: "demo" });
     const many = ["a", "b", "c", "d", "e", "f"].map((name) => `unfit/${name}`);

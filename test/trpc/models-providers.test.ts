@@ -10,7 +10,7 @@ const baseUrl = "https://api.example.com/v1";
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
-  test(`${kind}: a provider is made, listed, changed and deleted`, async (t) => {
+  test(`${kind}: a provider is created, listed, changed and deleted`, async (t) => {
     const { providers } = shared().admin;
     const input = { name: "crud", kind: "openai-compatible" as const, baseUrl: `${baseUrl}/` };
     const made = await providers.create.mutate({ ...input, timeouts: { idleTimeoutMs: 5_000 } });
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
     for (const error of absent) t.like(error, { data: { code: "NOT_FOUND", param: "id" } });
   });
 
-  test(`${kind}: a model is made, found by id and by slug, listed, changed and deleted`, async (t) => {
+  test(`${kind}: a model is created, found by id and slug, listed, changed and deleted`, async (t) => {
     const { models, providers } = shared().admin;
     const provider = await providers.create.mutate({ name: "shop", kind: "demo" });
     const slug = "shop/family/model-1.5:free";
@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(models.get.query({ slug })), { data: { code: "NOT_FOUND", param: "slug" } });
   });
 
-  test(`${kind}: prices come back as they were given, and are changed one by one`, async (t) => {
+  test(`${kind}: prices are returned as given and changed one by one`, async (t) => {
     const { models, providers } = shared().admin;
     const provider = await providers.create.mutate({ name: "prices", kind: "demo" });
     const prices = { input: 0.15, cachedInput: 0.075, cacheWrite: 0, output: 1_000_000 };
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: names that are taken are a conflict`, async (t) => {
+  test(`${kind}: names in use are a conflict`, async (t) => {
     const { models, providers } = shared().admin;
     const { id } = await providers.create.mutate({ name: "taken", kind: "demo" });
     await models.create.mutate({ slug: "taken/a", providerId: id });
@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
     t.is((await models.get.query({ slug: "taken/a" })).providerId, id);
   });
 
-  test(`${kind}: a model's slug begins with its provider's name`, async (t) => {
+  test(`${kind}: a model's slug starts with its provider's name`, async (t) => {
     const { models, providers } = shared().admin;
     const { id } = await providers.create.mutate({ name: "prefix", kind: "demo" });
     for (const slug of [
@@ -135,7 +135,7 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(nobodys), { data: { code: "BAD_REQUEST", param: "providerId" } });
   });
 
-  test(`${kind}: of a credential no more than its last four characters is ever told or stored`, async (t) => {
+  test(`${kind}: only a credential's last four characters are ever returned or stored`, async (t) => {
     const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
     const { admin, environment, log } = shared();
     const [first, second] = ["sk-first-0123456789-ABCD", "sk-second-0123456789-EFGH"];
@@ -169,7 +169,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(findLeaks(seen, { first, second }), []);
   });
 
-  test(`${kind}: a credential of another provider cannot be removed by way of this one`, async (t) => {
+  test(`${kind}: a credential of another provider cannot be removed through this one`, async (t) => {
     const { providers } = shared().admin;
     const create = (name: string) =>
       providers.create.mutate({ name, kind: "openai-compatible", baseUrl, apiKey: "sk-0123456789abcdef" });
@@ -186,7 +186,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: a base URL that cannot be right is refused when it is entered`, async (t) => {
+  test(`${kind}: an invalid base URL is rejected on input`, async (t) => {
     const { providers } = shared().admin;
     for (const wrong of [
       undefined,

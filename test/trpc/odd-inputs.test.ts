@@ -3,10 +3,10 @@ import { databaseKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey } from "../helpers/test-gateway.ts";
 
-// What one database takes and another does not, or takes for something else.
+// Values that databases accept, reject or convert differently.
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
-  test(`${kind}: an id with a space behind it is nobody's, and changes nothing`, async (t) => {
+  test(`${kind}: an id with a trailing space is unknown and changes nothing`, async (t) => {
     const gateway = shared();
     const { keys, users, auth } = gateway.admin;
     const { id } = await createKey(gateway);
@@ -24,14 +24,14 @@ for (const kind of databaseKinds) {
     t.like(await keys.get.query({ id }), { status: "active", revision: 1 });
   });
 
-  test(`${kind}: a key cannot end after the last year that there is room for`, async (t) => {
+  test(`${kind}: a key cannot expire after the last supported year`, async (t) => {
     const { keys } = shared().admin;
     const create = (expiresAt: string) => keys.create.mutate({ name: "K", expiresAt });
     t.is((await create("9999-12-31T23:59:59Z")).key.expiresAt, "9999-12-31T23:59:59.000Z");
     await t.throwsAsync(create("9999-12-31T23:59:59-05:00"), { message: /before the year 10000/ });
   });
 
-  test(`${kind}: a name with a lone surrogate in it is refused`, async (t) => {
+  test(`${kind}: a name with a lone surrogate is rejected`, async (t) => {
     const gateway = shared();
     const { auth, keys, models, providers } = gateway.admin;
     const { id } = await createKey(gateway);

@@ -9,12 +9,12 @@ const tomorrow = "2027-01-31T00:00:00.000Z";
 const nextMonth = "2027-02-01T00:00:00.000Z";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: everybody sees what is spent of their own budgets, and administrators of the gateway's`, async (t) => {
+  test(`${kind}: people see spending of their budgets, administrators the gateway's`, async (t) => {
     const environment = {
       PERSON_BUDGET_USD_PER_DAY_MAX: "0.02",
       PERSON_BUDGET_USD_PER_MONTH_MAX: "0.03",
       GATEWAY_BUDGET_USD_PER_MONTH_MAX: "1",
-      // Nothing is brought up to date but by looking.
+      // Only reads refresh the spending.
       BUDGET_REFRESH_INTERVAL_MS: "100000",
     };
     const runtime = { now: () => now };
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("where the environment gives no budget there is none to be seen", async (t) => {
+test("without budgets in the environment no spending is shown", async (t) => {
   const gateway = await startPriced(t, {});
   const { value } = await createKey(gateway);
   t.is((await spendCent(gateway, value)).status, 200);

@@ -10,7 +10,7 @@ function sendJson(response: ServerResponse, body: unknown, status = 200): void {
   response.end(JSON.stringify(body));
 }
 
-test("a status that means another one is told as what it means", async (t) => {
+test("a status with a special meaning is reported by its meaning", async (t) => {
   const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" }];
   const upstream = await createUpstream(t, (_request, response) =>
     sendJson(response, { error: { code: 400, message: "API key not valid.", details } }, 400),
@@ -26,7 +26,7 @@ test("a status that means another one is told as what it means", async (t) => {
   t.is((await providers.test.mutate({ id })).message, "The key was rejected (HTTP status 401). Check it.");
 });
 
-test("an upstream that wants its requests signed gets a signature", async (t) => {
+test("an upstream with signed requests receives a signature", async (t) => {
   const upstream = await createUpstream(t, (_request, response) =>
     sendJson(response, { modelSummaries: [] }),
   );
@@ -44,7 +44,7 @@ test("an upstream that wants its requests signed gets a signature", async (t) =>
   );
 });
 
-test("what a kind does not take is refused when it is entered", async (t) => {
+test("values that a kind does not accept are rejected on input", async (t) => {
   const { providers } = shared().admin;
   const bedrock = { kind: "bedrock", baseUrl: "https://bedrock-runtime.eu-west-1.amazonaws.com" } as const;
   const creation = providers.create.mutate({ name: "refused", ...bedrock, apiKey: "a:b:c:d" });
@@ -60,7 +60,7 @@ test("what a kind does not take is refused when it is entered", async (t) => {
   t.like(await t.throwsAsync(nowhere), { data: { code: "BAD_REQUEST", param: "baseUrl" } });
 });
 
-test("a provider that answers by itself needs no network", async (t) => {
+test("a built-in provider needs no network", async (t) => {
   const { providers } = shared().admin;
   const [demo] = (await providers.list.query()).filter(({ kind }) => kind === "demo");
   const { ok, message, credentials } = await providers.test.mutate({ id: demo?.id ?? "" });

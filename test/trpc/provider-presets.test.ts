@@ -15,7 +15,7 @@ const environment = {
 for (const kind of databaseKinds) {
   const shared = shareGateway({ kind, environment });
 
-  test(`${kind}: presets fill the form: each has its kind, an address and where to get a key`, async (t) => {
+  test(`${kind}: presets fill the form with kind, address and a link to a key`, async (t) => {
     const presets = await shared().admin.providers.presets.query();
     t.deepEqual(
       presets.find(({ name }) => name === "openai"),
@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
     );
   });
 
-  test(`${kind}: a preset gives the address that is not said, and is told again`, async (t) => {
+  test(`${kind}: a preset supplies a missing address and is returned`, async (t) => {
     const { providers } = shared().admin;
     const made = await providers.create.mutate({
       name: "by-preset",
@@ -62,7 +62,7 @@ for (const kind of databaseKinds) {
     t.is(none.preset, null);
   });
 
-  test(`${kind}: a provider can become one of a preset, and stop being one, where it is`, async (t) => {
+  test(`${kind}: a provider can adopt and leave a preset in place`, async (t) => {
     const { providers } = shared().admin;
     const made = await providers.create.mutate({
       name: "becoming",
@@ -77,7 +77,7 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(wrong), { data: { code: "BAD_REQUEST", param: "preset" } });
   });
 
-  test(`${kind}: a preset of another kind, or of none, is refused`, async (t) => {
+  test(`${kind}: a preset of another kind or an unknown one is rejected`, async (t) => {
     const { providers } = shared().admin;
     for (const [of, preset] of [
       ["openai-compatible", "nonsense"],
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a credential has a weight, which can be changed without the key`, async (t) => {
+  test(`${kind}: a credential's weight can be changed without its key`, async (t) => {
     const { providers } = shared().admin;
     const { id, credentials } = await providers.create.mutate({
       name: "weighted",
@@ -123,74 +123,71 @@ for (const kind of databaseKinds) {
     t.like(await t.throwsAsync(nobodys), { data: { code: "NOT_FOUND", param: "id" } });
   });
 
-  test.serial(
-    `${kind}: keys in the environment are offered by name, and imported only when asked`,
-    async (t) => {
-      const { admin, log, environment: own } = shared();
-      const offered = await admin.providers.environmentKeys.query();
-      t.deepEqual(
-        offered.map(({ variable, hasProvider }) => [variable, hasProvider]),
-        [
-          ["DEEPSEEK_API_KEY", false],
-          ["GROQ_API_KEY", false],
-          ["XAI_API_KEY", false],
-        ],
-      );
-      t.deepEqual(offered[1], {
-        variable: "GROQ_API_KEY",
-        kind: "openai-compatible",
-        preset: "groq",
-        label: "Groq",
-        hasProvider: false,
-      });
-      t.false(
-        (await admin.providers.list.query()).some(({ preset }) => preset === "groq"),
-        "nothing is imported silently",
-      );
+  test.serial(`${kind}: keys in the environment are offered by name and imported on request`, async (t) => {
+    const { admin, log, environment: own } = shared();
+    const offered = await admin.providers.environmentKeys.query();
+    t.deepEqual(
+      offered.map(({ variable, hasProvider }) => [variable, hasProvider]),
+      [
+        ["DEEPSEEK_API_KEY", false],
+        ["GROQ_API_KEY", false],
+        ["XAI_API_KEY", false],
+      ],
+    );
+    t.deepEqual(offered[1], {
+      variable: "GROQ_API_KEY",
+      kind: "openai-compatible",
+      preset: "groq",
+      label: "Groq",
+      hasProvider: false,
+    });
+    t.false(
+      (await admin.providers.list.query()).some(({ preset }) => preset === "groq"),
+      "nothing is imported silently",
+    );
 
-      const refused = admin.providers.importFromEnvironment.mutate({
-        variables: ["GROQ_API_KEY", "XAI_API_KEY"],
-      });
-      t.like(await t.throwsAsync(refused), { data: { code: "BAD_REQUEST", param: "variables.1" } });
-      const absent = admin.providers.importFromEnvironment.mutate({ variables: ["OPENAI_API_KEY"] });
-      t.like(await t.throwsAsync(absent), { data: { code: "NOT_FOUND", param: "variables.0" } });
-      t.false(
-        (await admin.providers.list.query()).some(({ preset }) => preset === "groq"),
-        "all or none",
-      );
+    const refused = admin.providers.importFromEnvironment.mutate({
+      variables: ["GROQ_API_KEY", "XAI_API_KEY"],
+    });
+    t.like(await t.throwsAsync(refused), { data: { code: "BAD_REQUEST", param: "variables.1" } });
+    const absent = admin.providers.importFromEnvironment.mutate({ variables: ["OPENAI_API_KEY"] });
+    t.like(await t.throwsAsync(absent), { data: { code: "NOT_FOUND", param: "variables.0" } });
+    t.false(
+      (await admin.providers.list.query()).some(({ preset }) => preset === "groq"),
+      "all or none",
+    );
 
-      const imported = await admin.providers.importFromEnvironment.mutate({
-        variables: ["GROQ_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY"],
-      });
-      t.deepEqual(
-        imported.map(({ name, preset, baseUrl, credentials }) => [
-          name,
-          preset,
-          baseUrl,
-          credentials.map(({ lastFour }) => lastFour).join(),
-        ]),
-        [
-          ["groq", "groq", "https://api.groq.com/openai/v1", "GROQ"],
-          ["deepseek", "deepseek", "https://api.deepseek.com", "DEEP"],
-        ],
-      );
-      const now = await admin.providers.environmentKeys.query();
-      t.deepEqual(
-        now.map(({ hasProvider }) => hasProvider),
-        [true, true, false],
-      );
+    const imported = await admin.providers.importFromEnvironment.mutate({
+      variables: ["GROQ_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY"],
+    });
+    t.deepEqual(
+      imported.map(({ name, preset, baseUrl, credentials }) => [
+        name,
+        preset,
+        baseUrl,
+        credentials.map(({ lastFour }) => lastFour).join(),
+      ]),
+      [
+        ["groq", "groq", "https://api.groq.com/openai/v1", "GROQ"],
+        ["deepseek", "deepseek", "https://api.deepseek.com", "DEEP"],
+      ],
+    );
+    const now = await admin.providers.environmentKeys.query();
+    t.deepEqual(
+      now.map(({ hasProvider }) => hasProvider),
+      [true, true, false],
+    );
 
-      const again = admin.providers.importFromEnvironment.mutate({ variables: ["GROQ_API_KEY"] });
-      const error = await t.throwsAsync(again);
-      t.like(error, { data: { code: "CONFLICT", param: "variables.0" } });
-      t.regex(error?.message ?? "", /The provider groq already exists/);
+    const again = admin.providers.importFromEnvironment.mutate({ variables: ["GROQ_API_KEY"] });
+    const error = await t.throwsAsync(again);
+    t.like(error, { data: { code: "CONFLICT", param: "variables.0" } });
+    t.regex(error?.message ?? "", /The provider groq already exists/);
 
-      const seen = JSON.stringify([offered, imported, now, error]) + log.join("");
-      t.deepEqual(findLeaks(seen + (await dumpDatabase(own["DATABASE_URL"] ?? "")), { groqKey }), []);
-    },
-  );
+    const seen = JSON.stringify([offered, imported, now, error]) + log.join("");
+    t.deepEqual(findLeaks(seen + (await dumpDatabase(own["DATABASE_URL"] ?? "")), { groqKey }), []);
+  });
 
-  test.serial(`${kind}: an imported key is the one that requests are made with`, async (t) => {
+  test.serial(`${kind}: an imported key authenticates requests`, async (t) => {
     const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
     const { admin } = shared();
     const { id } = (await admin.providers.list.query()).find(({ name }) => name === "groq") ?? { id: "" };

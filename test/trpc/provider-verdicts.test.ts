@@ -10,7 +10,7 @@ let names = 0;
 
 const apiKey = "sk-verdict-0123456789-ABCD";
 
-/** A provider at the base URL, with each of the keys. */
+/** Creates a provider at the base URL with each of the keys. */
 async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   const { providers } = shared().admin;
   const name = `verdict-${names++}`;
@@ -19,7 +19,7 @@ async function addProvider(baseUrl: string, apiKeys: string[] = [apiKey]) {
   return { id, name };
 }
 
-/** The verdict on an upstream that answers so. */
+/** Returns the verdict on an upstream with this script. */
 async function verdictOn(
   t: ExecutionContext,
   script: (response: ServerResponse, request: SeenRequest) => void,
@@ -37,7 +37,7 @@ function sendJson(response: ServerResponse, body: unknown, status = 200): void {
 
 const list = { object: "list", data: ["one", "two"].map((id) => ({ id, object: "model" })) };
 
-test("an upstream that works is told with its time and its models", async (t) => {
+test("a working upstream is reported with its duration and models", async (t) => {
   const { ok, message, modelCount, latencyMs, credentials, upstream } = await verdictOn(t, (response) =>
     sendJson(response, list),
   );
@@ -49,7 +49,7 @@ test("an upstream that works is told with its time and its models", async (t) =>
   t.like(upstream.requests, [{ method: "GET", url: "/v1/models" }]);
 });
 
-test("one model is one model, and none is none", async (t) => {
+test("the model count is singular for one and zero for none", async (t) => {
   const one = await verdictOn(t, (response) => sendJson(response, { data: [{ id: "one" }] }));
   t.regex(one.message, /, 1 model\.$/);
   const none = await verdictOn(t, (response) => sendJson(response, { data: [] }));
@@ -99,7 +99,7 @@ for (const [what, script, words] of [
   ],
   ["a broken connection", (response) => response.destroy(), /closed the connection/],
 ] as [string, (response: ServerResponse) => void, RegExp][]) {
-  test(`${what} is told in words, without the key`, async (t) => {
+  test(`${what} is reported in words, without the key`, async (t) => {
     const { ok, message, modelCount, credentials, id } = await verdictOn(t, script);
     t.false(ok);
     t.regex(message, words);
@@ -112,7 +112,7 @@ for (const [what, script, words] of [
   });
 }
 
-test("without a key, one that is wanted is missing", async (t) => {
+test("a missing but required key is reported", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendJson(response, {}, 401));
   const { id } = await addProvider(upstream.url, []);
   const verdict = await shared().admin.providers.test.mutate({ id });
@@ -124,7 +124,7 @@ test("without a key, one that is wanted is missing", async (t) => {
   t.is(upstream.requests[0]?.headers.authorization, undefined);
 });
 
-test("a place where nothing listens, and a host that does not exist", async (t) => {
+test("a closed port and an unknown host are reported", async (t) => {
   const closed = await createUpstream(t, () => {});
   const { port } = new URL(closed.url);
   const free = await freePort();
@@ -147,7 +147,7 @@ test("a place where nothing listens, and a host that does not exist", async (t) 
   );
 });
 
-test("a private address is refused with what would allow it", async (t) => {
+test("a private address is rejected with the setting that allows it", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendJson(response, list));
   const { host } = new URL(upstream.url);
   const first = await startTestGateway(t, { environment: { UPSTREAM_PRIVATE_HOSTS: host } });
@@ -171,7 +171,7 @@ test("a private address is refused with what would allow it", async (t) => {
   t.is(upstream.requests.length, 1);
 });
 
-test("each key is tested, and the whole says how many work", async (t) => {
+test("each key is tested, and the summary counts the working ones", async (t) => {
   const upstream = await createUpstream(t, ({ headers }, response) =>
     headers.authorization?.includes("good") ? sendJson(response, list) : sendJson(response, {}, 401),
   );
@@ -199,7 +199,7 @@ test("each key is tested, and the whole says how many work", async (t) => {
   t.regex(good.message, /^(All 2 keys work\. )?Responded in \d+ ms, 2 models\.$/);
 });
 
-test("models are discovered with the first key that works", async (t) => {
+test("models are discovered with the first working key", async (t) => {
   const upstream = await createUpstream(t, ({ headers }, response) =>
     headers.authorization?.includes("good") ? sendJson(response, list) : sendJson(response, {}, 401),
   );

@@ -7,7 +7,7 @@ import type { TestGateway } from "../helpers/test-gateway.ts";
 
 type Edit = (id: string, revision: number | undefined, round: number) => Promise<{ revision: number }>;
 
-/** Everything that edits and takes a revision, and what reads the thing that it edits. */
+/** Every mutation with a revision, and the query of its entity. */
 const edits: Record<
   string,
   (gateway: TestGateway) => { edit: Edit; get: (id: string) => Promise<object | undefined> }
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
   const shared = shareGateway({ kind });
 
   for (const [path, prepare] of Object.entries(edits)) {
-    test.serial(`${kind}: ${path} of an old revision is a conflict, and changes nothing`, async (t) => {
+    test.serial(`${kind}: ${path} with an old revision is a conflict and changes nothing`, async (t) => {
       const { edit, get } = prepare(shared());
       const { id } = await makeEntity(shared().admin, path);
       t.like(await get(id), { revision: 1 });
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     });
 
     test.serial(
-      `${kind}: ${path}: of ten tabs that edit one revision at once exactly one does`,
+      `${kind}: ${path}: of ten simultaneous edits of a revision exactly one succeeds`,
       async (t) => {
         const { edit, get } = prepare(shared());
         const { id } = await makeEntity(shared().admin, path);
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
     );
   }
 
-  test.serial(`${kind}: every change of a key counts, its use does not`, async (t) => {
+  test.serial(`${kind}: every change of a key increments its revision, its use does not`, async (t) => {
     const { keys } = shared().admin;
     const { id } = (await keys.create.mutate({ name: "Counted" })).key;
     t.is((await keys.deactivate.mutate({ id })).revision, 2);
@@ -86,7 +86,7 @@ for (const kind of databaseKinds) {
     t.not((await keys.get.query({ id })).lastUsedAt, null);
   });
 
-  test.serial(`${kind}: a change of a credential is one of its provider`, async (t) => {
+  test.serial(`${kind}: a change of a credential increments its provider's revision`, async (t) => {
     const { providers } = shared().admin;
     const { id } = await makeEntity(shared().admin, "providers.update");
     const two = await providers.addCredential.mutate({ id, apiKey: "another-secret" });

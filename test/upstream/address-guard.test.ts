@@ -39,25 +39,25 @@ const otherAddresses = {
   "no address at all": "localhost example.com 127.1 2130706433 0x7f000001 [::1] 1.2.3 1.2.3.4.5 :::",
 };
 
-test("addresses on the public internet are public, up to the edges of what is reserved", (t) => {
+test("public addresses are accepted up to the edges of reserved ranges", (t) => {
   for (const address of publicAddresses.split(" ")) t.true(isPublic(address), address);
 });
 
 for (const [what, addresses] of Object.entries(otherAddresses)) {
-  test(`not public: ${what}`, (t) => {
+  test(`a reserved address is not public: ${what}`, (t) => {
     for (const address of addresses.split(" ")) t.false(isPublic(address), address);
   });
 }
 
 const shared = sharedByFile();
-/** Nothing may connect to it, let alone send it a request. */
+/** Any connection to this port fails the test. */
 const canary = createNetServer((socket) => {
   connections++;
   socket.destroy();
 });
 let connections = 0;
 let port: number;
-/** Allows one upstream of its own, nothing else. */
+/** The only permitted upstream. */
 let allowed: ScriptedUpstream;
 let gateway: TestGateway;
 
@@ -114,7 +114,7 @@ for (const host of [
   "[fd00:ec2::254]",
   "[fe80::1]",
 ]) {
-  test(`a provider at ${host} is refused when it is entered`, async (t) => {
+  test(`a provider at ${host} is rejected on input`, async (t) => {
     for (const scheme of ["http", "https"]) {
       const baseUrl = `${scheme}://${host}:${port}/v1`;
       const error = await t.throwsAsync(
@@ -125,7 +125,7 @@ for (const host of [
   });
 }
 
-test("base URLs that are no web addresses, hold a password, or go over plain http to the internet are refused", async (t) => {
+test("base URLs with a password, another scheme or public plain http are rejected", async (t) => {
   for (const [baseUrl, reason] of [
     [`http://api.openai.com@127.0.0.1:${port}/v1`, /user name/],
     ["https://user:secret@8.8.8.8/v1", /user name/],
@@ -144,8 +144,8 @@ test("base URLs that are no web addresses, hold a password, or go over plain htt
   }
 });
 
-test.serial("a provider that got into the database all the same is refused when it is dialled", async (t) => {
-  // Not every system knows `localhost.`, so only the dialling is sure to refuse it.
+test.serial("a private provider already in the database is refused on connect", async (t) => {
+  // Some systems cannot resolve `localhost.`, so only the connect is certain to fail.
   const schemes = [...spellings, "localhost."].flatMap((host) => [
     `http://${host}:${port}/v1`,
     `https://${host}:${port}/v1`,
@@ -173,18 +173,15 @@ test.serial("a provider that got into the database all the same is refused when 
   t.true(records.every(({ status, errorCode }) => status === "FAILED" && errorCode === "upstream_error"));
 });
 
-test.serial(
-  "exactly the listed host and port is allowed, and a redirect from there is not followed",
-  async (t) => {
-    const key = await connectUpstream(gateway, allowed);
+test.serial("exactly the listed host and port is allowed, and its redirects are not followed", async (t) => {
+  const key = await connectUpstream(gateway, allowed);
 
-    const { status, text } = await postChat(gateway, key.value, chatBody("test/model"));
+  const { status, text } = await postChat(gateway, key.value, chatBody("test/model"));
 
-    t.is(status, 502);
-    t.is(JSON.parse(text).error.code, "upstream_error");
-    t.is(allowed.requests.length, 1);
-  },
-);
+  t.is(status, 502);
+  t.is(JSON.parse(text).error.code, "upstream_error");
+  t.is(allowed.requests.length, 1);
+});
 
 for (const [host, address] of [
   ["127.0.0.1", "127.0.0.1"],

@@ -21,12 +21,12 @@ test.before(async () => {
   await connectUpstream(gateway, upstream);
 });
 
-/** How far the upstream got when the client leaves, and what the client has then. */
+/** Progress of the upstream and the client when the client disconnects. */
 type Departure = {
   when: string;
   stream: boolean;
   answer(response: ServerResponse): void;
-  /** What of it the client waits for before it leaves; null where nothing can have come yet. */
+  /** Text that the client awaits before it disconnects; null if none can have arrived. */
   clientHas: string | null;
   httpStatus: number;
 };
@@ -47,7 +47,7 @@ const departures: Departure[] = [
     httpStatus: 499,
   },
   {
-    when: "in the middle of a stream",
+    when: "mid-stream",
     stream: true,
     answer(response) {
       beginStream(response);
@@ -67,14 +67,14 @@ const departures: Departure[] = [
     httpStatus: 200,
   },
   {
-    when: "while an answer is being made",
+    when: "while a response is generated",
     stream: false,
     answer: () => {},
     clientHas: null,
     httpStatus: 499,
   },
   {
-    when: "in the middle of an answer",
+    when: "during a response",
     stream: false,
     answer(response) {
       response.writeHead(200, { "content-type": "application/json" });
@@ -85,7 +85,7 @@ const departures: Departure[] = [
   },
 ];
 
-/** Makes a request and leaves; returns how long the upstream went on after that, in milliseconds. */
+/** Sends a request and disconnects; returns the upstream's remaining time in milliseconds. */
 async function leave(
   t: ExecutionContext,
   departure: Departure,
@@ -113,7 +113,7 @@ async function leave(
 }
 
 for (const departure of departures) {
-  test(`a client that leaves ${departure.when} stops the upstream, and is recorded as cancelled`, async (t) => {
+  test(`a client that leaves ${departure.when} stops the upstream and is cancelled`, async (t) => {
     const key = await createKey(gateway, ["test/model"]);
 
     await leave(t, departure, key.value, t.title);
@@ -128,14 +128,14 @@ for (const departure of departures) {
       model: "test/model",
       upstreamModel: "upstream-model",
     });
-    // The upstream had told it, though the client never knew.
+    // The upstream had reported usage, although the client left.
     if (departure.when.startsWith("at the last chunk"))
       t.like(records[0], { inputTokens: 5, outputTokens: 2 });
     t.false(gateway.services.openExchanges.keyIds().includes(key.id));
   });
 }
 
-test("a client that leaves at once, wherever its request is by then, leaves nothing behind", async (t) => {
+test("a client that leaves at any point of its request leaks nothing", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const sockets = new Set<ServerResponse>();
   upstream.scripts.set(t.title, (response) => void sockets.add(response));
@@ -143,7 +143,7 @@ test("a client that leaves at once, wherever its request is by then, leaves noth
   for (let index = 0; index < count; index++) {
     const chat = openChat(gateway, key.value, chatBody("test/model", t.title, { stream: index % 2 === 0 }));
     await once(chat.request, "finish");
-    // Some turns of the event loop later, each time one more.
+    // Each client waits one more turn of the event loop.
     for (let turn = 0; turn < index % 20; turn++) await new Promise(setImmediate);
     chat.request.destroy();
   }
@@ -155,7 +155,7 @@ test("a client that leaves at once, wherever its request is by then, leaves noth
   t.true(records.every(({ status, httpStatus }) => status === "CANCELLED" && httpStatus === 499));
 });
 
-test("a client that leaves while it sends its request never reaches the upstream, and is recorded", async (t) => {
+test("a client that leaves while sending is recorded and never reaches the upstream", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const { hostname, port } = new URL(gateway.url);
   const client = connect(Number(port), hostname);
@@ -173,8 +173,8 @@ test("a client that leaves while it sends its request never reaches the upstream
   t.deepEqual(upstream.seen(t.title), []);
 });
 
-// Alone, because the other tests would be in its figures.
-test.serial("the upstream of 100 clients that leave is stopped at once each time", async (t) => {
+// Runs serially, since other tests would affect the figures.
+test.serial("100 clients that leave stop their upstreams at once", async (t) => {
   const key = await createKey(gateway, ["test/model"]);
   const delaysMs: number[] = [];
   for (let index = 0; index < 100; index++) {
@@ -192,10 +192,10 @@ test.serial("the upstream of 100 clients that leave is stopped at once each time
   t.is(new Set(records.map(({ id }) => id)).size, 100);
 });
 
-test("a client that leaves while its key is looked up leaves nothing behind, and is recorded", async (t) => {
+test("a client that leaves during the key lookup leaks nothing and is recorded", async (t) => {
   const own = await startTestGateway(t);
   const key = await createKey(own);
-  // SQLite takes one thing at a time: nobody looks anything up before this has ended.
+  // SQLite runs one operation at a time, so this one blocks every lookup.
   const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>();
   own.services.database.read(() => thawed).catch(() => {});
   const { hostname, port } = new URL(own.url);
@@ -206,7 +206,7 @@ test("a client that leaves while its key is looked up leaves nothing behind, and
   await once(client, "data");
 
   client.resetAndDestroy();
-  // Whoever is answered after that: the gateway has heard of it by then.
+  // A later response proves that the gateway has noticed the disconnect.
   for (let turn = 0; turn < 2; turn++) await fetch(`${own.url}/healthz`);
   thaw();
 

@@ -7,7 +7,7 @@ import { createKey, startTestGateway, type TestGateway } from "../helpers/test-g
 
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** What the gateway's clock is ahead by. */
+/** Offset of the gateway's clock. */
 let aheadMs = 0;
 
 test.before(async () => {
@@ -15,7 +15,7 @@ test.before(async () => {
   gateway = await startTestGateway(shared, { runtime: { now } });
 });
 
-test.serial("a provider that asks to be left alone is, until its time is over", async (t) => {
+test.serial("a provider that asks for a pause is skipped until it ends", async (t) => {
   const other = await addModel(t, gateway, sendCompletion);
   let isLimited = true;
   const own = await addModel(
@@ -35,7 +35,7 @@ test.serial("a provider that asks to be left alone is, until its time is over", 
   t.like((await askModel(gateway, own.slug)).record, { provider: own.name, attempts: 1 });
 });
 
-test("a credential that is refused is left alone for another one of the same provider", async (t) => {
+test("a rejected credential is skipped in favor of another one of its provider", async (t) => {
   const seen: string[] = [];
   const upstream = await createUpstream(t, ({ headers }, response) => {
     seen.push(String(headers.authorization));
@@ -55,7 +55,7 @@ test("a credential that is refused is left alone for another one of the same pro
   t.is(seen.filter((authorization) => authorization.includes("first")).length, 1);
 });
 
-test("credentials share the requests by their weights", async (t) => {
+test("credentials share requests by weight", async (t) => {
   const seen: string[] = [];
   const upstream = await createUpstream(t, ({ headers }, response) => {
     seen.push(String(headers.authorization));
@@ -76,7 +76,7 @@ test("credentials share the requests by their weights", async (t) => {
   t.true(Math.abs(second - 150) < 37, `${second} of 200`);
 });
 
-test("when every way fails, the last one's error is the answer, and the client is asked not to try again", async (t) => {
+test("if every provider fails, the last error is returned with x-should-retry: false", async (t) => {
   const candidates = [];
   for (let candidate = 0; candidate < 3; candidate++)
     candidates.push(await addModel(t, gateway, answersWith(503)));
@@ -89,7 +89,7 @@ test("when every way fails, the last one's error is the answer, and the client i
   const { answer, record } = await askModel(gateway, own.slug);
   t.is(answer.status, 502);
   t.is(answer.headers.get("x-should-retry"), "false");
-  // UPSTREAM_ATTEMPTS_MAX
+  // Limited by UPSTREAM_ATTEMPTS_MAX.
   t.deepEqual(
     [own, ...candidates].map(({ upstream }) => upstream.requests.length),
     [1, 1, 1, 0],
@@ -97,7 +97,7 @@ test("when every way fails, the last one's error is the answer, and the client i
   t.like(record, { status: "FAILED", attempts: 3, provider: candidates[1]?.name });
 });
 
-test("the only way is taken again after a short wait that the upstream asked for", async (t) => {
+test("the only provider is retried after a short wait that it asked for", async (t) => {
   let calls = 0;
   const own = await addModel(t, gateway, (response) =>
     ++calls === 1 ? answersWith(429, { "retry-after-ms": "20" })(response) : sendCompletion(response),
@@ -107,7 +107,7 @@ test("the only way is taken again after a short wait that the upstream asked for
   t.like(record, { attempts: 2, status: "SUCCEEDED" });
 });
 
-test("a longer wait, or none that was named, is the client's to decide", async (t) => {
+test("a longer or missing wait is left to the client", async (t) => {
   for (const headers of [{ "retry-after": "7" }, {}] as Record<string, string>[]) {
     const own = await addModel(t, gateway, answersWith(429, headers));
     const { answer, record } = await askModel(gateway, own.slug);
@@ -116,14 +116,14 @@ test("a longer wait, or none that was named, is the client's to decide", async (
     t.is(answer.headers.get("x-should-retry"), null);
     t.like(record, { attempts: 1 });
     t.is(own.upstream.requests.length, 1);
-    // It is the only way: it is called although it is cooling down.
+    // The only provider is called even during its cool-down.
     t.is((await askModel(gateway, own.slug)).answer.status, 429);
     t.is(own.upstream.requests.length, 2);
   }
 });
 
-test("retries are a share of the traffic: an upstream that struggles is not buried", async (t) => {
-  // A clock that leaps: no cool-down outlasts a request.
+test("retries are a share of the traffic and do not overload a failing upstream", async (t) => {
+  // The clock jumps, so every cool-down ends between requests.
   let time = Date.now();
   const leaping = await startTestGateway(t, {
     environment: { UPSTREAM_COOL_DOWN_MS: "1" },
@@ -137,7 +137,7 @@ test("retries are a share of the traffic: an upstream that struggles is not buri
     const { status } = await postChat(leaping, key.value, chatBody(own.slug));
     if (status === 200) succeeded++;
   }
-  // Ten in reserve, and one for every ten requests.
+  // Ten in reserve, plus one per ten requests.
   t.true(succeeded >= 14 && succeeded <= 16, `${succeeded}`);
   t.is(own.upstream.requests.length, 60);
 });

@@ -7,7 +7,7 @@ const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const secrets = ["secret-a", "secret-b", null];
 const open = (connections: RawConnection[]) => connections.filter(({ isClosed }) => !isClosed);
 
-test("a connection carries the requests of one credential only", async (t) => {
+test("a connection carries requests of one credential only", async (t) => {
   const upstreams = createUpstreams(t);
   const { url, connections } = await createRawUpstream(t, ({ socket }) => socket.write(hello));
   for (let round = 0; round < 40; round++) {
@@ -20,7 +20,7 @@ test("a connection carries the requests of one credential only", async (t) => {
   t.true(connections.length < 120);
 });
 
-test("the limit of connections holds for all credentials together", async (t) => {
+test("the connection limit covers all credentials together", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 2 });
   let openMax = 0;
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {
@@ -31,12 +31,12 @@ test("the limit of connections holds for all credentials together", async (t) =>
     callUpstream(upstreams, url, { secret: `secret-${index % 5}` }),
   );
   for (const { outcome } of calls) t.like(await outcome, { error: null, body: "hello" });
-  // The upstream notices a closed connection after its successor has been opened.
+  // The upstream notices a closed connection after its successor opens.
   t.true(openMax <= 4, String(openMax));
   await eventually(() => open(connections).length <= 2);
 });
 
-test("the connections of a credential that is gone close once they are free", async (t) => {
+test("connections of a deleted credential close once they are free", async (t) => {
   const upstreams = createUpstreams(t);
   const answers: (() => void)[] = [];
   const { url, connections } = await createRawUpstream(t, ({ socket }, request) => {

@@ -45,7 +45,8 @@ for (const fault of faults) {
   for (const stream of [true, false]) {
     for (const begun of fault.isFirst ? [false] : [false, true]) {
       const when = `${begun ? "in the middle of" : "instead of"} ${stream ? "a stream" : "an answer"}`;
-      test(`an upstream that ${fault.kind} ${when}`, (t) => playFault(t, fault, { stream, begun }));
+      test(`an upstream that ${fault.kind} ${when} is handled`, (t) =>
+        playFault(t, fault, { stream, begun }));
     }
   }
 }
@@ -116,7 +117,7 @@ async function playFault(t: ExecutionContext, fault: Fault, place: Place): Promi
   );
 }
 
-test("chunks without an end are cut off when their time is over", async (t) => {
+test("endless chunks are cut off at the timeout", async (t) => {
   upstream.scripts.set(t.title, async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     const timer = setInterval(() => response.write(chunkEvent("on ")), 20);
@@ -138,7 +139,7 @@ test("chunks without an end are cut off when their time is over", async (t) => {
   });
 });
 
-test("an upstream that goes on after [DONE] is let go, and its answer was a success", async (t) => {
+test("an upstream that continues after [DONE] is closed, and the request succeeds", async (t) => {
   let closed = false;
   upstream.scripts.set(t.title, (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -162,7 +163,7 @@ test("an upstream that goes on after [DONE] is let go, and its answer was a succ
   );
 });
 
-test("the time between two chunks is kept also where more time is allowed for the first one", async (t) => {
+test("the idle timeout between chunks applies even if the first chunk may take longer", async (t) => {
   const key = await connectUpstream(gateway, upstream, {
     name: "thinker",
     firstByteTimeoutMs: 60_000,

@@ -22,7 +22,7 @@ for (const [secret, message, shown] of [
   });
 }
 
-test("a text without the key stays as it is", (t) => {
+test("a text without the key stays unchanged", (t) => {
   for (const text of [
     "",
     "a\\nb &amp; %20 \\u0041 Zm9vYmFyYmF6 0123456789abcdef",
@@ -34,7 +34,7 @@ test("a text without the key stays as it is", (t) => {
   }
 });
 
-test("random keys are shown in no encoding of any piece", (t) => {
+test("random keys appear in no encoding of any part", (t) => {
   const random = seededRandom(7);
   for (let count = 0; count < (isFull ? 500 : 10); count++) {
     const secret = randomBytes(12 + random.upTo(60)).toString(count % 2 === 0 ? "base64" : "base64url");

@@ -8,13 +8,13 @@ import { createRawUpstream, type RawUpstream } from "../helpers/raw-upstream.ts"
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 
-/** When a call is aborted, and what the upstream has sent by then. */
+/** Time of the abort, and the data sent by then. */
 type Phase = {
   when: string;
   answer?: string;
-  /** Whether it has a request by then. */
+  /** Whether the request has been sent by then. */
   isSent: boolean;
-  /** Begins a call and aborts it. */
+  /** Starts a call and aborts it. */
   play(stage: {
     upstreams: Upstreams;
     upstream: RawUpstream;
@@ -69,7 +69,7 @@ const phases: Phase[] = [
     }),
   ),
   {
-    when: "by whoever is told the first bytes",
+    when: "by the handler of the first bytes",
     isSent: true,
     answer: hello,
     async play({ upstreams, url }) {
@@ -98,14 +98,14 @@ function abort(observed: ObservedCall): ObservedCall {
 }
 
 for (const { when, isSent, answer = "", play } of phases) {
-  test(`a call that is aborted ${when} leaves nothing behind`, async (t) => {
+  test(`a call aborted ${when} leaks nothing`, async (t) => {
     const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
     const upstream = await createRawUpstream(t, ({ socket }, request) => {
       socket.write(request.includes("/next") ? hello : answer);
     });
     const { call, outcome } = await play({ upstreams, upstream, url: `${upstream.url}/aborted` });
 
-    // Its place is free at once: there is only one.
+    // The only connection slot is free at once.
     t.like(await callUpstream(upstreams, `${upstream.url}/next`).outcome, { error: null, body: "hello" });
     const requests = upstream.connections.flatMap((connection) => connection.requests);
     if (!isSent)
@@ -116,7 +116,7 @@ for (const { when, isSent, answer = "", play } of phases) {
     await eventually(() => upstream.connections.filter(({ isClosed }) => !isClosed).length === 1);
     t.is(upstream.connections.at(-1)?.isClosed, false);
 
-    // Nothing more happens to it, whatever is done.
+    // Further calls have no effect.
     call.abort();
     call.pause();
     call.resume();
@@ -124,7 +124,7 @@ for (const { when, isSent, answer = "", play } of phases) {
   });
 }
 
-test("calls that are aborted while they wait are not sent, and those behind them move up", async (t) => {
+test("aborted waiting calls are not sent, and later ones move up", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const answers: (() => void)[] = [];
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {
@@ -144,7 +144,7 @@ test("calls that are aborted while they wait are not sent, and those behind them
   );
 });
 
-test("a look-up that comes back after the call was aborted opens no connection", async (t) => {
+test("a lookup that returns after an abort opens no connection", async (t) => {
   const guard = new AddressGuard([]);
   const lookUps: (() => void)[] = [];
   Object.assign(guard, {
@@ -166,7 +166,7 @@ test("a look-up that comes back after the call was aborted opens no connection",
   );
 });
 
-test("thousands of calls, aborted at random, leave one place as good as new", async (t) => {
+test("thousands of random aborts leave the only connection slot usable", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 5 });
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {
     socket.write(hello.slice(0, 30));
@@ -189,7 +189,7 @@ test("thousands of calls, aborted at random, leave one place as good as new", as
   t.log(`2,000 calls, ${ended} ended, ${connections.length} connections`);
 });
 
-test("a paused call pulls nothing more than is in the system's buffers, and gets everything in the end", async (t) => {
+test("a paused call reads only the system's buffers and later receives everything", async (t) => {
   const upstreams = createUpstreams(t);
   const megabytes = 64;
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {

@@ -9,8 +9,8 @@ import { createRawUpstream } from "../helpers/raw-upstream.ts";
 const httpAnswers = [...goodAnswers, ...badAnswers];
 
 for (const answer of httpAnswers) {
-  test(`an answer with ${answer.name}`, async (t) => {
-    // The second call waits for the connection of the first.
+  test(`a response with ${answer.name} is parsed`, async (t) => {
+    // The second call waits for the first one's connection.
     const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
     const upstream = await createRawUpstream(t, ({ socket }) => {
       socket.write(answer.bytes, "latin1");
@@ -40,7 +40,7 @@ for (const answer of httpAnswers) {
   });
 }
 
-test("every answer, cut anywhere, comes to the same", (t) => {
+test("every response yields the same result, wherever it is cut", (t) => {
   let cuts = 0;
   for (const answer of httpAnswers) {
     const bytes = Buffer.from(answer.bytes, "latin1");
@@ -58,7 +58,7 @@ test("every answer, cut anywhere, comes to the same", (t) => {
   t.log(`${httpAnswers.length} answers, cut in ${cuts} ways`);
 });
 
-/** What a reader makes of the pieces, as a connection uses it. Each is overwritten once it has been handed over. */
+/** Reads the pieces as a connection does, overwriting each one afterwards. */
 function read({ closes }: HttpAnswer, pieces: Buffer[]) {
   const reader = new AnswerReader(defaultHttpLimits);
   const parts: Buffer[] = [];
@@ -66,7 +66,7 @@ function read({ closes }: HttpAnswer, pieces: Buffer[]) {
   let hasSurplus = false;
   for (const piece of pieces) {
     if (reader.problem) break;
-    // By then the connection has been closed, or lies idle and is closed for it.
+    // The connection has closed, or is idle and closed for it.
     if (reader.isComplete) {
       hasSurplus ||= piece.length > 0;
       continue;

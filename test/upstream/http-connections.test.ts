@@ -8,11 +8,11 @@ import { createRawUpstream, type RawConnection } from "../helpers/raw-upstream.t
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const evil = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nEVIL";
 
-/** Which request came over which connection: the last part of each one's path. */
+/** Returns the requests of each connection by the last segment of their paths. */
 const pathsOf = (connections: RawConnection[]) =>
   connections.map(({ requests }) => requests.map((request) => /\/(\w*) HTTP/.exec(request)?.[1]).join(" "));
 
-test("a request is written as it should be, all at once", async (t) => {
+test("a request is written correctly in one piece", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const pieces: string[] = [];
   const server = createServer((socket) =>
@@ -65,9 +65,9 @@ for (const [what, request] of [
   });
 }
 
-// As many as fill what is read at once several times over, so that the rest is still with the system.
+// The larger body exceeds the read buffer several times, so that the rest stays in the system.
 for (const bodyBytes of [5, 64 * 1024 * 8]) {
-  test(`what follows an answer of ${bodyBytes} bytes is not the next one's`, async (t) => {
+  test(`bytes after a response of ${bodyBytes} bytes do not reach the next one`, async (t) => {
     const upstreams = createUpstreams(t);
     const head = (bytes: number) =>
       `HTTP/1.1 200 OK\r\nx-pad: ${"x".repeat(6 - String(bytes).length)}\r\ncontent-length: ${bytes}\r\n\r\n`;
@@ -78,7 +78,7 @@ for (const bodyBytes of [5, 64 * 1024 * 8]) {
     for (let round = 0; round < 20; round++) {
       const second = Promise.withResolvers<Outcome>();
       const first = callUpstream(upstreams, `${url}/first`);
-      // At once, before anything else has its turn.
+      // Runs at once, before any other event.
       void first.outcome.then(() => second.resolve(callUpstream(upstreams, `${url}/second`).outcome));
       t.is((await first.outcome).body, body);
       t.like(await second.promise, { error: null, body: "hello" });
@@ -87,7 +87,7 @@ for (const bodyBytes of [5, 64 * 1024 * 8]) {
   });
 }
 
-test("an answer that nobody has asked for ends the connection", async (t) => {
+test("an unsolicited response closes the connection", async (t) => {
   const upstreams = createUpstreams(t);
   const { url, connections } = await createRawUpstream(t, ({ socket }) => socket.write(hello));
   await callUpstream(upstreams, `${url}/first`).outcome;
@@ -98,7 +98,7 @@ test("an answer that nobody has asked for ends the connection", async (t) => {
   t.deepEqual(pathsOf(connections), ["first", "second"]);
 });
 
-test("an upstream that answers and closes without a word is not asked again over that connection", async (t) => {
+test("a connection that the upstream closes silently is not reused", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const { url, connections } = await createRawUpstream(t, ({ socket }) => socket.end(hello));
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => callUpstream(upstreams, url).outcome));
@@ -106,7 +106,7 @@ test("an upstream that answers and closes without a word is not asked again over
   t.is(connections.length, 50);
 });
 
-test("a connection that breaks before its answer was used: the request is not sent again", async (t) => {
+test("a reused connection that breaks before the response is not retried", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const { url, connections } = await createRawUpstream(t, (connection) => {
     if (connection.requests.length === 1) connection.socket.write(hello);
@@ -120,7 +120,7 @@ test("a connection that breaks before its answer was used: the request is not se
   t.deepEqual(pathsOf(connections), ["first second"]);
 });
 
-test("no more connections than allowed, and first come, first served", async (t) => {
+test("connections stay within the limit, and calls are served in order", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 3 });
   const waiting: RawConnection[] = [];
   const { url, connections } = await createRawUpstream(t, (connection) => waiting.push(connection));
@@ -148,7 +148,7 @@ test("no more connections than allowed, and first come, first served", async (t)
   t.is(connections.length, 3);
 });
 
-test("a place that breaks off is taken by the next call", async (t) => {
+test("a broken connection frees its slot for the next call", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const { url, connections } = await createRawUpstream(t, ({ socket }, request) => {
     if (request.includes("/bad")) socket.destroy();
@@ -164,7 +164,7 @@ test("a place that breaks off is taken by the next call", async (t) => {
   t.deepEqual(pathsOf(connections), ["bad", "good bad", "bad", "good good"]);
 });
 
-test("the connection that was used last is used first", async (t) => {
+test("the most recently used connection is reused first", async (t) => {
   const upstreams = createUpstreams(t);
   const { url, connections } = await createRawUpstream(
     t,
@@ -181,7 +181,7 @@ test("the connection that was used last is used first", async (t) => {
   );
 });
 
-test("an idle connection is closed before its upstream would", async (t) => {
+test("an idle connection closes before the upstream would close it", async (t) => {
   const upstreams = createUpstreams(t);
   const { url, connections } = await createRawUpstream(t, ({ socket }) =>
     socket.write(hello.replace("content", "keep-alive: timeout=3\r\ncontent")),
@@ -196,7 +196,7 @@ test("an idle connection is closed before its upstream would", async (t) => {
   t.true(performance.now() - idleSince < 2_900);
 });
 
-test("connections to origins that are not listed any more go when they are free", async (t) => {
+test("connections to unlisted origins close once they are free", async (t) => {
   const upstreams = createUpstreams(t);
   const answers: (() => void)[] = [];
   const { url, connections } = await createRawUpstream(t, ({ socket }, request) => {
@@ -222,7 +222,7 @@ test("connections to origins that are not listed any more go when they are free"
   await eventually(() => connections[0]?.isClosed);
 });
 
-test("all calls end with the connections", async (t) => {
+test("closing the connections ends all calls", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1 });
   const { url, connections } = await createRawUpstream(t, () => {});
   const sent = callUpstream(upstreams, url);
@@ -237,7 +237,7 @@ test("all calls end with the connections", async (t) => {
   t.is(connections.length, 1);
 });
 
-test("an answer that comes before all of the request was taken ends the connection", async (t) => {
+test("a response before the end of the request closes the connection", async (t) => {
   const upstreams = createUpstreams(t);
   const { url, connections } = await createRawUpstream(t, () => {});
   const call = callUpstream(upstreams, url, { body: "x".repeat(50_000_000) });

@@ -9,7 +9,7 @@ import { createRawUpstream } from "../helpers/raw-upstream.ts";
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 
-test("no more requests wait for a connection than may, and those that may not are told at once", async (t) => {
+test("the queue for connections is limited, and excess calls fail at once", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1, upstreamQueuedCallsMax: 2 });
   const answers: (() => void)[] = [];
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {
@@ -34,7 +34,7 @@ test("no more requests wait for a connection than may, and those that may not ar
   t.like(await late.outcome, { error: null });
 });
 
-test("a connection lies idle no longer than it may", async (t) => {
+test("an idle connection closes at its time limit", async (t) => {
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 1, upstreamKeepAliveTimeoutMs: 500 });
   const { url, connections } = await createRawUpstream(t, ({ socket }) => socket.write(hello));
   await callUpstream(upstreams, url).outcome;
@@ -43,7 +43,7 @@ test("a connection lies idle no longer than it may", async (t) => {
   await eventually(() => connections[0]?.isClosed);
 });
 
-test("a head, and provisional ones before it, are no longer than they may be", async (t) => {
+test("heads, including provisional ones, have a size limit", async (t) => {
   const upstreams = createUpstreams(t, { upstreamHeadBytesMax: 100 });
   const { url } = await createRawUpstream(t, ({ socket }, request) => {
     const [, bytes = "0"] = /\/(\d+)/.exec(request) ?? [];
@@ -57,7 +57,7 @@ test("a head, and provisional ones before it, are no longer than they may be", a
   t.like(await callUpstream(upstreams, `${url}/101`).outcome, { cause: "EBADANSWER" });
 });
 
-test("connections that were let go of while they had calls are closed with the others", async (t) => {
+test("closing also ends released connections that still have calls", async (t) => {
   const upstreams = createUpstreams(t);
   const { url, connections } = await createRawUpstream(t, () => {});
   const { outcome } = callUpstream(upstreams, url);
@@ -69,7 +69,7 @@ test("connections that were let go of while they had calls are closed with the o
   await eventually(() => connections[0]?.isClosed);
 });
 
-test("a call that is paused before its answer comes takes nothing of it until it goes on", async (t) => {
+test("a call paused before its response reads nothing until it resumes", async (t) => {
   const upstreams = createUpstreams(t);
   const { url, connections } = await createRawUpstream(t, ({ socket }) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${32 * 1024 * 1024}\r\n\r\n`);

@@ -11,16 +11,16 @@ const atOnce = 10;
 
 const faults = ["cut off", "reset", "changed bytes", "surplus"] as const;
 
-/** What an upstream sends, and how. */
+/** Data of an upstream, and its timing. */
 type Plan = {
   pieces: Buffer[];
   fault: (typeof faults)[number] | null;
   closes: boolean;
-  /** What it was before the fault. */
+  /** Result before the fault. */
   meant: Result;
 };
 
-/** What a client made of an answer; null where it was none. */
+/** A client's result; null for an error. */
 type Result = { status: number; body: string } | null;
 
 function makePlan(random: SeededRandom): Plan {
@@ -42,10 +42,10 @@ function makePlan(random: SeededRandom): Plan {
     "latin1",
   );
   const endsWithConnection = hasBody && framing === "close";
-  // What follows a body that ends with the connection belongs to it.
+  // Bytes after a body that ends with the connection belong to it.
   const fault = drawn === "surplus" && endsWithConnection ? null : drawn;
   const bytes = spoil(whole, fault, random);
-  // Not in too many pieces, so that no answer takes for ever.
+  // Limits the number of pieces, so that no response takes too long.
   const pieceBytesMax = Math.max(random.pick([1, 7, 100, 20_000, 200_000]), Math.ceil(bytes.length / 300));
   return {
     pieces: cutAnywhere(bytes, random, pieceBytesMax),
@@ -56,7 +56,7 @@ function makePlan(random: SeededRandom): Plan {
 }
 
 function inChunks(body: string, fault: Plan["fault"], random: SeededRandom): string {
-  // What stands in an extension is nobody's business, but Node looks at it.
+  // Extensions have no meaning, but Node parses them.
   const extension = fault !== "changed bytes" && random.chance(0.2) ? ";a=b" : "";
   const trailers = random.chance(0.2) ? "x-sum: 1\r\nx-more: 2\r\n" : "";
   let chunks = "";
@@ -80,7 +80,7 @@ function spoil(whole: Buffer, fault: Plan["fault"], random: SeededRandom): Buffe
       return Buffer.concat([whole, Buffer.from(random.pick(["\r\n", "x", "HTTP/1.1 200 OK\r\n\r\n"]))]);
     case "changed bytes": {
       const changed = Buffer.from(whole);
-      // Most of them where they matter: in the head.
+      // Most changes affect the head.
       const limit = random.chance(0.7) ? Math.min(whole.length, 200) : whole.length;
       for (let left = random.upTo(2); left >= 0; left--) {
         changed[random.upTo(limit - 1)] = random.pick([10, 13, 32, 44, 48, 57, 58, 65, 0, random.upTo(255)]);
@@ -90,7 +90,7 @@ function spoil(whole: Buffer, fault: Plan["fault"], random: SeededRandom): Buffe
   }
 }
 
-/** Node's own client. */
+/** Returns the result of Node's client. */
 function askNode(url: string): Promise<Result> {
   return new Promise((resolve) => {
     const request = httpRequest(url, { method: "POST", agent: false }, (response) => {
@@ -111,7 +111,7 @@ function askNode(url: string): Promise<Result> {
   });
 }
 
-test(`${answers} answers, cut and spoilt at random, are what Node's client takes them for`, async (t) => {
+test(`${answers} randomly damaged responses are parsed as by Node's client`, async (t) => {
   const random = seededRandom(seed);
   const plans = Array.from({ length: answers }, () => makePlan(random));
   const upstreams = createUpstreams(t, { upstreamConnectionsMax: 5 });
@@ -134,12 +134,12 @@ test(`${answers} answers, cut and spoilt at random, are what Node's client takes
     figures[ours ? "fine" : "broken"]++;
     const what = `seed ${seed}, answer ${index}, ${fault}: ${Buffer.concat(pieces).toString("latin1").slice(0, 300)}`;
     if (fault === null || fault === "surplus") t.deepEqual(ours, meant, what);
-    // Node's fails where a surplus comes together with the answer. A length that was changed makes one of the rest.
+    // Node fails if a surplus arrives with the response. A changed length turns the rest into a surplus.
     const hasSurplus = fault === "changed bytes" && ours && meant && ours.body.length < meant.body.length;
     if ((fault === "surplus" || hasSurplus) && theirs === null) return;
-    // A reset may overtake what was sent before it, for either.
+    // A reset may overtake earlier data for either client.
     if (fault === "reset" && (ours === null || theirs === null)) return;
-    // Where bytes were changed, ours may refuse what Node's lets pass, but never the other way round.
+    // For changed bytes, ours may reject what Node accepts, but not the reverse.
     if (fault === "changed bytes" && ours === null && theirs !== null) figures.stricter++;
     else t.deepEqual(ours, theirs, what);
   };

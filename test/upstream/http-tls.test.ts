@@ -14,16 +14,16 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const hello = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
 const authority = makeCertificate({ name: "Test authority" });
-// As NODE_EXTRA_CA_CERTS does for the whole process.
+// Equivalent to NODE_EXTRA_CA_CERTS for the whole process.
 setDefaultCACertificates([authority.certificate]);
 
-/** A server's certificate and key. */
+/** Returns a server's certificate and key. */
 function identify(hosts: string[], { issuer = authority, days = 1 } = {}) {
   const { certificate, key } = makeCertificate({ name: "server", hosts, issuer, days });
   return { cert: certificate, key };
 }
 
-/** Names stand for the addresses that a test wants, and are taken for public. */
+/** Resolves names to the test's addresses and treats them as public. */
 class TestGuard extends AddressGuard {
   readonly asked: string[] = [];
 
@@ -48,7 +48,7 @@ async function secureUpstream(t: ExecutionContext, names: string[], options: Tls
   return { ...upstream, server, resumed };
 }
 
-test("a provider is spoken to over TLS by its name, which is looked up and sent", async (t) => {
+test("TLS uses the provider's name for the lookup, SNI and the certificate", async (t) => {
   const guard = new TestGuard(["127.0.0.1"]);
   const upstreams = createUpstreams(t, { guard, upstreamConnectionsMax: 1 });
   const { port, connections, server } = await secureUpstream(t, ["api.example.com"], {
@@ -67,14 +67,14 @@ test("a provider is spoken to over TLS by its name, which is looked up and sent"
   t.true(connections[0]?.requests[0]?.includes(`\r\nhost: api.example.com:${port}\r\n`));
 });
 
-test("a provider may be an address", async (t) => {
+test("a provider may be an IP address", async (t) => {
   const upstreams = createUpstreams(t);
   const { url } = await secureUpstream(t, ["127.0.0.1"]);
   t.like(await callUpstream(upstreams, url).outcome, { error: null, body: "hello" });
 });
 
 for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
-  test(`a second connection resumes the session of the first, ${version}`, async (t) => {
+  test(`a second connection resumes the first one's session, ${version}`, async (t) => {
     const upstreams = createUpstreams(t);
     const { url, connections, resumed } = await secureUpstream(t, ["127.0.0.1"], { maxVersion: version });
     await callUpstream(upstreams, url).outcome;
@@ -95,7 +95,7 @@ for (const [what, identity, reason] of [
   ],
   ["that has expired", identify(["api.example.com"], { days: -1 }), "CERT_HAS_EXPIRED"],
 ] as const) {
-  test(`a certificate ${what} is refused, and nothing is sent`, async (t) => {
+  test(`a certificate ${what} is rejected, and nothing is sent`, async (t) => {
     const upstreams = createUpstreams(t, { guard: new TestGuard(["127.0.0.1"]) });
     const { port, connections } = await secureUpstream(t, [], identity);
     const { outcome } = callUpstream(upstreams, `https://api.example.com:${port}/`);
@@ -104,7 +104,7 @@ for (const [what, identity, reason] of [
   });
 }
 
-test("an upstream that does not speak TLS is none", async (t) => {
+test("an upstream without TLS is an error", async (t) => {
   const upstreams = createUpstreams(t);
   const server = createNetServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
   const { port } = await createRawUpstream(t, () => {}, server);
@@ -138,8 +138,8 @@ test("an authority of NODE_EXTRA_CA_CERTS is trusted", async (t) => {
 });
 
 for (const scheme of ["http", "https"] as const) {
-  test(`where one address does not answer, another is tried, ${scheme}`, async (t) => {
-    // Nothing listens at the first one.
+  test(`an unreachable address falls back to the next one, ${scheme}`, async (t) => {
+    // The first address is unreachable.
     const upstreams = createUpstreams(t, { guard: new TestGuard(["127.0.0.2", "::1", "127.0.0.1"]) });
     const { port } =
       scheme === "https"
@@ -149,7 +149,7 @@ for (const scheme of ["http", "https"] as const) {
     t.like(await outcome, { error: null, body: "hello" });
   });
 
-  test(`where no address answers, the first one's reason is told, ${scheme}`, async (t) => {
+  test(`without a reachable address, the first failure is reported, ${scheme}`, async (t) => {
     const upstreams = createUpstreams(t, { guard: new TestGuard(["127.0.0.2", "127.0.0.3"]) });
     const { port } = await createRawUpstream(t, () => {});
     const { error, wasSent } = await callUpstream(upstreams, `${scheme}://api.example.com:${port}/`).outcome;
@@ -157,7 +157,7 @@ for (const scheme of ["http", "https"] as const) {
     t.false(wasSent);
   });
 
-  test(`the time to connect covers the look-up and TLS, ${scheme}`, async (t) => {
+  test(`the connect timeout covers the lookup and TLS, ${scheme}`, async (t) => {
     const guard = new TestGuard([]);
     const silent: LookupFunction = () => {};
     Object.assign(guard, { lookupPublic: silent });
@@ -184,7 +184,7 @@ for (const scheme of ["http", "https"] as const) {
     await eventually(() => connections[0]?.isClosed);
   });
 
-  test(`private addresses are refused, be they literals or what a name stands for, ${scheme}`, async (t) => {
+  test(`private addresses are refused, literal or resolved, ${scheme}`, async (t) => {
     const { port, connections } = await createRawUpstream(t, ({ socket }) => socket.write(hello));
     const upstreams = createUpstreams(t, { guard: new AddressGuard([`127.0.0.3:${port}`]) });
     for (const host of ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "localhost"]) {

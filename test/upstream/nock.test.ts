@@ -13,7 +13,7 @@ let key: { id: string; value: string };
 test.before(async () => {
   nock.disableNetConnect();
   nock.enableNetConnect((host) => host.startsWith("127.0.0.1"));
-  // No private upstream is allowed: this one is public, as in production.
+  // Private upstreams are forbidden and this one is public, as in production.
   gateway = await startTestGateway(shared, { environment: { UPSTREAM_PRIVATE_HOSTS: "" } });
   key = await connectUpstream(gateway, { url: "https://api.openai.com" });
 });
@@ -23,7 +23,7 @@ test.after.always(() => {
   nock.restore();
 });
 
-/** Answers one request, and tells its headers and body. */
+/** Answers one request; resolves with its headers and body. */
 function interceptOnce(answer: string, contentType: string): Promise<{ headers: object; body: string }> {
   return new Promise((resolve) => {
     nock("https://api.openai.com")
@@ -44,7 +44,7 @@ const completion = {
   usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
 };
 
-test.serial("the provider gets exactly the headers it needs, and none of the client's", async (t) => {
+test.serial("the provider receives exactly its own headers and none of the client's", async (t) => {
   const seen = interceptOnce(JSON.stringify(completion), "application/json");
   const sent = JSON.stringify(chatBody("test/model"));
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -78,7 +78,7 @@ test.serial("the provider gets exactly the headers it needs, and none of the cli
   });
 });
 
-test.serial("a stream from a provider on the internet arrives like every other", async (t) => {
+test.serial("a stream from a public provider arrives like any other", async (t) => {
   const events = chunkEvent("Grüße, ") + chunkEvent("世界");
   const seen = interceptOnce(events + usageEvent + doneEvent, "text/event-stream; charset=utf-8");
 

@@ -26,7 +26,7 @@ test.before(async () => {
 const ping = ": ping\n\n";
 const pingsIn = (text: string) => text.split(ping).length - 1;
 
-test("while an upstream is silent the client gets pings, between events and never within one", async (t) => {
+test("a silent upstream causes pings between events, never within one", async (t) => {
   const silences: (() => void)[] = [];
   upstream.scripts.set(t.title, async (response) => {
     beginStream(response);
@@ -51,7 +51,7 @@ test("while an upstream is silent the client gets pings, between events and neve
   t.true(events.filter((event) => event === ": ping").length >= 6);
 });
 
-test("an upstream that has not sent a head gets no pings, so that its failure still has a status", async (t) => {
+test("an upstream without a head causes no pings, so its failure keeps a status", async (t) => {
   upstream.scripts.set(t.title, (response) => {
     setTimeout(() => response.socket?.destroy(), 300);
   });
@@ -61,7 +61,7 @@ test("an upstream that has not sent a head gets no pings, so that its failure st
   t.is(pingsIn(chat.text()), 0);
 });
 
-test("an upstream that thinks long after its head is waited for with pings, and its failure is the only event", async (t) => {
+test("a slow upstream is bridged with pings, and its failure is the only event", async (t) => {
   upstream.scripts.set(t.title, (response) => {
     beginStream(response);
     setTimeout(() => response.end('data: {"error":{"message":"boom"}}\n\n'), 300);
@@ -72,7 +72,7 @@ test("an upstream that thinks long after its head is waited for with pings, and 
   t.regex(chat.text().replaceAll(ping, ""), /^data: \{"error":\{.*"code":"upstream_error"\}\}\n\n$/);
 });
 
-test("pings do not keep an upstream from being too slow", async (t) => {
+test("pings do not extend the upstream's timeout", async (t) => {
   upstream.scripts.set(t.title, (response) => {
     beginStream(response);
     response.write(chunkEvent("Hel"));
@@ -87,7 +87,7 @@ test("pings do not keep an upstream from being too slow", async (t) => {
   t.like(record, { status: "FAILED", httpStatus: 200 });
 });
 
-test("the OpenAI SDK does not notice pings", async (t) => {
+test("the OpenAI SDK ignores pings", async (t) => {
   upstream.scripts.set(t.title, async (response) => {
     beginStream(response);
     for (const word of ["Grüße", ", ", "世界"]) {

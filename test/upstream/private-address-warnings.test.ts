@@ -4,7 +4,7 @@ import { modelRow, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-test("the log says at the start, once, which providers are private, and how to allow them", async (t) => {
+test("the startup log lists private providers once, with the setting to allow them", async (t) => {
   const first = await startTestGateway(t);
   await insertProviders(first, {
     literal: "http://10.1.2.3:8000/v1",
@@ -12,7 +12,7 @@ test("the log says at the start, once, which providers are private, and how to a
     named: "https://six.localhost/v1",
     six: "http://[::1]:9000/v1",
     listed: "http://127.0.0.1:7000/v1",
-    // What it stands for, only a name server knows.
+    // The target is known only after a lookup.
     outside: "https://api.example.com/v1",
   });
   const DATABASE_URL = first.environment["DATABASE_URL"] ?? "";
@@ -32,10 +32,10 @@ test("the log says at the start, once, which providers are private, and how to a
   t.is(warningsOf(gateway).length, 4, "it has been said");
 });
 
-test("what a name stands for is said when it is refused, once", async (t) => {
+test("a refused resolved address is logged once", async (t) => {
   const environment = { UPSTREAM_PRIVATE_HOSTS: "127.0.0.1:7000" };
   const gateway = await startTestGateway(t, { environment });
-  // Inserted while the gateway runs: nothing is said of it before it is called.
+  // Inserted while the gateway runs, so it is logged only when called.
   await insertProviders(gateway, { late: "http://localhost:11434/v1?key=sk-canary" });
   t.deepEqual(warningsOf(gateway), []);
   const key = await createKey(gateway, ["late/model"]);
@@ -45,14 +45,14 @@ test("what a name stands for is said when it is refused, once", async (t) => {
   t.false(gateway.log.join("").includes("canary"));
 });
 
-/** As another gateway would, which may call them. */
+/** Inserts as another gateway that permits them. */
 async function insertProviders(gateway: TestGateway, baseUrls: Record<string, string>): Promise<void> {
   const names = Object.keys(baseUrls);
   await gateway.services.database.write(async ({ providers, models, changes }) => {
     for (const [name, baseUrl] of Object.entries(baseUrls)) {
       await providers.insert(providerRow(`prv_${name}`, { name, kind: "openai-compatible", baseUrl }));
       await models.insert(modelRow(`mdl_${name}`, `prv_${name}`, { slug: `${name}/model` }));
-      // A provider is told of once, however many models it has.
+      // A provider is logged once, however many models it has.
       await models.insert(modelRow(`mdl_${name}2`, `prv_${name}`, { slug: `${name}/other` }));
     }
     await changes.append("catalogue", `prv_${names[0]}`, new Date());
@@ -60,7 +60,7 @@ async function insertProviders(gateway: TestGateway, baseUrls: Record<string, st
   await eventually(() => gateway.services.catalogue.find(`${names.at(-1)}/model`));
 }
 
-/** The provider and the place of each, by name. */
+/** Returns the provider and address of each warning by name. */
 function warningsOf({ log }: TestGateway): [string, string][] {
   const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
   const warnings = lines.filter(({ msg }) => String(msg).includes("UPSTREAM_PRIVATE_HOSTS="));

@@ -15,7 +15,7 @@ const seed = Number(process.env["TEST_SEED"] ?? 20_260_101);
 const streams = 300;
 const atOnce = 20;
 
-/** How a stream ends, after the events that were sent well. */
+/** Endings of a stream after its valid events. */
 const endings: Record<string, (response: ServerResponse) => void> = {
   "[DONE]": (response) => response.end(usageEvent + doneEvent),
   reset: (response) => response.socket?.resetAndDestroy(),
@@ -44,7 +44,7 @@ function makePlan(random: SeededRandom): Plan {
   };
 }
 
-/** What the client must get, but for the error event. */
+/** Returns the client's expected text without the error event. */
 function expectedText({ events, ending, includeUsage }: Plan): string {
   const hasUsage = includeUsage && ending.startsWith("usage") ? usageEvent : "";
   const last = ending === "[DONE]" ? (includeUsage ? usageEvent : "") + doneEvent : hasUsage;
@@ -53,7 +53,7 @@ function expectedText({ events, ending, includeUsage }: Plan): string {
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");
 
-test(`${streams} streams, cut and broken at random, all end as what they were`, async (t) => {
+test(`${streams} randomly cut and broken streams all end correctly`, async (t) => {
   const random = seededRandom(seed);
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_EVENT_BYTES_MAX: "16384" } });
   const upstream = await createPromptedUpstream(t);
@@ -71,7 +71,7 @@ test(`${streams} streams, cut and broken at random, all end as what they were`, 
         response.write(piece);
         await nextTurn();
       }
-      // A reset may overtake what was sent before it, so that waits until the client has it all.
+      // A reset may overtake earlier data, so it waits until the client has everything.
       const sent = expectedText({ ...plan, ending: "" });
       if (plan.ending === "reset" || plan.ending === "no HTTP") await (await chat.promise).received(sent);
       endings[plan.ending]?.(response);

@@ -12,7 +12,7 @@ test.before(async () => {
 });
 
 for (const status of [429, 503, 529, 401, 402, 403]) {
-  test(`a fallback answers where the model's own provider says ${status}`, async (t) => {
+  test(`a fallback answers if the model's own provider returns ${status}`, async (t) => {
     const other = await addModel(t, gateway, sendCompletion);
     const own = await addModel(t, gateway, answersWith(status), [other.slug]);
 
@@ -31,7 +31,7 @@ for (const status of [429, 503, 529, 401, 402, 403]) {
   });
 }
 
-test("a fallback answers where the provider cannot be reached, streaming too", async (t) => {
+test("a fallback answers if the provider is unreachable, in streams, too", async (t) => {
   const other = await addModel(t, gateway, (response) => {
     beginStream(response);
     response.end(chunkEvent("Hi!") + doneEvent);
@@ -48,7 +48,7 @@ for (const [what, script, status] of [
   ["a 400", answersWith(400), 400],
   ["a connection that breaks after the request", (response) => void response.socket?.destroy(), 502],
 ] satisfies [string, Script, number][]) {
-  test(`nothing is tried again after ${what}: it may have been processed, or is the client's to mend`, async (t) => {
+  test(`nothing is retried after ${what}: it was processed or is the client's error`, async (t) => {
     const other = await addModel(t, gateway, sendCompletion);
     const own = await addModel(t, gateway, script, [other.slug]);
     const { answer, record } = await askModel(gateway, own.slug);
@@ -59,7 +59,7 @@ for (const [what, script, status] of [
   });
 }
 
-test("a stream that breaks in the middle is not begun again elsewhere", async (t) => {
+test("a stream that breaks midway is not restarted elsewhere", async (t) => {
   const other = await addModel(t, gateway, sendCompletion);
   const own = await addModel(
     t,
@@ -77,7 +77,7 @@ test("a stream that breaks in the middle is not begun again elsewhere", async (t
   t.like(record, { status: "FAILED", attempts: 1 });
 });
 
-test("where a fallback cannot be asked this, the first provider's answer stands", async (t) => {
+test("a fallback that cannot serve the request leaves the first provider's error", async (t) => {
   const { id: providerId } = await gateway.admin.providers.create.mutate({
     name: "strict",
     kind: "anthropic",
@@ -91,7 +91,7 @@ test("where a fallback cannot be asked this, the first provider's answer stands"
   t.like(record, { provider: own.name, attempts: 1 });
 });
 
-test("and it is asked again while it cools down, as if it had no fallback", async (t) => {
+test("a cooling provider is retried if its fallback cannot serve the request", async (t) => {
   const { id: providerId } = await gateway.admin.providers.create.mutate({
     name: "stricter",
     kind: "anthropic",

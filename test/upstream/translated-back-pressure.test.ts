@@ -16,15 +16,14 @@ import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, usageOf } from "../helpers/test-gateway.ts";
 
-// What is garbage already must not count as kept.
+// Garbage must not count as retained.
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
 const MB = 1024 * 1024;
 const sharedGateway = shareGateway();
 
-// The gateway's own ends of its connections, by the port at the other end. They count what it took in and what it got rid
-// of, whatever the system keeps in its buffers.
+// The gateway's sockets by remote port. They count read and written bytes independently of system buffers.
 const dialled = new Set<Socket>();
 const accepted = new Map<number | undefined, Socket>();
 
@@ -40,11 +39,11 @@ test.before(() => {
 });
 
 const geminiFlash = geminiForm({ name: "gemini-2.5-flash", generation: 2 });
-/** The kinds whose streams are translated. */
+/** Kinds with translated streams. */
 const forms = [anthropicForm(claudeHaiku), geminiFlash, bedrockForm];
 
 for (const form of forms) {
-  test.serial(`${form.kind}: clients that read slowly, or never, hold up their upstream`, async (t) => {
+  test.serial(`${form.kind}: slow or stalled clients pause their upstream`, async (t) => {
     const upstream = await connectPouring(t, form, { pieces: 1_000, text: "x".repeat(64 * 1024) });
     collectGarbage();
     const before = process.memoryUsage();
@@ -63,7 +62,7 @@ for (const form of forms) {
         heldMost = Math.max(heldMost, heldBytes);
       }
     }
-    // The resident set is that of all test files together, so it can only be told.
+    // All test files share the resident set, so it is only logged.
     const rssMore = process.memoryUsage().rss - before.rss;
     const keptBytes = await keptAtMost(16 * MB, before);
 
@@ -76,7 +75,7 @@ for (const form of forms) {
     );
   });
 
-  test.serial(`${form.kind}: 100 MB of a stream leave nothing behind`, async (t) => {
+  test.serial(`${form.kind}: 100 MB of a stream leak nothing`, async (t) => {
     const pieces = 25_600;
     const text = "x".repeat(4 * 1024);
     const upstream = await connectPouring(t, form, { pieces, text });
@@ -90,7 +89,7 @@ for (const form of forms) {
     await eventually(() => countOf(events) === pieces, 30_000);
     collectGarbage();
     const heapMore = process.memoryUsage().heapUsed - before.heapUsed;
-    // Less than a tenth of a kilobyte for each event.
+    // Less than a tenth of a kilobyte per event.
     t.true(heapMore < 2 * MB, `heap + ${inMB(heapMore)}`);
     const keptBytes = await keptAtMost(16 * MB, before);
 
@@ -117,7 +116,7 @@ function inMB(bytes: number): string {
 
 type Stream = Awaited<ReturnType<Awaited<ReturnType<typeof connectPouring>>["open"]>>;
 
-/** An upstream that says the same again and again, as fast as it is taken, and the way to it. */
+/** Connects an upstream that repeats one event as fast as accepted. */
 async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pieces: number; text: string }) {
   const gateway = sharedGateway();
   const responses = new Map<string, ServerResponse>();
@@ -136,7 +135,7 @@ async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pie
     const start = form.streamStart(answer, asked);
     response.writeHead(200, { "content-type": form.streamContentType });
     response.write(Buffer.concat(start));
-    // The last of its events is the one with the text.
+    // The last start event contains the text.
     await pour(response, start.at(-1) ?? Buffer.alloc(0), said.pieces - 1);
     await mayEnd.promise;
     response.end(Buffer.concat(form.streamEnd(answer, asked)));
@@ -151,9 +150,9 @@ async function connectPouring(t: ExecutionContext, form: VendorForm, said: { pie
 
   return {
     keyId,
-    /** Without it the stream does not end, however much was read. */
+    /** Keeps the stream open until the test has read enough. */
     mayEnd,
-    /** A stream of which nothing is read yet, and all the ends of its two connections. */
+    /** Returns an unread stream with all ends of its two connections. */
     async open(prompt: string) {
       const chat = openChat(gateway, value, chatBody(slug, prompt, { stream: true, max_tokens: 1_000 }));
       const response = await chat.head;
@@ -178,7 +177,7 @@ async function pour(response: ServerResponse, bytes: Buffer, times: number): Pro
   }
 }
 
-/** Reads so many bytes, or a few more, and stops again. */
+/** Reads about this many bytes, then pauses. */
 async function readSome(response: IncomingMessage, bytes: number): Promise<void> {
   const enough = Promise.withResolvers<void>();
   let left = bytes;
@@ -194,7 +193,7 @@ async function readSome(response: IncomingMessage, bytes: number): Promise<void>
   response.off("data", take);
 }
 
-/** Waits until no more is kept: buffers are given back by another thread, some time after they were found to be garbage. */
+/** Waits until the retained memory is small enough; another thread frees buffers some time after their collection. */
 async function keptAtMost(bytesMax: number, { heapUsed: heapBefore }: NodeJS.MemoryUsage): Promise<number> {
   return eventually(() => {
     collectGarbage();
@@ -204,7 +203,7 @@ async function keptAtMost(bytesMax: number, { heapUsed: heapBefore }: NodeJS.Mem
   });
 }
 
-/** Waits until nothing has moved for as long as that is asked: 100 ms and more. */
+/** Waits until no data has moved for 100 ms and more. */
 async function standstill(streams: Stream[]): Promise<void> {
   let last = "";
   let times = 0;
@@ -216,7 +215,7 @@ async function standstill(streams: Stream[]): Promise<void> {
   }, 30_000);
 }
 
-/** The events as they come; what is the same again is only counted. */
+/** Yields the events; repeated ones are only counted. */
 function readEvents(response: IncomingMessage): CountedEvent[] {
   const counted: CountedEvent[] = [];
   let rest = "";

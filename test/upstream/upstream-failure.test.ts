@@ -23,12 +23,12 @@ for (const [code, reason, errorCode = "upstream_error"] of [
   ["EPROTO", "tls_failed"],
   ["EWHATEVER", "connection_failed"],
 ] as const) {
-  test(`${code} is told as ${reason}`, (t) => {
+  test(`${code} is reported as ${reason}`, (t) => {
     t.like(toUpstreamFailure(withCode(code, "failed")), { code: errorCode, reason });
   });
 }
 
-test("where several addresses were tried, the first says why; without a code nothing is known", (t) => {
+test("of several addresses the first failure counts, and a missing code is unknown", (t) => {
   const errors = ["ECONNREFUSED", "EHOSTUNREACH"].map((code) => withCode(code, "failed"));
   t.is(toUpstreamFailure(new AggregateError(errors)).reason, "connection_refused");
   t.is(toUpstreamFailure(new Error("failed")).reason, "connection_failed");

@@ -7,7 +7,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What a completion cost, in nano-dollars, over HTTP; prices are set in dollars per million tokens.
+// Cost of a completion over HTTP in nano-dollars; prices are in dollars per million tokens.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -58,7 +58,7 @@ const cases: [title: string, prices: Prices, usage: object | null, cost: number 
   ["one price is not enough", { input: 2.5 }, counts, null],
 ];
 for (const [index, [title, prices, usage, cost]] of cases.entries()) {
-  test(`${title}, in an answer and in a stream`, async (t) => {
+  test(`${title}, in a response and in a stream`, async (t) => {
     const { id, value, model, modelId } = await connectUpstream(gateway, upstream, {
       name: `provider-${index}`,
     });
@@ -80,7 +80,7 @@ for (const [index, [title, prices, usage, cost]] of cases.entries()) {
       records.map((record) => record.cost),
       [cost, cost],
     );
-    // The record says by which prices, so that its cost can be worked out again.
+    // The record contains its prices, so that its cost can be recomputed.
     for (const record of records) t.is(costOf(record, record), record.cost);
   });
 }
@@ -109,7 +109,7 @@ for (const [index, [title, prices, cost]] of refused.entries()) {
   });
 }
 
-test("a new price counts from then on, and past records keep theirs", async (t) => {
+test("a new price applies to later requests, and past records keep theirs", async (t) => {
   const { id, value } = await createKey(gateway, ["demo/echo"]);
   for (const output of [1, 2]) {
     await gateway.admin.models.update.mutate({ slug: "demo/echo", prices: { input: 0, output } });

@@ -10,7 +10,7 @@ import { startTestGateway, type TestGateway, usageOf } from "../helpers/test-gat
 
 const canary = "canary-0123456789";
 
-/** What an upstream does, and as what it is written down. */
+/** Upstream failures with their recorded reasons. */
 const failures: [code: string, reason: string, script: (response: ServerResponse) => void][] = [
   ["upstream_error", "connection_lost", (response) => response.socket?.resetAndDestroy()],
   ["upstream_error", "unreadable_answer", (response) => response.socket?.end(`${canary}\r\n\r\n`)],
@@ -22,12 +22,12 @@ const failures: [code: string, reason: string, script: (response: ServerResponse
   ["upstream_error", "http_503", answersWith(503)],
   ["upstream_auth_failed", "http_401", answersWith(401)],
   ["upstream_auth_failed", "http_402", answersWith(402)],
-  // The code is the upstream's own.
+  // The upstream chose the code.
   ["y", "http_400", answersWith(400)],
   ["y", "http_429", answersWith(429)],
 ];
 
-/** The same of streams. */
+/** Failures of streams. */
 const streamFailures: typeof failures = [
   ["upstream_error", "unreadable_answer", sendCompletion],
   ["upstream_error", "unreadable_answer", streams(`data: <${canary}>\n\n`)],
@@ -49,7 +49,7 @@ const streamFailures: typeof failures = [
 ];
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a record says why its provider failed, in words of the gateway's own`, async (t) => {
+  test(`${kind}: a record contains why its provider failed, in the gateway's words`, async (t) => {
     const gateway = await startTestGateway(t, {
       kind,
       environment: {
@@ -57,7 +57,7 @@ for (const kind of databaseKinds) {
         UPSTREAM_EVENT_BYTES_MAX: "65536",
         UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "500",
         UPSTREAM_IDLE_TIMEOUT_MS: "500",
-        // Each has a provider of its own, and none is tried again.
+        // Each has its own provider and no retries.
         UPSTREAM_ATTEMPTS_MAX: "1",
       },
     });
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("an answer that takes too long as a whole, and the demo's failures, have their reasons", async (t) => {
+test("a total timeout and the demo's failures have their reasons", async (t) => {
   const gateway = await startTestGateway(t, { environment: { UPSTREAM_TOTAL_TIMEOUT_MS: "500" } });
   const { slug } = await addModel(t, gateway, () => {});
   t.is((await askModel(gateway, slug)).record?.errorReason, "total_timeout");
@@ -96,7 +96,7 @@ test("an answer that takes too long as a whole, and the demo's failures, have th
   ]);
 });
 
-test("an error in the middle of a stream is told apart from one that cannot be read, in every dialect", async (t) => {
+test("an error mid-stream differs from a malformed one in every dialect", async (t) => {
   const gateway = await startTestGateway(t);
   const answers: Record<string, string> = {
     reported_error: `event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"${canary}"}}\n\n`,
@@ -107,7 +107,7 @@ test("an error in the middle of a stream is told apart from one that cannot be r
   const { id, value, model } = await connectUpstream(gateway, upstream, { kind: "anthropic" });
   const body = chatBody(model, "Hello", { stream: true, max_tokens: 9 });
   for (answer of Object.values(answers)) {
-    // Anthropic's form as it is, and translated to OpenAI's.
+    // Covers Anthropic's form, native and translated to OpenAI's.
     await postTo(gateway, "/v1/messages", { "x-api-key": value }, body);
     await postChat(gateway, value, body);
   }
@@ -123,7 +123,7 @@ function streams(text: string): (response: ServerResponse) => void {
   };
 }
 
-/** Of a provider where nothing listens, or where TLS is not spoken. */
+/** Returns the reason for a provider with a closed port or without TLS. */
 async function reasonOfUnreachable(t: ExecutionContext, gateway: TestGateway, scheme: "http" | "https") {
   const plain = await createUpstream(t, (_request, response) => sendCompletion(response));
   const url =

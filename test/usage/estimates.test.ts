@@ -12,7 +12,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What an upstream does not report is estimated, as far as it has come, and marked; what it reports is taken.
+// Unreported usage is estimated from the received part and marked; reported usage is kept.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -29,7 +29,7 @@ test.before(async () => {
   }
 });
 
-/** What is said in 100 words, which are about as many tokens, and a request of about 60. */
+/** 100 words are about as many tokens, and the request has about 60. */
 const word = " word";
 const words = Array.from({ length: 100 }, () => word);
 const padding = " and some more of it".repeat(10);
@@ -48,7 +48,7 @@ const onlyRecordOf = (keyId: string) =>
 const isNear = (t: ExecutionContext, count: number | null, expected: number) =>
   t.true(count !== null && Math.abs(count - expected) <= 3 + expected / 6, `${count} instead of ${expected}`);
 
-test("a stream that its client leaves is recorded with what has come, estimated, and costs that", async (t) => {
+test("a stream that its client leaves is recorded with estimated usage and cost", async (t) => {
   const key = await keyFor((response) => {
     beginStream(response);
     response.write(words.map(chunkEvent).join(""));
@@ -65,7 +65,7 @@ test("a stream that its client leaves is recorded with what has come, estimated,
 });
 
 for (const stream of [false, true]) {
-  test(`a client that leaves before the answer has asked for something, stream: ${stream}`, async (t) => {
+  test(`a client that leaves before the response pays for its input, stream: ${stream}`, async (t) => {
     let hasArrived = false;
     const key = await keyFor(() => void (hasArrived = true), t.title);
     const chat = openChat(gateway, key.value, chatBody("test/model", t.title + padding, { stream }));
@@ -78,7 +78,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("a stream that breaks is recorded with what has come", async (t) => {
+test("a broken stream is recorded with the received part", async (t) => {
   const key = await keyFor((response) => {
     beginStream(response);
     response.write(words.map(chunkEvent).join(""), () => response.destroy());
@@ -90,7 +90,7 @@ test("a stream that breaks is recorded with what has come", async (t) => {
   isNear(t, record.outputTokens, 100);
 });
 
-test("Anthropic's first count is not the last: what has come since is estimated, and the input is not", async (t) => {
+test("Anthropic's first output count is replaced by an estimate, its input is kept", async (t) => {
   const usage = { input_tokens: 321, output_tokens: 3, cache_read_input_tokens: 100 };
   const event = (data: { type: string; [name: string]: unknown }) =>
     `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -115,7 +115,7 @@ test("Anthropic's first count is not the last: what has come since is estimated,
 });
 
 for (const stream of [false, true]) {
-  test(`a success of an upstream that reports nothing, or half, is estimated, stream: ${stream}`, async (t) => {
+  test(`missing or partial usage of an upstream is estimated, stream: ${stream}`, async (t) => {
     for (const usage of [null, { prompt_tokens: 77 }, { prompt_tokens: "77", completion_tokens: -1 }]) {
       const prompt = `${t.title} ${JSON.stringify(usage)}`;
       const message = { role: "assistant", content: words.join("") };
@@ -142,7 +142,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("nothing is counted where nothing was done: a refusal, and a request that could not be made", async (t) => {
+test("refusals and requests that were never sent count no tokens", async (t) => {
   const key = await keyFor((response) => void response.writeHead(400).end(), t.title);
   await postChat(gateway, key.value, chatBody("test/model", t.title + padding));
   await postChat(gateway, key.value, chatBody("test/model", t.title + padding, { temperature: 9 }));

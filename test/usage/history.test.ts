@@ -29,7 +29,7 @@ for (const kind of databaseKinds) {
   let records: OwnedRecord[];
 
   test.serial.before(`a history on ${kind}`, async () => {
-    // Of all who own a key this one alone is still there.
+    // The other owners of keys are deleted.
     await shared().services.database.write(({ users }) => users.insert(userRow(member.id, { name: "Bob" })));
     records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
       ...record,
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
 
   const history = () => shared().services.usageHistory;
 
-  /** What the filter is meant to mean. */
+  /** Reference implementation of the filter. */
   const expected = (person: Person, criteria: UsageCriteria) =>
     records.filter(
       (record) =>
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
     });
   };
 
-  test(`${kind}: pages one after the other show what meets the filter, all of it, once, newest first`, async (t) => {
+  test(`${kind}: pages return every match of the filter once, newest first`, async (t) => {
     t.is(records.length, 2_000);
     for (const [person, criteria] of wishes()) {
       const seen: OwnedRecord[] = [];
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: sums are those of the records that the pages show, to the millisecond`, async (t) => {
+  test(`${kind}: sums equal those of the paged records, to the millisecond`, async (t) => {
     for (const [person, criteria] of wishes()) {
       for (const interval of [null, "hour", "day", "month"] as const) {
         for (const groupBy of [[], ["model"], ["apiKeyId", "status"], ["provider"]] as const) {
@@ -106,7 +106,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: no time, or one that ends before it begins, has nothing in it`, async (t) => {
+  test(`${kind}: an empty or inverted period contains nothing`, async (t) => {
     const moment = records[1_000]?.createdAt;
     for (const criteria of [
       { from: to, to: from },
@@ -120,7 +120,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: the key without an id is none, in sums as in pages`, async (t) => {
+  test(`${kind}: the key without an id is a group of its own, in sums and in pages`, async (t) => {
     for (const person of [admin, member]) {
       for (const criteria of [{ apiKeyId: "" }, { apiKeyId: "", status: "SUCCEEDED", from, to }] as const) {
         t.deepEqual((await history().list(person, criteria, { first: 5 })).records, []);
@@ -134,7 +134,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: sums are those of the pages also where a filter is at the edge of what it can say`, async (t) => {
+  test(`${kind}: sums equal those of the pages at the extreme dates of a filter`, async (t) => {
     const moments = [
       "-000001-12-31T14:00Z",
       "9999-12-31T00:00:01Z",
@@ -155,7 +155,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: a page after any cursor that has the form of one is right`, async (t) => {
+  test(`${kind}: any well-formed cursor returns the correct page`, async (t) => {
     const { model } = records[0] ?? t.fail();
     for (const criteria of [{}, { model }, { model, status: "SUCCEEDED" }] as const) {
       const newest = await history().list(admin, criteria, { first: 5, after: `req_${"z".repeat(26)}` });
@@ -165,7 +165,7 @@ for (const kind of databaseKinds) {
     }
   });
 
-  test(`${kind}: one record is shown to its owner and to administrators, and to nobody else`, async (t) => {
+  test(`${kind}: a record is visible only to its owner and to administrators`, async (t) => {
     const own = records.find(({ ownerId }) => ownerId === member.id);
     const foreign = records.find(({ ownerId }) => ownerId !== member.id);
     if (!own || !foreign) return t.fail();
@@ -175,7 +175,7 @@ for (const kind of databaseKinds) {
     t.is(await history().get(admin, "req_00000000000000000000000000"), null);
   });
 
-  test(`${kind}: too many rows of a summary are refused, not cut`, async (t) => {
+  test(`${kind}: a summary with too many rows is rejected, not truncated`, async (t) => {
     const { usageHistory } = shared().services;
     const limits = { usageQueryTimeoutMs: 5_000, usageSummaryRowsMax: 3 };
     const strict = new UsageHistory({ database: shared().services.database, limits });

@@ -13,12 +13,12 @@ import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { administrator, createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// Long enough to be nobody else's, with characters that JSON and URLs escape.
+// Long enough to be unique, with characters that JSON and URLs escape.
 const prompt = 'Canary prompt 7f3a "é" <&> zq';
 const answer = 'Canary answer 91bd "ü" <&> zq';
 
 for (const kind of databaseKinds) {
-  test(`${kind}: no prompt, answer, key or credential is in any log line or any table, however a request ends`, async (t) => {
+  test(`${kind}: no log line or table contains a prompt, answer, key or credential`, async (t) => {
     const upstream = await createUpstream(t, async (request, response) => {
       if (request.body.includes("linger")) await eventually(() => spoolHas('"status":"INTERRUPTED"'));
       const status = Number(/status (\d+)/.exec(request.body)?.[1] ?? 200);
@@ -37,7 +37,7 @@ for (const kind of databaseKinds) {
       const choices = [{ index: 0, message: { role: "assistant", content: answer }, finish_reason: "stop" }];
       return void response.end(JSON.stringify(status === 200 ? { choices } : { error }));
     });
-    // Nothing leaves the spool before it is searched, too.
+    // Keeps all records in the spool until the search.
     const environment = { USAGE_FLUSH_INTERVAL_MS: "1000000" };
     const gateway = await startTestGateway(t, { kind, environment });
     const key = await connectUpstream(gateway, upstream);
@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       upstreamSecret,
       keyValue: key.value,
       echoKeyValue: echo.value,
-      // What comes after the prefix that all keys share.
+      // The part after the common prefix.
       bareKeyValue,
       password: administrator.password,
     };
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a database that cannot be written to puts nothing of a request into the log", async (t) => {
+test("a read-only database logs nothing of a request", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const key = await createKey(gateway);
   t.is((await postChat(gateway, key.value, chatBody("demo/echo", prompt))).status, 200);
@@ -108,7 +108,7 @@ test("a database that cannot be written to puts nothing of a request into the lo
   t.deepEqual(findLeaks(log, { prompt, keyValue: key.value, hash: hashOf(key.value) }), []);
 });
 
-test("a mistake of ours that quotes the prompt tells neither the client nor the log", async (t) => {
+test("an internal error that quotes the prompt reaches neither client nor log", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const mistake = Object.assign(new Error(prompt), { parameters: [prompt], cause: new Error(prompt) });
@@ -126,7 +126,7 @@ test("a mistake of ours that quotes the prompt tells neither the client nor the 
   t.deepEqual(findLeaks(failed.text + log, { prompt, keyValue: key.value }), []);
 });
 
-test("the search finds a canary in each form it could have taken", (t) => {
+test("the search finds a canary in every form", (t) => {
   const bytes = Buffer.from(prompt);
   for (const form of [
     prompt,
@@ -154,7 +154,7 @@ async function providerId({ admin }: TestGateway): Promise<string> {
   return found.id;
 }
 
-/** Every file the gateway keeps, in a form in which text stays text. */
+/** Returns every file of the gateway with text left readable. */
 async function dataFolder({ environment }: TestGateway): Promise<string> {
   const entries = await readdir(environment["DATA_DIR"] ?? "", { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

@@ -13,7 +13,7 @@ const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
 const hourMs = 3_600_000;
 
 for (const kind of databaseKinds) {
-  test(`${kind}: the last 24 hours by the hour, compared with as long a time the day before, and only what one may see`, async (t) => {
+  test(`${kind}: the overview compares the last 24 hours with those of the day before`, async (t) => {
     const now = Math.floor(Date.now() / hourMs) * hourMs + 1_234_567;
     const gateway = await startTestGateway(t, { kind, runtime: { now: () => now } });
     const member = await addPerson(gateway, "member@example.com");
@@ -29,7 +29,7 @@ for (const kind of databaseKinds) {
       record(hour - 1, { status: "FAILED", latencyMs: 60_000, ownerId: member.id }),
       record(hour - 1, { status: "CANCELLED", cost: 0, latencyMs: 60_000 }),
       record(hour - 23 * hourMs, { cost: 1, latencyMs: 3_000 }),
-      // Of the day before: the first moment, and not what is later in that hour than now is in this one.
+      // The comparison period starts 24 hours earlier and ends at the same minute as now.
       record(hour - 24 * hourMs - 1, { status: "INTERRUPTED" }),
       record(hour - 47 * hourMs, { cost: 7 }),
       record(hour - 47 * hourMs - 1, { cost: 1_000_000 }),
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("a percentile is read from counts in ranges", (t) => {
+test("a percentile is computed from counts in ranges", (t) => {
   t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), null);
   t.is(percentileMs([100, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);
   t.is(percentileMs([90, 10, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 375);
@@ -68,7 +68,7 @@ test("a percentile is read from counts in ranges", (t) => {
   t.is(percentileMs([0, 0, 0, 0, 0, 0, 0, 0, 0, 20], 0.95), 64_000);
 });
 
-test("a percentile is not read from so few requests that one of them would decide it", (t) => {
+test("a percentile is null for too few requests", (t) => {
   t.is(percentileMs([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), null);
   t.is(percentileMs([18, 0, 0, 0, 0, 0, 0, 0, 0, 1], 0.95), null);
   t.is(percentileMs([20, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.95), 238);

@@ -9,5 +9,6 @@ for (const [text, moment] of [
   ["2026-04-31T00:00:00Z", null],
   ["2026-13-01", null],
 ] as const) {
-  test(`${text} is ${moment ?? "no moment"}`, (t) => t.is(parseMoment(text)?.toISOString() ?? null, moment));
+  test(`${text} is ${moment ?? "an invalid timestamp"}`, (t) =>
+    t.is(parseMoment(text)?.toISOString() ?? null, moment));
 }

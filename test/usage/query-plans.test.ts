@@ -26,12 +26,12 @@ async function createHistory(t: ExecutionContext, kind: DatabaseKind): Promise<s
   return url;
 }
 
-test("the statements are those that are checked in: `node test/usage/print-hot-queries.ts` writes them anew", (t) => {
+test("the statements equal the checked-in ones: run `test/usage/print-hot-queries.ts`", (t) => {
   t.is(printHotQueries(), readFileSync(new URL("hot-queries.sql", import.meta.url), "utf8"));
 });
 
-// One after the other: what SQLite does keeps this thread from hearing of MySQL.
-test.serial("sqlite: every question has an index that leads to its rows, in their order", async (t) => {
+// Tests run serially, since SQLite blocks the thread that MySQL needs.
+test.serial("sqlite: every query has an index that returns its rows in order", async (t) => {
   const database = new Sqlite((await createHistory(t, "sqlite")).slice("sqlite:".length));
   t.teardown(() => database.close());
   database.function("in_time", (_deadline) => 1);
@@ -51,7 +51,7 @@ test.serial("sqlite: every question has an index that leads to its rows, in thei
 });
 
 if (databaseKinds.includes("mysql")) {
-  test.serial("mysql: every question has an index that leads to its rows, in their order", async (t) => {
+  test.serial("mysql: every query has an index that returns its rows in order", async (t) => {
     const connection = await mysql.createConnection(await createHistory(t, "mysql"));
     t.teardown(() => connection.end());
     await connection.query("ANALYZE TABLE usage_records, usage_roll_ups");

@@ -17,7 +17,7 @@ import { createTestFolder } from "../helpers/test-folder.ts";
 
 const from = new Date("2026-11-03T12:00:00Z");
 const to = new Date("2026-11-05T12:00:00Z");
-/** Of the models that the random usage has, two with a price of today; the third has none. */
+/** Of the random models, two have a current price and one has none. */
 const prices = {
   inputPrice: 3_000_000_000,
   cachedInputPrice: 300_000_000,
@@ -41,7 +41,7 @@ async function openHistory(t: ExecutionContext, kind: DatabaseKind) {
   const records = Array.from({ length: 3_000 }, () => {
     const moment = new Date(Date.UTC(2026, 10, 1) + random.upTo(7 * 86_400_000));
     const record = randomUsage(random, moment, { keys: 5, models: 3, providers: 1, owners: 2 });
-    // A price that was entered too late, for a part of them.
+    // Simulates a price that was entered late.
     return random.chance(0.5) ? { ...record, ...noPrices, cost: null } : record;
   });
   await database.write(({ usageRecords }) => usageRecords.insertAll(records));
@@ -71,7 +71,7 @@ function expectedCost(record: UsageRecordRow, models: string[]): string {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: costs are worked out anew for the period and by today's prices, roll-ups too, and nothing else changes`, async (t) => {
+  test(`${kind}: recomputing updates costs and roll-ups of the period and nothing else`, async (t) => {
     const { url, database, records } = await openHistory(t, kind);
 
     const results = await recomputeCosts(database, { from, to });
@@ -97,7 +97,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await costs(url), after);
   });
 
-  test(`${kind}: for one model, while others write and somebody else does the same`, async (t) => {
+  test(`${kind}: recomputing one model tolerates concurrent writes and recomputations`, async (t) => {
     const { url, database, records } = await openHistory(t, kind);
     const random = seededRandom(12);
     const more = Array.from({ length: 1_000 }, () =>
@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
 
 const onMysql = databaseKinds.includes("mysql") ? test : test.skip;
 
-onMysql("mysql: costs are written down in time where each question takes its time", async (t) => {
+onMysql("mysql: costs are written in time over a slow connection", async (t) => {
   const { url, records } = await openHistory(t, "mysql");
   const far = new URL(url);
   const proxy = await startTcpProxy(t, Number(far.port), { delayMs: 10 });
@@ -140,7 +140,7 @@ onMysql("mysql: costs are written down in time where each question takes its tim
   t.is(await assertRollUpsMatch(url), 3_000);
 });
 
-test("sqlite: between its parts other processes can write", async (t) => {
+test("sqlite: other processes can write between the parts of a recomputation", async (t) => {
   const { url, database } = await openHistory(t, "sqlite");
   const other = new Sqlite(url.slice("sqlite:".length), { timeout: 0 });
   t.teardown(() => other.close());
@@ -170,7 +170,7 @@ function canWrite(connection: Sqlite.Database): boolean {
   }
 }
 
-test("the command says what changed", async (t) => {
+test("the command reports its changes", async (t) => {
   const { url, records } = await openHistory(t, "sqlite");
   const environment = { DATA_DIR: await createTestFolder(t), DATABASE_URL: url };
   const period = ["--from", from.toISOString(), "--to", to.toISOString()];
@@ -205,7 +205,7 @@ const wrong: [parameters: string[], words: RegExp][] = [
   [["--what"], /--what/],
 ];
 for (const [parameters, words] of wrong) {
-  test(`the command says what is wrong with ${parameters.join(" ")}`, async (t) => {
+  test(`the command rejects ${parameters.join(" ")}`, async (t) => {
     const database = await openTestDatabase(t, "sqlite");
     await t.throwsAsync(
       recomputeCommand(database, parameters, () => {}),

@@ -5,7 +5,7 @@ import { openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: what another release left is taken over: a field that is missing is null, one too many is let be`, async (t) => {
+  test(`${kind}: another release's records are read despite missing and extra fields`, async (t) => {
     const {
       limitedBy: _later,
       errorReason: _too,

@@ -15,7 +15,7 @@ const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 21, 12);
 
 for (const kind of databaseKinds) {
-  test(`${kind}: old records go and newer ones stay, while others are written; roll-ups stay all`, async (t) => {
+  test(`${kind}: old records are deleted while others are written; roll-ups all stay`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
     let time = now - 100 * dayMs;
@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
       await database.write(({ usageRecords }) => usageRecords.insertAll(records));
       return records.map(({ id }) => id);
     };
-    // As it goes in life: month after month, with this running all the time.
+    // Months pass while the retention runs.
     const ids: string[] = [];
     for (; time < now; time += 10 * dayMs) {
       await retention.run();
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
 
     const rows = await queryDatabase(url, "SELECT id, created_at FROM usage_records ORDER BY id");
     const left = rows.map(({ id }) => String(id));
-    // On MySQL the whole month stays while a day of it has to.
+    // MySQL keeps a whole month while one of its days is needed.
     const oldest = kind === "sqlite" ? now - 60 * dayMs : Date.UTC(2026, 8, 1);
     const all = [...ids, ...during].toSorted();
     const kept = firstIdAt("req", oldest);
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
     t.is(Number(sum?.["requests"]), all.length);
   });
 
-  test(`${kind}: for ever is for ever`, async (t) => {
+  test(`${kind}: an unlimited retention deletes nothing`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
     const runtime = { ...systemRuntime(createLog("silent", { write: () => {} })), now: () => now };
@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
 }
 
 if (databaseKinds.includes("mysql")) {
-  test("mysql: months have partitions before they begin, and of several processes one makes them", async (t) => {
+  test("mysql: one of several processes creates partitions before their month starts", async (t) => {
     const url = await createTestDatabase(t, "mysql");
     const databases = [await Database.open(url, limits), await Database.open(url, limits)];
     t.teardown(() => Promise.all(databases.map((database) => database.close())));

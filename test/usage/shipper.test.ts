@@ -7,10 +7,10 @@ import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a batch that is not taken keeps those before it from being counted twice, and none behind it is lost`, async (t) => {
+  test(`${kind}: a failed batch neither duplicates earlier ones nor loses later ones`, async (t) => {
     const { url, shipper, shipped } = await openShipper(t, kind);
     const waiting = rows(0, 25);
-    // No database takes that.
+    // Every database rejects this date.
     waiting[17] = usageRow("req_017", { createdAt: new Date(Number.NaN) });
     t.false(await shipper.ship(waiting));
     t.deepEqual(idsOf(shipped), idsOf(rows(0, 10)));
@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(idsOf(await recordedRequests(url)).toSorted(), idsOf(rows(0, 26)));
   });
 
-  test(`${kind}: what comes while others are written is left for the next time`, async (t) => {
+  test(`${kind}: records that arrive during a write wait for the next one`, async (t) => {
     const { shipper, shipped } = await openShipper(t, kind);
     const waiting = rows(0, 3);
     const shipping = shipper.ship(waiting);
@@ -47,7 +47,7 @@ async function openShipper(t: ExecutionContext, kind: DatabaseKind) {
   return { url, shipper, shipped };
 }
 
-/** From one number on and before another. */
+/** Returns rows from one number up to another. */
 function rows(from: number, before: number): UsageRecord[] {
   return Array.from({ length: before - from }, (_, index) =>
     usageRow(`req_${String(from + index).padStart(3, "0")}`),

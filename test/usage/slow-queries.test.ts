@@ -8,37 +8,34 @@ import { QueryTooLongError } from "../../db/database-errors.ts";
 import { toGatewayError } from "../../gateway/errors.ts";
 
 for (const kind of databaseKinds) {
-  // One after the other: what SQLite does keeps this thread from hearing of MySQL.
-  test.serial(
-    `${kind}: the database ends a query that takes it too long, and is there for the next`,
-    async (t) => {
-      const database = await openTestDatabase(t, kind, { operationTimeoutMs: 30_000 });
-      const random = seededRandom(1);
-      const start = Date.UTC(2026, 10, 1);
-      const records = Array.from({ length: 5_000 }, () =>
-        randomUsage(random, new Date(start + random.upTo(3_599_000)), usualWorld),
-      );
-      await database.write(({ usageRecords }) => usageRecords.insertAll(records));
-      const person = {
-        id: "usr_1",
-        name: "Ada",
-        email: "ada@example.com",
-        sessionId: "ses_1",
-        role: "admin",
-      } as const;
-      // Less than an hour, so that the records themselves are summed.
-      const criteria = { from: new Date(start + 1), to: new Date(start + 3_598_000) };
-      const ask = (usageQueryTimeoutMs: number) =>
-        new UsageHistory({
-          database,
-          limits: { usageQueryTimeoutMs, usageSummaryRowsMax: 10_000 },
-        }).summarize(person, criteria, { groupBy: ["apiKeyId", "model"], interval: "hour" });
+  // Tests run serially, since SQLite blocks the thread that MySQL needs.
+  test.serial(`${kind}: the database ends a slow query and stays available`, async (t) => {
+    const database = await openTestDatabase(t, kind, { operationTimeoutMs: 30_000 });
+    const random = seededRandom(1);
+    const start = Date.UTC(2026, 10, 1);
+    const records = Array.from({ length: 5_000 }, () =>
+      randomUsage(random, new Date(start + random.upTo(3_599_000)), usualWorld),
+    );
+    await database.write(({ usageRecords }) => usageRecords.insertAll(records));
+    const person = {
+      id: "usr_1",
+      name: "Ada",
+      email: "ada@example.com",
+      sessionId: "ses_1",
+      role: "admin",
+    } as const;
+    // Less than an hour, so that the query sums the records themselves.
+    const criteria = { from: new Date(start + 1), to: new Date(start + 3_598_000) };
+    const ask = (usageQueryTimeoutMs: number) =>
+      new UsageHistory({
+        database,
+        limits: { usageQueryTimeoutMs, usageSummaryRowsMax: 10_000 },
+      }).summarize(person, criteria, { groupBy: ["apiKeyId", "model"], interval: "hour" });
 
-      const error = await t.throwsAsync(ask(1), { instanceOf: QueryTooLongError });
-      t.like(toGatewayError(error), { code: "service_unavailable", retryAfterSeconds: 5 });
+    const error = await t.throwsAsync(ask(1), { instanceOf: QueryTooLongError });
+    t.like(toGatewayError(error), { code: "service_unavailable", retryAfterSeconds: 5 });
 
-      const rows = await ask(20_000);
-      t.true(rows.reduce((sum, { requests }) => sum + requests, 0) > 4_900);
-    },
-  );
+    const rows = await ask(20_000);
+    t.true(rows.reduce((sum, { requests }) => sum + requests, 0) > 4_900);
+  });
 }

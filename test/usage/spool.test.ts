@@ -19,7 +19,7 @@ const bytesOf = (...ids: string[]) => {
   return Buffer.concat(ids.map((id) => Buffer.from(buffer.subarray(0, encodeRecord(buffer, usageRow(id))))));
 };
 
-/** What a process that has died has left. */
+/** Creates the files of a dead process. */
 async function leave(spool: string, name: string, files: Record<string, Buffer>): Promise<void> {
   await mkdir(path.join(spool, name), { recursive: true });
   await writeFile(path.join(spool, `${name}.lock`), "");
@@ -27,7 +27,7 @@ async function leave(spool: string, name: string, files: Record<string, Buffer>)
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a record is on the disk when it has been recorded, and in the database soon`, async (t) => {
+  test(`${kind}: a record reaches the disk at once and the database soon`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const { recorder, spool } = await openRecorder(t, database);
     const row = usageRow("req_1", { apiKeyName: 'Ä "name" 🎉', cost: 2 ** 45 });
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await readdir(spool), [], "nothing is left behind");
   });
 
-  test(`${kind}: what dead processes left is taken over, but for what was torn, and the requests under way`, async (t) => {
+  test(`${kind}: a dead process's records are shipped, except for torn ones`, async (t) => {
     const database = await openTestDatabase(t, kind);
     await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_b")]));
     const dataDir = await createTestFolder(t);
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test("any byte that is torn off or changed at the end costs the last record and no other", (t) => {
+test("a torn or changed byte at the end costs only the last record", (t) => {
   const bytes = bytesOf("req_1", "req_2", "req_3");
   const third = bytesOf("req_1", "req_2").length;
   for (let length = third; length < bytes.length; length++) {
@@ -87,7 +87,7 @@ test("any byte that is torn off or changed at the end costs the last record and 
   }
 });
 
-test("what ends in one turn is written together, and one answer that cannot be ended does not hold up the others", async (t) => {
+test("records of one turn are written together, and a failing callback blocks no other", async (t) => {
   const { recorder, spool } = await openRecorder(t, await openTestDatabase(t, "sqlite"));
   const ids = Array.from({ length: 300 }, (_, index) => `req_${index}`);
   const inSpool = () => {
@@ -107,7 +107,7 @@ test("what ends in one turn is written together, and one answer that cannot be e
   for (const idsThen of await Promise.all(seen)) t.deepEqual(idsThen, ids);
 });
 
-test("a process that lives keeps what is its own, and two that take over get in nobody's way", async (t) => {
+test("a live process keeps its files, and two that take over do not conflict", async (t) => {
   const database = await openTestDatabase(t, "sqlite");
   const first = await openRecorder(t, database);
   first.recorder.record(usageRow("req_1"), null, () => {});
@@ -122,11 +122,11 @@ test("a process that lives keeps what is its own, and two that take over get in 
   t.deepEqual(await idsIn(database), ["req_1", "req_2", "req_3"]);
 });
 
-test("what cannot be read of one dead process keeps nothing of the others, and is said once", async (t) => {
+test("an unreadable file of a dead process blocks no other and is logged once", async (t) => {
   const database = await openTestDatabase(t, "sqlite");
   const dataDir = await createTestFolder(t);
   const spool = path.join(dataDir, "spool");
-  // Folders in the place of files: nobody can read them, not even root.
+  // Folders in place of files are unreadable even for root.
   await mkdir(path.join(spool, "a.lock"), { recursive: true });
   await leave(spool, "b", { "0000000002.records": bytesOf("req_b") });
   await mkdir(path.join(spool, "b", "0000000001.records"));
@@ -146,7 +146,7 @@ test("what cannot be read of one dead process keeps nothing of the others, and i
   t.deepEqual(await idsIn(database), ["req_b", "req_c"]);
 });
 
-test("a lock holds while its process lives, asleep or not, and no longer", async (t) => {
+test("a lock lasts exactly as long as its process, asleep or not", async (t) => {
   const file = path.join(await createTestFolder(t), "a.lock");
   const module = fileURLToPath(new URL("../../db/file-lock.ts", import.meta.url));
   const script = `import { lockFile } from ${JSON.stringify(module)};
@@ -177,7 +177,7 @@ test("a lock holds while its process lives, asleep or not, and no longer", async
   lockFile(file)?.release();
 });
 
-test("while the database is away records wait on the disk, in files of limited size, and then nobody is let in", async (t) => {
+test("without a database records fill limited files, then requests are refused", async (t) => {
   const database = await openTestDatabase(t, "sqlite", { operationTimeoutMs: 20 });
   const limits = { usageSegmentBytesMax: 2_000, usageSpoolBytesMax: 20_000, usageBatchRecordsMax: 10 };
   const { recorder, spool } = await openRecorder(t, database, { limits, isSynced: true });
@@ -200,7 +200,7 @@ test("while the database is away records wait on the disk, in files of limited s
   t.deepEqual(await idsIn(database), ids);
 });
 
-test("an old file is given up when all of it is in the database, and ended requests are forgotten", async (t) => {
+test("a file is deleted once it is shipped, and ended requests are dropped", async (t) => {
   const database = await openTestDatabase(t, "sqlite");
   const { recorder, spool } = await openRecorder(t, database, { limits: { usageSegmentAgeMsMax: 1 } });
   const started = recorder.start(() => usageRow("req_1", { status: "INTERRUPTED" }));
@@ -220,7 +220,7 @@ test("an old file is given up when all of it is in the database, and ended reque
   t.deepEqual(await idsIn(database), ["req_1", "req_2"]);
 });
 
-test("what a dead process left is kept while the database is away, and shipped later", async (t) => {
+test("a dead process's records are kept without a database and shipped later", async (t) => {
   const database = await openTestDatabase(t, "sqlite", { operationTimeoutMs: 20 });
   const dataDir = await createTestFolder(t);
   const spool = path.join(dataDir, "spool");

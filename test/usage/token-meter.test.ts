@@ -8,7 +8,7 @@ import { nativeChat } from "../../gateway/dialects/chat/native-chat.ts";
 import { deltaNames } from "../../gateway/dialects/named-event-reader.ts";
 import { answerNames, OutputMeter, TokenMeter } from "../../gateway/usage/counting/token-meter.ts";
 
-// An estimate is held against the tokenizer that it stands for.
+// Compares estimates with the tokenizer that they approximate.
 const project = path.join(import.meta.dirname, "../..");
 
 function meter(text: string): number {
@@ -33,7 +33,7 @@ for (const file of files) {
   });
 }
 
-/** What a translation of one paragraph or another says. */
+/** One paragraph in several languages. */
 const languages: Record<string, string> = {
   English:
     "The ferry leaves at seven, so there is time for a walk along the harbour, a coffee where the fishermen have theirs, and a look at the old lighthouse. It was built in 1871 by people who had never seen one.",
@@ -66,7 +66,7 @@ for (const [language, text] of Object.entries(languages)) {
   });
 }
 
-test("text in pieces has the tokens of the whole, and JSON those of what it says", (t) => {
+test("pieces of text count as the whole, and JSON counts its strings", (t) => {
   const whole = Object.values(languages).join('\n"quoted" \\ back\tslash 🎉 ');
   const inPieces = new TokenMeter();
   for (const piece of whole.match(/.{1,3}/gsu) ?? []) inPieces.add(piece);
@@ -86,7 +86,7 @@ test("text in pieces has the tokens of the whole, and JSON those of what it says
   t.is(inAscii.tokens, meter(whole), "as Python writes it");
 });
 
-test("JSON that is cut anywhere, and any bytes at all, are counted without harm", (t) => {
+test("JSON cut anywhere and arbitrary bytes are counted without errors", (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.string(), (bytes, text) => {
       const tokenMeter = new TokenMeter();
@@ -117,7 +117,7 @@ function meterEvents(names: RegExp, events: object[]): number {
 
 const words = "One two three, four “five” six: sieben über ächt".match(/\s?\S+/g) ?? [];
 
-test("what a stream says is counted, wherever its upstream puts it, and nothing else", (t) => {
+test("all text of a stream is counted, wherever it is, and nothing else", (t) => {
   const expected = meter(words.join(""));
   const chunk = (delta: object, more: object = {}) => ({
     id: "chatcmpl-1",
@@ -157,7 +157,7 @@ test("what a stream says is counted, wherever its upstream puts it, and nothing 
   t.is(meterEvents(answerNames(), [{ choices: [{ message }], usage: { prompt_tokens: 7 } }]), expected);
 });
 
-test("the tokens of a request are those of what the model reads, in every dialect", (t) => {
+test("the tokens of a request are those that the model reads, in every dialect", (t) => {
   const text = languages["English"] ?? "";
   const tokens = countTokens(text);
   const near = (body: Record<string, unknown>, expected: number) => {

@@ -8,10 +8,10 @@ import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What it costs that a provider was called and did not answer: nothing, if nothing of the request went out.
+// Cost of a call without a response: zero if no byte of the request was sent.
 const shared = sharedByFile();
 let gateway: TestGateway;
-/** On the same database, started without leave to call private addresses. */
+/** Shares the database, but must not call private addresses. */
 let guarded: TestGateway;
 
 test.before(async () => {
@@ -22,7 +22,7 @@ test.before(async () => {
   });
 });
 
-/** A model with prices, and fallbacks that are asked in its place. */
+/** Creates a model with prices and fallbacks. */
 async function pricedModel(
   t: ExecutionContext,
   where: { url: string } | Script,
@@ -40,7 +40,7 @@ async function recordOf(slug: string, at = gateway) {
   return { status, record };
 }
 
-/** A port where TLS is expected and something else is spoken. */
+/** Returns a port that answers a TLS handshake with another protocol. */
 async function plainServer(t: ExecutionContext, greeting: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -62,7 +62,7 @@ const places: [what: string, url: (t: ExecutionContext) => Promise<string>, isGu
   ],
 ];
 for (const [what, url, isGuarded] of places) {
-  test(`${what} costs nothing, and goes on costing nothing when costs are worked out anew`, async (t) => {
+  test(`${what} costs nothing, also after a recomputation`, async (t) => {
     const at = isGuarded ? guarded : gateway;
     const slug = await pricedModel(t, { url: await url(t) });
     const { status, record } = await recordOf(slug, at);
@@ -83,18 +83,18 @@ for (const [what, url, isGuarded] of places) {
   });
 }
 
-test("a connection that breaks after the request may have cost something: it is not known", async (t) => {
+test("a connection that breaks after the request has an unknown cost", async (t) => {
   const slug = await pricedModel(t, (response) => void response.socket?.destroy());
   t.like((await recordOf(slug)).record, { attempts: 1, cost: null, inputPrice: 3e9 });
 });
 
-test("two providers that cannot be reached cost nothing", async (t) => {
+test("two unreachable providers cost nothing", async (t) => {
   const other = await pricedModel(t, { url: "http://127.0.0.1:1" });
   const slug = await pricedModel(t, { url: "http://127.0.0.1:2" }, [other]);
   t.like((await recordOf(slug)).record, { attempts: 2, cost: 0 });
 });
 
-test("where one of two had the request, the cost is not known", async (t) => {
+test("the cost is unknown if one of two providers received the request", async (t) => {
   const refusing = await pricedModel(t, answersWith(503));
   const away = await pricedModel(t, { url: "http://127.0.0.1:1" });
   const first = await pricedModel(t, answersWith(503), [away]);
@@ -103,8 +103,8 @@ test("where one of two had the request, the cost is not known", async (t) => {
   t.like((await recordOf(last)).record, { attempts: 2, cost: null });
 });
 
-test("a client that leaves while its provider is being connected to costs nothing", async (t) => {
-  // Takes the connection and does not speak: TLS never comes about.
+test("a client that leaves during the connect costs nothing", async (t) => {
+  // Accepts the connection and stays silent, so the TLS handshake never completes.
   const server = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
   t.teardown(() => void server.close());
   await once(server, "listening");

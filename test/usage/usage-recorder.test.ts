@@ -2,7 +2,7 @@ import test from "ava";
 import { idsIn, openRecorder } from "../helpers/open-recorder.ts";
 import { openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
 
-test("all that was recorded is in the database after a flush, whoever reads there meanwhile", async (t) => {
+test("a flush ships every record, even with concurrent readers", async (t) => {
   const database = await openTestDatabase(t, "sqlite");
   const { recorder } = await openRecorder(t, database);
   await new Promise<void>((proceed) => recorder.record(usageRow("req_1"), null, proceed));

@@ -20,7 +20,7 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Each way to end leaves one record, with the fields of the contract's UsageRecord.
+// Every outcome leaves one record with the fields of the contract's UsageRecord.
 const shared = sharedByFile();
 
 for (const kind of databaseKinds) {
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     await connectUpstream(gateway, upstream, { idleTimeoutMs: 5_000 });
   });
 
-  /** A key of the test's own, so that its records are all there are. */
+  /** A key per test, so that its records are separate. */
   const keyFor = async (title: string, script?: PromptScript) => {
     if (script) upstream.scripts.set(title, script);
     return createKey(gateway, ["test/model", "demo/echo"]);
@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
     return records[0];
   };
 
-  test(`${kind}: a success is recorded with everything that is known of it`, async (t) => {
+  test(`${kind}: a success is recorded with all its facts`, async (t) => {
     const key = await keyFor(t.title, (response) => sendCompletion(response));
     const before = Date.now();
     const answer = await postChat(gateway, key.value, chatBody("test/model", t.title));
@@ -92,7 +92,7 @@ for (const kind of databaseKinds) {
     t.true((timeToFirstTokenMs ?? -1) >= 0 && (timeToFirstTokenMs ?? Infinity) <= latencyMs);
   });
 
-  test(`${kind}: a stream is recorded with its usage, asked for or not`, async (t) => {
+  test(`${kind}: a stream is recorded with its usage, requested or not`, async (t) => {
     const key = await keyFor(t.title, (response) => {
       beginStream(response);
       response.end(chunkEvent("Hi") + usageEvent + doneEvent);
@@ -160,14 +160,14 @@ for (const kind of databaseKinds) {
     ],
   ];
   for (const [title, body, script, expected] of failures) {
-    test(`${kind}: a failure is recorded as one: ${title}`, async (t) => {
+    test(`${kind}: a failure is recorded: ${title}`, async (t) => {
       const key = await keyFor(t.title, script);
       const answer = await postChat(gateway, key.value, body(t.title));
       const record = await onlyRecordOf(key.id);
       t.like(record, {
         status: "FAILED",
         outputTokens: null,
-        // What no upstream was called for costs nothing; what a failing one takes is not known.
+        // A request without an upstream call is free; a failed call has an unknown cost.
         ...(script ? { cost: null } : { cost: 0, attempts: 0 }),
         endpoint: "chat/completions",
         ...expected,
@@ -193,7 +193,7 @@ for (const kind of databaseKinds) {
     });
   }
 
-  test(`${kind}: a client that leaves in mid-stream cancels`, async (t) => {
+  test(`${kind}: a client that leaves mid-stream cancels`, async (t) => {
     let isUpstreamLetGo = false;
     const key = await keyFor(t.title, (response) => {
       response.on("close", () => (isUpstreamLetGo = true));
@@ -211,7 +211,7 @@ for (const kind of databaseKinds) {
     await eventually(() => isUpstreamLetGo);
   });
 
-  test(`${kind}: a client that leaves while it is sending cancels`, async (t) => {
+  test(`${kind}: a client that leaves while sending cancels`, async (t) => {
     const key = await keyFor(t.title);
     const socket = await openSocket(gateway.url);
     const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key.value}\r\n`;
@@ -222,13 +222,13 @@ for (const kind of databaseKinds) {
     t.like(await onlyRecordOf(key.id), { status: "CANCELLED", httpStatus: 499, model: "", provider: "" });
   });
 
-  test(`${kind}: requests without a key, and lists of models, leave no record`, async (t) => {
+  test(`${kind}: requests without a key and model lists leave no record`, async (t) => {
     const key = await keyFor(t.title);
     await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${key.value}` } });
     t.deepEqual(await usageOf(gateway, key.id), []);
   });
 
-  test(`${kind}: a key tells when it was last used`, async (t) => {
+  test(`${kind}: a key returns its last use`, async (t) => {
     const key = await keyFor(t.title);
     t.is((await gateway.admin.keys.get.query({ id: key.id })).lastUsedAt, null);
     const before = Date.now();

@@ -28,7 +28,7 @@ async function get(path: string): Promise<{ status: number; body: Page }> {
 
 const names = ({ data }: Page) => data.map(({ id }) => id.replace("shelf/", "")).join("");
 
-test("clients that speak Anthropic's form get the models in it, in pages", async (t) => {
+test("Anthropic clients receive the models in their form, in pages", async (t) => {
   const all = await get("/v1/models?limit=1000");
   t.is(names(all.body), "abcde");
   t.like(all.body, { has_more: false, first_id: "shelf/a", last_id: "shelf/e" });
@@ -45,7 +45,7 @@ test("clients that speak Anthropic's form get the models in it, in pages", async
   t.is(names((await get("/models")).body), "abcde");
 });
 
-test("one model, and what there is not, in the same form", async (t) => {
+test("a model and a missing one are returned in Anthropic's form", async (t) => {
   t.like(await get("/v1/models/shelf/c"), { status: 200, body: { type: "model", id: "shelf/c" } });
   for (const [path, status, type] of [
     ["/v1/models/shelf/x", 404, "not_found_error"],
@@ -57,7 +57,7 @@ test("one model, and what there is not, in the same form", async (t) => {
   }
 });
 
-test("Claude Code's question whether anybody is there is answered without a key", async (t) => {
+test("Claude Code's reachability check is answered without a key", async (t) => {
   t.is((await fetch(`${gateway().url}/api/hello`, { method: "HEAD" })).status, 200);
 });
 

@@ -13,8 +13,8 @@ import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { spoilJson } from "../helpers/spoil-json.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Every answer, stream and error of every vendor, with something odd in each of its places: whatever it is, the client gets
-// an answer or an error, and the gateway goes on.
+// Every response, stream and error of every vendor with one malformed place. The client always receives a response or
+// an error, and the gateway keeps running.
 const deep = "[".repeat(9_000) + "]".repeat(9_000);
 const oddTexts = ["NaN", "[null]", `{"toString":null,"a":${deep}}`];
 
@@ -97,7 +97,7 @@ test.before(async () => {
 
 for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
   for (const client of Object.keys(clients) as (keyof typeof clients)[]) {
-    // OpenAI differs from those who imitate it by what it speaks besides.
+    // OpenAI differs from its imitators only in its other dialects.
     if (name === "openai" && client !== "responses") continue;
     const form: VendorForm = name === "openai" ? responsesForm : vendors[name].form;
     const { path, more, end } = clients[client];
@@ -107,8 +107,8 @@ for (const name of Object.keys(vendors) as (keyof typeof vendors)[]) {
       ["error", oddErrors(form), (status) => status === 400],
     ];
     for (const [what, odd, isRight] of answers) {
-      // One after the other: the upstream knows one answer at a time.
-      test.serial(`${client} from ${name}: any ${what}`, async (t) => {
+      // Runs serially, since the upstream has one response at a time.
+      test.serial(`${client} from ${name} handles any ${what}`, async (t) => {
         const key = await createKey(gateway, [`${name}/model`]);
         const headers = { authorization: `Bearer ${key.value}` };
         const body = { model: `${name}/model`, stream: what === "stream", ...more };
@@ -137,7 +137,7 @@ function* oddErrors(form: VendorForm): Generator<Sent> {
   for (const body of spoilJson(refusal, oddTexts)) yield { status, type: "application/json", body };
 }
 
-/** One event is odd, of those that are alike the first. */
+/** Yields streams with one malformed event, the first of each kind. */
 function* oddStreams(form: VendorForm): Generator<Sent> {
   const { streamContentType: type } = form;
   const events = [...form.streamStart(said, asked), ...form.streamEnd(said, asked)];
@@ -147,7 +147,7 @@ function* oddStreams(form: VendorForm): Generator<Sent> {
     const shape = `${event.toString("latin1").split("{")[0]} ${data.replaceAll(/:("[^"]*"|\d+)/g, "")}`;
     if (known.has(shape) || !data.startsWith("{")) continue;
     known.add(shape);
-    // There are many: each gets one of the texts in turn.
+    // Places are many, so each receives one text in turn.
     const oddText = oddTexts[known.size % oddTexts.length] ?? "";
     for (const text of spoilJson(JSON.parse(data), [oddText]))
       yield { status: 200, type, body: Buffer.concat(events.with(index, toEvent(text))) };
@@ -162,7 +162,7 @@ function openTextEvent(event: Buffer): OpenEvent {
   return { data: data.trimEnd(), toEvent: (text) => Buffer.from(before + text + end) };
 }
 
-/** Of the headers only the name is needed: its length is in two bytes, after the byte that says that it is text. */
+/** Only the name of the header matters: its length is in two bytes, after the type byte for text. */
 function openAwsEvent(event: Buffer): OpenEvent {
   const headersEnd = 12 + event.readUInt32BE(4);
   const lengthAt = event.indexOf(":event-type") + ":event-type".length + 1;

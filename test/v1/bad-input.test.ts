@@ -7,7 +7,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What well-formed HTTP can carry; malformed-http.test.ts has the rest.
+// Inputs of well-formed HTTP; malformed-http.test.ts covers the rest.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -20,7 +20,7 @@ test.before(async () => {
   key = await connectUpstream(gateway, upstream);
 });
 
-test.after("no answer was 500 or more, and the gateway still answers", async (t) => {
+test.after("no response has status 500 or above, and the gateway still responds", async (t) => {
   t.is((await send(JSON.stringify(chatBody("test/model")))).status, 200);
   t.deepEqual(
     [...statuses].filter((status) => status >= 500),
@@ -55,14 +55,14 @@ const nested: [title: string, body: () => string][] = [
     "objects in an unknown field",
     () => withContent(`"","x":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`),
   ],
-  // JSON.parse takes the last of the two; the first must not get through unseen.
+  // JSON.parse takes the last duplicate; the first must not pass unchecked.
   [
     "arrays in a model given twice",
     () => withContent(`"","model":${"[".repeat(levels)}${"]".repeat(levels)}`),
   ],
 ];
 for (const [title, body] of nested) {
-  test(`1,000,000 nested levels are refused: ${title}`, async (t) => {
+  test(`1,000,000 nested levels are rejected: ${title}`, async (t) => {
     assertError(t, await send(body()), clientError(400, null));
   });
 }
@@ -71,11 +71,11 @@ function withContent(content: string): string {
   return `{"model":"test/model","messages":[{"role":"user","content":${content}}]}`;
 }
 
-test("strings full of brackets are no nesting", async (t) => {
+test("strings full of brackets do not count as nesting", async (t) => {
   t.is((await send(withContent(`"${'[{\\"'.repeat(1_000)}"`))).status, 200);
 });
 
-test("__proto__ is a name like any other: it gives the request nothing, and goes through as it is", async (t) => {
+test("__proto__ is an ordinary name that passes unchanged", async (t) => {
   const smuggled = `{"__proto__":{"model":"test/model","messages":[{"role":"user","content":"x"}]}}`;
   assertError(t, await send(smuggled), clientError(400, "missing_required_parameter", "model"));
 
@@ -85,7 +85,7 @@ test("__proto__ is a name like any other: it gives the request nothing, and goes
   t.false("polluted" in {}, "the gateway runs in this process: nobody's prototype has changed");
 });
 
-/** The body that the upstream got for this prompt. */
+/** Returns the upstream's body for this prompt. */
 function sent(prompt: string): string {
   return upstream.requests.find(({ body }) => body.includes(`"${prompt}"`))?.body ?? "";
 }
@@ -96,12 +96,12 @@ for (const [title, bytes] of [
   ["half a surrogate pair", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
   ["UTF-16", Buffer.from('{"model":"test/model"}', "utf16le")],
 ] as const) {
-  test(`bytes that are not UTF-8 are refused: ${title}`, async (t) => {
+  test(`bytes that are not UTF-8 are rejected: ${title}`, async (t) => {
     assertError(t, await send(bytes), clientError(400, null));
   });
 }
 
-test("a compressed body is read as its encoding says, and no other way", async (t) => {
+test("a compressed body is read as its encoding says", async (t) => {
   const body = gzipSync(JSON.stringify(chatBody("test/model")));
   t.is((await send(body, { "content-encoding": "gzip" })).status, 200);
   for (const encoding of ["br", "zstd"]) {
@@ -124,7 +124,7 @@ for (const model of [
   "test/model' OR '1'='1",
   "../../etc/passwd",
 ]) {
-  test(`a model that can be no slug is not found, and not repeated: ${JSON.stringify(model.slice(0, 30))}`, async (t) => {
+  test(`an invalid slug is not found and not repeated: ${JSON.stringify(model.slice(0, 30))}`, async (t) => {
     const answer = await send(JSON.stringify(chatBody(model)));
     const message = assertError(t, answer, clientError(404, "model_not_found", "model"));
     t.regex(message, /^[\x20-\x7e]+$/);
@@ -139,7 +139,7 @@ for (const value of [
   '"; DROP TABLE api_keys; --',
   "sk-gateway-%00%27",
 ]) {
-  test(`SQL in a key is a wrong key: ${value}`, async (t) => {
+  test(`SQL in a key is an invalid key: ${value}`, async (t) => {
     for (const headers of [
       { authorization: `Bearer ${value.replaceAll(" ", "/**/")}` },
       { authorization: "", "x-api-key": value },
@@ -150,7 +150,7 @@ for (const value of [
   });
 }
 
-test("of a model given twice, what was checked is what the upstream gets", async (t) => {
+test("of a duplicated model the upstream receives the checked one", async (t) => {
   const rest = (prompt: string) => `"messages":[{"role":"user","content":"${prompt}"}]`;
   const good = await send(`{"model":"demo/echo",${rest("good twice")},"model":"test/model"}`);
   t.is(good.status, 200);
@@ -163,7 +163,7 @@ test("of a model given twice, what was checked is what the upstream gets", async
   t.is(sent("bad twice"), "");
 });
 
-test("of a stream given twice, what the gateway expects is what the upstream gets", async (t) => {
+test("of a duplicated stream member the upstream receives the expected one", async (t) => {
   const body = `{"stream":true,"model":"test/model","messages":[{"role":"user","content":"twice"}],"stream":false}`;
   t.is((await send(body)).status, 200);
   t.is(JSON.parse(sent("twice")).stream, false);
@@ -171,7 +171,7 @@ test("of a stream given twice, what the gateway expects is what the upstream get
 });
 
 for (const path of ["/v1/models/%E0%A4%A", "/v1/models/%", "/v1/models/%ff", "/v1/models/a%2"]) {
-  test(`a URL with a broken percent sequence is refused: ${path}`, async (t) => {
+  test(`a URL with a broken percent sequence is rejected: ${path}`, async (t) => {
     const response = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${key.value}` } });
     statuses.add(response.status);
     const answer = { status: response.status, headers: response.headers, text: await response.text() };
@@ -187,7 +187,7 @@ for (const path of [
   "/v1/\u{1f600}",
   `/${"a".repeat(10_000)}`,
 ]) {
-  test(`a strange URL is unknown, and only its plain characters are repeated: ${path.slice(0, 30)}`, async (t) => {
+  test(`an odd URL is unknown, and only plain characters are echoed: ${path.slice(0, 30)}`, async (t) => {
     const response = await fetch(gateway.url + path);
     statuses.add(response.status);
     const answer = { status: response.status, headers: response.headers, text: await response.text() };

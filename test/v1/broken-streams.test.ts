@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What goes wrong after the first byte: an error event, and no [DONE].
+// Failures after the first byte: an error event and no [DONE].
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -38,7 +38,7 @@ const endings: [title: string, end: (response: ServerResponse) => void, code: st
   ],
 ];
 for (const [title, end, code] of endings) {
-  test(`${title} in mid-stream becomes an error event without [DONE]`, async (t) => {
+  test(`${title} mid-stream becomes an error event without [DONE]`, async (t) => {
     upstream.scripts.set(title, (response) => {
       beginStream(response);
       response.write(begun, () => end(response));
@@ -59,14 +59,14 @@ for (const [title, end, code] of endings) {
   });
 }
 
-test("a stream of single bytes arrives whole", async (t) => {
+test("a stream of single bytes arrives complete", async (t) => {
   const prompt = "one byte at a time";
   const stream = begun.replace("lo", "l\\u00f6 ö") + doneEvent;
   upstream.scripts.set(prompt, async (response) => {
     beginStream(response);
     response.socket?.setNoDelay(true);
     for (const byte of Buffer.from(stream)) {
-      // Each byte leaves before the next is written, so that none is joined to another here.
+      // Waits for each byte, so that none are joined.
       await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
     }
     response.end();

@@ -11,7 +11,7 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-test("an answer comes back as the upstream wrote it, but for the model's name", async (t) => {
+test("a response returns as the upstream wrote it except for the model's name", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
   const gateway = await startTestGateway(t);
   const key = await connectUpstream(gateway, upstream);
@@ -38,7 +38,7 @@ test("an answer comes back as the upstream wrote it, but for the model's name", 
   });
 });
 
-test("the request reaches the upstream byte for byte, but for the model", async (t) => {
+test("the request reaches the upstream byte for byte except for the model", async (t) => {
   const upstream = await createUpstream(t, (_request, response) => sendCompletion(response));
   const gateway = await startTestGateway(t);
   const key = await connectUpstream(gateway, upstream);
@@ -51,7 +51,7 @@ test("the request reaches the upstream byte for byte, but for the model", async 
 });
 
 for (const includeUsage of [false, true]) {
-  test(`a stream ends in [DONE]${includeUsage ? ", with the usage chunk that was asked for" : ", without a usage chunk"}`, async (t) => {
+  test(`a stream ends in [DONE], ${includeUsage ? "with the requested usage chunk" : "without a usage chunk"}`, async (t) => {
     const upstream = await createUpstream(t, (_request, response) => {
       beginStream(response);
       response.end(chunkEvent("Hel") + chunkEvent("lo") + usageEvent + doneEvent);

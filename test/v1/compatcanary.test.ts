@@ -10,7 +10,7 @@ type Report = { results: { id: string; status: string; summary: string }[] };
 
 // `modern` is responses, `chat` is chat completions.
 for (const profile of ["modern", "chat"]) {
-  test(`compatcanary, a scanner of OpenAI-style APIs, finds nothing wrong by its profile ${profile}`, async (t) => {
+  test(`compatcanary, a scanner of OpenAI-style APIs, passes profile ${profile}`, async (t) => {
     const gateway = await startTestGateway(t);
     const key = await createKey(gateway);
     const target = ["--base-url", `${gateway.url}/v1`, "--model", "demo/echo"];

@@ -16,7 +16,7 @@ async function count(keyValue: string, body: unknown, headers: Record<string, st
 
 const question = { messages: [{ role: "user", content: "How many tokens are these?" }] };
 
-/** A model of an Anthropic upstream that counts like this. */
+/** Creates a model whose Anthropic upstream counts like this. */
 async function addCounter(
   t: Parameters<typeof createUpstream>[0],
   name: string,
@@ -39,7 +39,7 @@ async function addCounter(
   return { keyId, keyValue, slug, requests };
 }
 
-test("an upstream that counts is asked, in the client's own words", async (t) => {
+test("an upstream that counts tokens receives the client's own request", async (t) => {
   const answer = { status: 200, body: '{"input_tokens":1234}' };
   const { keyId, keyValue, slug, requests } = await addCounter(t, "counter", answer);
   const text = `{"messages":[{"role":"user","content":"Hi"}],"big":12345678901234567890,"model":"${slug}"}`;
@@ -61,14 +61,14 @@ for (const [name, status, body] of [
   ["limited", 429, "{}"],
   ["odd", 200, '{"error":"none"}'],
 ] as const) {
-  test(`where the upstream cannot count (${name}), it is counted here`, async (t) => {
+  test(`without a counting upstream (${name}), the gateway counts`, async (t) => {
     const { keyValue, slug } = await addCounter(t, name, { status, body });
     const { input_tokens: tokens } = (await count(keyValue, { ...question, model: slug })).body;
     t.true(typeof tokens === "number" && tokens >= 5 && tokens <= 30, `${String(tokens)}`);
   });
 }
 
-test("more text has more tokens, wherever it stands", async (t) => {
+test("more text has more tokens, in any position", async (t) => {
   const key = await createKey(gateway());
   const tokensOf = async (more: object) =>
     Number((await count(key.value, { ...question, model: "demo/echo", ...more })).body["input_tokens"]);
@@ -82,7 +82,7 @@ test("more text has more tokens, wherever it stands", async (t) => {
   t.true((await tokensOf({ tools })) > least + 200);
 });
 
-test("what is no request, or no model of the key's, is said in Anthropic's form", async (t) => {
+test("an invalid request or model is reported in Anthropic's form", async (t) => {
   const key = await createKey(gateway());
   for (const [body, status, type] of [
     ["{", 400, "invalid_request_error"],

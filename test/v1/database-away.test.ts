@@ -6,7 +6,7 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 
 const unavailable = { ...serverError(503, "service_unavailable"), headers: { "retry-after": "1" } };
 
-test("while the database is frozen known keys are served, and nobody is told a key is bad", async (t) => {
+test("a frozen database serves known keys and calls no key invalid", async (t) => {
   const gateway = await startTestGateway(t, { environment: { DATABASE_TIMEOUT_MS: "1000" } });
   const known = await createKey(gateway);
   const unseen = await createKey(gateway);
@@ -34,7 +34,7 @@ test("while the database is frozen known keys are served, and nobody is told a k
   t.is((await usageOf(gateway, known.id)).length, 2, "no record is lost");
 });
 
-test("when usage can be kept no longer, new requests are refused instead of going unrecorded", async (t) => {
+test("new requests are refused when usage can no longer be stored", async (t) => {
   const gateway = await startTestGateway(t, {
     environment: { DATABASE_TIMEOUT_MS: "1000", USAGE_SPOOL_BYTES_MAX: "1000" },
   });
@@ -56,7 +56,7 @@ test("when usage can be kept no longer, new requests are refused instead of goin
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200, "after it");
 });
 
-/** SQLite takes one thing at a time: one that does not end keeps everything else waiting, as a frozen server does. */
+/** SQLite runs one operation at a time, so a pending one blocks all others like a frozen server. */
 function freeze({ services: { database } }: TestGateway): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   database.read(() => promise).catch(() => {});

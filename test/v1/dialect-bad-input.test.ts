@@ -9,13 +9,13 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What well-formed HTTP can carry, in the other dialects than chat completions; bad-input.test.ts has it for that.
+// Inputs of well-formed HTTP in the other dialects; bad-input.test.ts covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
 const statuses = new Set<number>();
 
-/** For each dialect, models whose upstream speaks it itself, and one whose upstream speaks chat completions. */
+/** For each dialect, one native model and one whose upstream speaks chat completions. */
 const keys = new Map<ClientDialect, string>();
 
 test.before(async () => {
@@ -32,7 +32,7 @@ test.before(async () => {
   }
 });
 
-test.after("no answer was 500 or more, and the gateway has nothing to complain of", (t) => {
+test.after("no response has status 500 or above, and no internal error is logged", (t) => {
   t.deepEqual(
     [...statuses].filter((status) => status >= 500),
     [],
@@ -51,7 +51,7 @@ async function send(dialect: ClientDialect, content: string | Uint8Array): Promi
   return answer;
 }
 
-/** The body that the upstream got with this text in it. */
+/** Returns the upstream's body that contains this text. */
 function sent(text: string): string {
   return upstream.requests.find(({ body }) => body.includes(text))?.body ?? "";
 }
@@ -62,7 +62,7 @@ for (const dialect of clientDialects) {
   const { name, conversation, assertError } = dialect;
   const own = `${name}/model`;
 
-  /** With `content` as its text, as it stands. */
+  /** Returns a body with unescaped `content`. */
   const write = (model: string, content: string, more = "") =>
     JSON.stringify(dialect.body(model, "CONTENT")).replace('"CONTENT"', content).replace(/\}$/, `${more}}`);
 
@@ -81,12 +81,12 @@ for (const dialect of clientDialects) {
     ],
   ];
   for (const [title, body] of nested) {
-    test(`${name}: 1,000,000 nested levels are refused: ${title}`, async (t) => {
+    test(`${name}: 1,000,000 nested levels are rejected: ${title}`, async (t) => {
       assertError(t, await send(dialect, body()), clientError(400, null));
     });
   }
 
-  test(`${name}: strings full of brackets are no nesting`, async (t) => {
+  test(`${name}: strings full of brackets do not count as nesting`, async (t) => {
     t.is((await send(dialect, write(own, `"${'[{\\"'.repeat(1_000)}"`))).status, 200);
   });
 
@@ -95,13 +95,13 @@ for (const dialect of clientDialects) {
     ["overlong", Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d])],
     ["UTF-16", Buffer.from('{"model":"test/model"}', "utf16le")],
   ] as const) {
-    test(`${name}: bytes that are not UTF-8 are refused: ${title}`, async (t) => {
+    test(`${name}: bytes that are not UTF-8 are rejected: ${title}`, async (t) => {
       assertError(t, await send(dialect, bytes), clientError(400, null));
     });
   }
 
   for (const model of [own, "chat/model"]) {
-    test(`${name}: __proto__ is a name like any other, on the way to ${model}`, async (t) => {
+    test(`${name}: __proto__ is an ordinary name on the way to ${model}`, async (t) => {
       const smuggled = `{"__proto__":${write(model, '"Hello"')}}`;
       const row = clientError(400, "missing_required_parameter", "model");
       assertError(t, await send(dialect, smuggled), row);
@@ -115,7 +115,7 @@ for (const dialect of clientDialects) {
       else t.false(sent(prompt).includes("polluted"));
     });
 
-    test(`${name}: of a model given twice, what was checked is what ${model}'s upstream gets`, async (t) => {
+    test(`${name}: of a duplicated model ${model}'s upstream receives the checked one`, async (t) => {
       const twice = (prompt: string, wrong: string, right: string) =>
         write(wrong, `"${prompt}"`, `,"model":"${right}"`);
       const good = await send(dialect, twice(`good ${t.title}`, "no/model", model));
@@ -130,7 +130,7 @@ for (const dialect of clientDialects) {
     });
   }
 
-  test(`${name}: of a stream given twice, what the gateway expects is what the upstream gets`, async (t) => {
+  test(`${name}: of a duplicated stream member the upstream receives the expected one`, async (t) => {
     const prompt = `stream twice by ${name}`;
     const body = write(own, `"${prompt}"`, ',"stream":false').replace("{", '{"stream":true,');
     t.is((await send(dialect, body)).status, 200);
@@ -138,7 +138,7 @@ for (const dialect of clientDialects) {
     t.is(sent(prompt).match(/stream"/g)?.length, 1);
   });
 
-  test(`${name}: whatever JSON stands in a request, it is answered or refused in the right form`, async (t) => {
+  test(`${name}: any JSON in a request is answered or rejected in the right form`, async (t) => {
     const value = fc.jsonValue({ maxDepth: 4 });
     const item = fc.record(
       {

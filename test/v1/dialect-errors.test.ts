@@ -7,8 +7,8 @@ import { type Answer, postTo } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// The rows of the contract's error table that are about the request, in the forms of the other dialects than chat
-// completions; errors.test.ts, parameters.test.ts and bad-input.test.ts have them for that.
+// The contract's error table for requests in the other dialects; errors.test.ts, parameters.test.ts and
+// bad-input.test.ts cover chat completions.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
 let gateway: TestGateway;
@@ -30,13 +30,13 @@ for (const dialect of clientDialects) {
     postTo(gateway, path, { authorization: `Bearer ${key.value}`, ...headers }, content);
 
   for (const headers of [{}, { authorization: "Basic dXNlcjpwYXNz" }, { "x-api-key": "" }]) {
-    test(`${path}: a request without a key is told so: ${JSON.stringify(headers)}`, async (t) => {
+    test(`${path}: a missing key is reported: ${JSON.stringify(headers)}`, async (t) => {
       const answer = await postTo(gateway, path, headers as Record<string, string>, body("demo/echo"));
       assertError(t, answer, clientError(401, null));
     });
   }
 
-  test(`${path}: a wrong key and one that is disabled get the same answer`, async (t) => {
+  test(`${path}: invalid and deactivated keys receive the same response`, async (t) => {
     const disabled = await createKey(gateway);
     await gateway.admin.keys.deactivate.mutate({ id: disabled.id });
     const values = [disabled.value, generateKeyValue(gateway.services.runtime), foreignKey, "' OR '1'='1"];
@@ -48,7 +48,7 @@ for (const dialect of clientDialects) {
     t.is(messages.size, 1);
   });
 
-  test(`${path}: a key counts wherever it stands, whatever stands in the other place`, async (t) => {
+  test(`${path}: a key is accepted in either header, whatever the other contains`, async (t) => {
     for (const headers of [
       { "x-api-key": key.value },
       { "x-api-key": key.value, authorization: `Bearer ${foreignKey}` },
@@ -61,7 +61,7 @@ for (const dialect of clientDialects) {
     }
   });
 
-  test(`${path}: a model that is not there and one that the key is not connected to get the same answer`, async (t) => {
+  test(`${path}: missing and unconnected models receive the same response`, async (t) => {
     const unconnected = await createKey(gateway, []);
     const row = clientError(404, "model_not_found", "model");
     const absent = assertError(t, await send(body("demo/none")), row);
@@ -71,7 +71,7 @@ for (const dialect of clientDialects) {
     t.like(records, [{ endpoint: dialect.name, status: "FAILED", httpStatus: hidden.status }]);
   });
 
-  test(`${path}: a model that can be no slug is not found, and not repeated`, async (t) => {
+  test(`${path}: an invalid slug is not found and not repeated`, async (t) => {
     for (const model of ["test/model evil", "\u{1b}[31mtest/model", "", "a".repeat(5_000), "../../etc"]) {
       const message = assertError(t, await send(body(model)), clientError(404, "model_not_found", "model"));
       t.regex(message, /^[\x20-\x7e]{1,300}$/);
@@ -79,7 +79,7 @@ for (const dialect of clientDialects) {
   });
 
   for (const content of ["", " ", "{", "hello", '{"model":"demo/echo",}', "[]", '"text"', "null", "5"]) {
-    test(`${path}: a body that is no JSON object is refused: ${JSON.stringify(content)}`, async (t) => {
+    test(`${path}: a body that is no JSON object is rejected: ${JSON.stringify(content)}`, async (t) => {
       assertError(t, await send(content), clientError(400, null));
     });
   }
@@ -104,14 +104,14 @@ for (const dialect of clientDialects) {
     [{ metadata: "x" }, "invalid_type", "metadata"],
   ];
   for (const [changes, code, param] of wrong) {
-    test(`${path}: ${JSON.stringify(changes)} is a wrong ${param}`, async (t) => {
+    test(`${path}: ${JSON.stringify(changes)} is an invalid ${param}`, async (t) => {
       const answer = await send({ ...body("demo/echo"), ...changes });
       const message = assertError(t, answer, clientError(400, code, param));
       t.true(message.includes(param), message);
     });
   }
 
-  test(`${path}: what nobody knows is no reason to refuse a request`, async (t) => {
+  test(`${path}: an unknown member does not reject a request`, async (t) => {
     const unknown = {
       future: { deep: [1, null] },
       safeguards: [{ path: "/home" }],
@@ -127,21 +127,21 @@ for (const dialect of clientDialects) {
     }
   });
 
-  test(`${path}: a body over the limit is refused, one at the limit is not`, async (t) => {
+  test(`${path}: a body over the limit is rejected, one at the limit is not`, async (t) => {
     const text = JSON.stringify(body("demo/echo"));
     t.is((await send(text.padEnd(bodyBytesMax))).status, 200);
     const over = await send(text.padEnd(bodyBytesMax + 1));
     assertError(t, over, clientError(413, "request_too_large"));
   });
 
-  test(`${path}: a compressed body is accepted, and its limit is that of the text`, async (t) => {
+  test(`${path}: a compressed body is accepted within the limit of its text`, async (t) => {
     const headers = { "content-encoding": "gzip" };
     t.is((await send(gzipSync(JSON.stringify(body("demo/echo"))), headers)).status, 200);
     const over = gzipSync(JSON.stringify(body("demo/echo")).padEnd(bodyBytesMax + 1));
     assertError(t, await send(over, headers), clientError(413, "request_too_large"));
   });
 
-  test(`${path} allows POST and says so to other methods`, async (t) => {
+  test(`${path} allows POST and reports it to other methods`, async (t) => {
     const row: ErrorRow = { ...clientError(405, "method_not_allowed"), headers: { allow: "POST" } };
     for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
       const response = await fetch(gateway.url + path, { method });
@@ -151,7 +151,7 @@ for (const dialect of clientDialects) {
   });
 
   for (const alias of [`/${dialect.name}`, `/v1/v1/${dialect.name}`, `${path}?beta=true`]) {
-    test(`${alias} is taken for ${path}`, async (t) => {
+    test(`${alias} is an alias of ${path}`, async (t) => {
       const authorization = `Bearer ${key.value}`;
       t.is((await postTo(gateway, alias, { authorization }, body("demo/echo"))).status, 200);
       const refused = await postTo(gateway, alias, { authorization }, body("demo/none"));
@@ -159,8 +159,8 @@ for (const dialect of clientDialects) {
     });
   }
 
-  // Alone, because the database is away for all.
-  test.serial(`${path}: a key that nobody knows yet cannot be served without the database`, async (t) => {
+  // Runs serially, since all tests share the unavailable database.
+  test.serial(`${path}: an uncached key requires the database`, async (t) => {
     const { value } = await createKey(gateway);
     const { promise, resolve } = Promise.withResolvers<void>();
     gateway.services.database.read(() => promise).catch(() => {});

@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scrip
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// How streams end in the other dialects than chat completions; broken-streams.test.ts has it for that.
+// Ends of streams in the other dialects; broken-streams.test.ts covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -23,15 +23,15 @@ test.before(async () => {
 
 const upstreamName = "its-own-name-2026";
 
-/** What an upstream writes, in the form that it speaks. */
+/** An upstream's stream in its own form. */
 type Written = {
-  /** Up to where the text is. */
+  /** Events up to the text. */
   begun: string;
-  /** All but the last event, from there on. */
+  /** The remaining events except the last. */
   rest: string;
   end: string;
   error: string;
-  /** Events that have to be looked at, and are none. */
+  /** Malformed events of relevant types. */
   garbage: string[];
 };
 
@@ -91,7 +91,7 @@ for (const dialect of clientDialects) {
     };
 
     for (const [title, end] of endings) {
-      test(`${how}: ${title} in mid-stream becomes an error event, and no regular end`, async (t) => {
+      test(`${how}: ${title} mid-stream becomes an error event without a regular end`, async (t) => {
         const { answer, records } = await play(t.title, (response) => {
           beginStream(response);
           response.write(written.begun, () => end(response, written));
@@ -107,13 +107,13 @@ for (const dialect of clientDialects) {
       });
     }
 
-    test(`${how}: a stream of single bytes arrives whole, and ends at its end`, async (t) => {
+    test(`${how}: a stream of single bytes arrives complete and ends correctly`, async (t) => {
       const whole = written.begun + written.rest + written.end;
       const { answer, records } = await play(t.title, async (response) => {
         beginStream(response);
         response.socket?.setNoDelay(true);
         for (const byte of Buffer.from(`${whole}: and so on\n\n`)) {
-          // Each byte leaves before the next is written, so that none is joined to another here.
+          // Waits for each byte, so that none are joined.
           await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
         }
       });
@@ -123,7 +123,7 @@ for (const dialect of clientDialects) {
     });
   }
 
-  test(`${dialect.name}, native: line ends and spaces are as the upstream writes them`, async (t) => {
+  test(`${dialect.name}, native: line ends and spaces pass unchanged`, async (t) => {
     const events = dialect.events(upstreamName).join("");
     const key = await createKey(gateway, [`${dialect.name}/model`]);
     for (const [index, spelled] of [
@@ -146,7 +146,7 @@ for (const dialect of clientDialects) {
   });
 }
 
-/** Only the name of the model is the gateway's. */
+/** Replaces only the model's name. */
 function received(written: string, model: string): string {
   return written.replaceAll(JSON.stringify(upstreamName), JSON.stringify(model));
 }

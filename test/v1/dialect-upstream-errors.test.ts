@@ -12,8 +12,8 @@ import {
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// The rows of the contract's error table that are about the upstream, before the first byte, in the forms of the other
-// dialects than chat completions, whether the upstream speaks them itself or not; upstream-errors.test.ts has them for that.
+// The contract's error table for upstreams, before the first byte, in the other dialects, native and translated;
+// upstream-errors.test.ts covers chat completions.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -29,7 +29,7 @@ test.before(async () => {
 
 const said = "The upstream says no.";
 
-/** An answer of the upstream's, by the error's body in the form that it speaks. */
+/** Sends an upstream response with an error body in its own form. */
 type Failure = (response: ServerResponse, refusal: (message: string) => object) => void;
 
 function sendJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
@@ -53,7 +53,7 @@ const upstreamError = serverError(502, "upstream_error");
 const tooSlow = serverError(504, "upstream_timeout");
 const badCredential = serverError(502, "upstream_auth_failed");
 
-/** Rows without `says` are in the gateway's own words; the other ones in the upstream's. */
+/** Rows without `says` have the gateway's message; the others the upstream's. */
 const failures: [title: string, failure: Failure, row: ErrorRow, says?: string][] = [
   ["a 400 is passed on", refuse(400), clientError(400, null), said],
   ["a 404 is passed on", refuse(404), clientError(404, null), said],
@@ -104,7 +104,7 @@ const failures: [title: string, failure: Failure, row: ErrorRow, says?: string][
   ],
   ["an upstream that never answers is too slow", () => {}, tooSlow],
   [
-    "an upstream that falls silent after its head is too slow",
+    "an upstream that stalls after its head is too slow",
     (response) => response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
     tooSlow,
   ],
@@ -141,19 +141,19 @@ for (const dialect of clientDialects) {
   }
 }
 
-/** In OpenAI's form of chat completions. */
+/** Returns an error in OpenAI's form. */
 function refuseChat(message: string): object {
   return { error: { message, type: "invalid_request_error", param: "messages", code: "too_long" } };
 }
 
-/** What OpenAI's form has besides the message is the upstream's; Anthropic's has nothing. */
+/** OpenAI's form has more members from the upstream; Anthropic's has only the message. */
 function inUpstreamsWords({ refusal }: ClientDialect, isNative: boolean, row: ErrorRow): ErrorRow {
   const { error } = (isNative ? refusal : refuseChat)("") as { error: Partial<ErrorRow> };
   const { type = row.type, param = null, code = null } = error;
   return { ...row, type, param, code };
 }
 
-test.after("no redirect was followed", (t) => {
+test.after("no redirect is followed", (t) => {
   t.deepEqual(
     upstream.requests.filter(({ url }) => url.includes("elsewhere")),
     [],

@@ -11,7 +11,7 @@ const vectors = [
   [0.125, 2, -8],
 ];
 
-/** A model of a provider of its own, whose upstream answers like this. */
+/** Creates a model and provider with a scripted upstream. */
 async function addModel(
   t: Parameters<typeof createUpstream>[0],
   kind: "openai-compatible" | "gemini" | "azure-openai" | "bedrock",
@@ -56,7 +56,7 @@ for (const [kind, path, expectedUrl] of [
     "/openai/deployments/embedder/embeddings?api-version=2024-10-21",
   ],
 ] as const) {
-  test(`${kind}${path}: the client's own bytes go through, with the model replaced`, async (t) => {
+  test(`${kind}${path}: the client's bytes pass with the model replaced`, async (t) => {
     const name = `native${expectedUrl.length}`;
     const { client, slug, key, upstream } = await addModel(t, kind, { name, path }, (request) => ({
       body: openAiList(request),
@@ -72,12 +72,12 @@ for (const [kind, path, expectedUrl] of [
     t.like(JSON.parse(upstream.requests[0]?.body ?? ""), { model: "embedder", input: ["one", "two"] });
 
     const [record] = await usageOf(gateway(), key.id);
-    // 7 tokens at $0.02 a million are 140 nano-dollars; there is no output, and no price for it.
+    // 7 tokens at $0.02 a million are 140 nano-dollars; output has no tokens and no price.
     t.like(record, { endpoint: "embeddings", inputTokens: 7, outputTokens: 0, cost: 140, stream: false });
   });
 }
 
-test("gemini: texts are embedded in one request, and the SDK gets the floats it asked for", async (t) => {
+test("gemini: texts are embedded in one request, and the SDK receives floats", async (t) => {
   const { client, slug, upstream } = await addModel(t, "gemini", { name: "gem", path: "/v1beta" }, () => ({
     body: { embeddings: vectors.map((values) => ({ values })) },
   }));
@@ -92,7 +92,7 @@ test("gemini: texts are embedded in one request, and the SDK gets the floats it 
   t.deepEqual(asFloats.data[0]?.embedding, vectors[0]);
 });
 
-test("bedrock: Titan takes one text a request, and says so", async (t) => {
+test("bedrock: Titan accepts one text per request and reports it", async (t) => {
   const upstreamModel = "amazon.titan-embed-text-v2:0";
   const { client, slug, key, upstream } = await addModel(
     t,
@@ -113,7 +113,7 @@ test("bedrock: Titan takes one text a request, and says so", async (t) => {
   t.is((await usageOf(gateway(), key.id)).length, 2);
 });
 
-test("an answer that holds no embeddings is the upstream's error", async (t) => {
+test("a response without embeddings is an upstream error", async (t) => {
   for (const [index, body] of [{}, [], { data: 5 }, { choices: [] }].entries()) {
     const name = `wrong${index}`;
     const { client, slug } = await addModel(t, "openai-compatible", { name, path: "/v1" }, () => ({ body }));
@@ -123,7 +123,7 @@ test("an answer that holds no embeddings is the upstream's error", async (t) => 
   }
 });
 
-test("fewer embeddings than texts are no answer", async (t) => {
+test("fewer embeddings than texts are an upstream error", async (t) => {
   const { client, slug } = await addModel(t, "gemini", { name: "few", path: "/v1beta" }, () => ({
     body: { embeddings: [{ values: vectors[0] }] },
   }));
@@ -160,19 +160,19 @@ for (const [what, body, { param, code }] of [
   ["a model that makes none", { model: "demo/echo", input: "x" }, { param: "model", code: "invalid_value" }],
   ["a body that is no JSON", "{", { param: null, code: null }],
 ] as const) {
-  test(`a request with ${what} is refused`, async (t) => {
+  test(`a request with ${what} is rejected`, async (t) => {
     const key = await createKey(gateway());
     assertError(t, await post(key.value, body), clientError(400, code, param));
   });
 }
 
-test("a model that the key is not connected to is not found", async (t) => {
+test("an unconnected model is not found", async (t) => {
   const key = await createKey(gateway());
   const answer = await post(key.value, { model: "other/model", input: "x" });
   assertError(t, answer, clientError(404, "model_not_found", "model"));
 });
 
-test("a model named twice is not smuggled past the check", async (t) => {
+test("a duplicated model cannot bypass the check", async (t) => {
   const { slug, key, upstream } = await addModel(
     t,
     "openai-compatible",

@@ -7,10 +7,10 @@ import { type Answer, chatBody, postChat } from "../helpers/post-chat.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Every row of the contract's error table that is about the request; upstream-errors.test.ts has the others.
+// The contract's error table for requests; upstream-errors.test.ts has the other rows.
 const shared = sharedByFile();
 const bodyBytesMax = 10_000;
-/** Set once, before the tests, so that a key can expire without anybody waiting for it. */
+/** Set before the tests, so that a key can expire without waiting. */
 let clockAheadMs = 0;
 let gateway: TestGateway;
 let key: { id: string; value: string };
@@ -41,18 +41,18 @@ const withoutKey: Record<string, string>[] = [
   { "x-api-key": "" },
 ];
 for (const headers of withoutKey) {
-  test(`a request without a key is told so: ${JSON.stringify(headers)}`, async (t) => {
+  test(`a missing key is reported: ${JSON.stringify(headers)}`, async (t) => {
     const message = assertError(t, await send("GET", "/v1/models", headers), clientError(401, null));
     t.regex(message, /Authorization: Bearer/);
   });
 }
 
-test("unknown, malformed, deleted, disabled and expired keys get one and the same answer", async (t) => {
+test("all invalid keys receive the same response, whatever the reason", async (t) => {
   const known = generateKeyValue(systemRuntime(createLog("silent", { write() {} })));
   const deleted = await createKey(gateway);
   const disabled = await createKey(gateway);
   for (const { value } of [deleted, disabled]) {
-    // In use before, so that the gateway has it in its cache.
+    // An earlier request fills the cache.
     t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
   }
   await gateway.admin.keys.delete.mutate({ id: deleted.id });
@@ -80,7 +80,7 @@ test("unknown, malformed, deleted, disabled and expired keys get one and the sam
   }
 });
 
-test("a disabled key that is activated again counts again", async (t) => {
+test("a deactivated key works again once activated", async (t) => {
   const { id, value } = await createKey(gateway);
   await gateway.admin.keys.deactivate.mutate({ id });
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
@@ -88,7 +88,7 @@ test("a disabled key that is activated again counts again", async (t) => {
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
 });
 
-test("a model that does not exist and one the key is not connected to get the same answer", async (t) => {
+test("missing and unconnected models receive the same response", async (t) => {
   const unconnected = await createKey(gateway, []);
   const row = clientError(404, "model_not_found", "model");
 
@@ -102,7 +102,7 @@ test("a model that does not exist and one the key is not connected to get the sa
   t.is(assertError(t, inDetail, row), hidden);
 });
 
-test("a model that is named without its provider is told how models are named, and which is meant", async (t) => {
+test("a model without its provider is reported with the expected slug", async (t) => {
   const row = clientError(404, "model_not_found", "model");
   const bare = (name: string) => postChat(gateway, key.value, chatBody(name));
   t.regex(assertError(t, await bare("echo"), row), /`<provider>\/<model_name>`: did you mean `demo\/echo`\?/);
@@ -127,12 +127,12 @@ for (const body of [
   "null",
   "5",
 ]) {
-  test(`a body that is no JSON object is refused: ${JSON.stringify(body)}`, async (t) => {
+  test(`a body that is no JSON object is rejected: ${JSON.stringify(body)}`, async (t) => {
     assertError(t, await postChat(gateway, key.value, body), clientError(400, null));
   });
 }
 
-test("a body over the limit is refused, one at the limit is not", async (t) => {
+test("a body over the limit is rejected, one at the limit is not", async (t) => {
   const body = JSON.stringify(chatBody("demo/echo"));
   const atLimit = await postChat(gateway, key.value, body.padEnd(bodyBytesMax));
   t.is(atLimit.status, 200);
@@ -148,7 +148,7 @@ for (const path of [
   "/v1/chat/completions/more",
   "/v1/Models",
 ]) {
-  test(`there is nothing at ${path}`, async (t) => {
+  test(`${path} is not found`, async (t) => {
     for (const method of ["GET", "POST"]) {
       assertError(t, await send(method, path), clientError(404, "unknown_url"));
     }
@@ -161,7 +161,7 @@ const endpoints: [path: string, allowed: string, refused: string[]][] = [
   ["/v1/models/demo/echo", "GET", ["POST", "DELETE"]],
 ];
 for (const [path, allow, methods] of endpoints) {
-  test(`${path} allows ${allow} and says so to other methods`, async (t) => {
+  test(`${path} allows ${allow} and reports it to other methods`, async (t) => {
     for (const method of methods) {
       const row: ErrorRow = { ...clientError(405, "method_not_allowed"), headers: { allow } };
       assertError(t, await send(method, path), row);
@@ -169,7 +169,7 @@ for (const [path, allow, methods] of endpoints) {
   });
 }
 
-test("what a key may not do at all leaves no usage record", async (t) => {
+test("a request without permission leaves no usage record", async (t) => {
   const { id, value } = await createKey(gateway);
   await gateway.admin.keys.deactivate.mutate({ id });
   await postChat(gateway, value, chatBody("demo/echo"));

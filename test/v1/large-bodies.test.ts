@@ -22,10 +22,10 @@ const bodyBytes = 100 * 1024 * 1024;
 const tooLarge = clientError(413, "request_too_large");
 
 for (const framing of ["announced", "chunked"] as const) {
-  test.serial(`a body of 100 MB, ${framing}, is thrown away as it comes, and refused`, async (t) => {
+  test.serial(`a ${framing} body of 100 MB is discarded as it arrives and rejected`, async (t) => {
     const socket = await openSocket(gateway.url);
     t.teardown(() => socket.destroy());
-    // Simple clients send everything before they look at the answer: it must still be there, not a reset connection.
+    // Simple clients send everything before they read, so the response must survive without a reset.
     socket.pause();
     const before = bufferBytes();
     const lines = [
@@ -44,7 +44,7 @@ for (const framing of ["announced", "chunked"] as const) {
   });
 }
 
-/** Sends the body; says how much of it was taken, and the memory in use when most of it was. */
+/** Sends the body; returns the accepted bytes and the memory in use near the end. */
 async function pour(socket: Socket, isChunked: boolean): Promise<{ sentBytes: number; keptBytes: number }> {
   const piece = Buffer.alloc(1024 * 1024, " ");
   const framed = isChunked
@@ -62,7 +62,7 @@ async function pour(socket: Socket, isChunked: boolean): Promise<{ sentBytes: nu
   return { sentBytes, keptBytes };
 }
 
-/** The memory that buffers take in this process, which is the gateway's too, without those nobody refers to. */
+/** Returns the memory of referenced buffers in this process, which includes the gateway. */
 function bufferBytes(): number {
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;
@@ -70,17 +70,17 @@ function bufferBytes(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
-test.serial("fetch, with which the OpenAI SDK sends, gets the answer too", async (t) => {
+test.serial("fetch, as used by the OpenAI SDK, receives the response, too", async (t) => {
   assertError(t, await postChat(gateway, key.value, "x".repeat(bodyBytes)), tooLarge);
 });
 
-test.serial("a body of brackets, as large as may be, keeps nobody else waiting", async (t) => {
+test.serial("a body of brackets at the size limit does not delay other requests", async (t) => {
   const body = "[".repeat(16 * 1024 * 1024);
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   const answer = await postChat(gateway, key.value, body);
   delay.disable();
   assertError(t, answer, clientError(400, null));
-  // JSON.parse alone takes more than a second to find that this is no JSON.
+  // JSON.parse alone takes more than a second to reject this.
   t.true(delay.max < 500e6, `nothing else could run for ${Math.round(delay.max / 1e6)} ms`);
 });

@@ -5,7 +5,7 @@ import { openSocket, readAnswer, sendRaw } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// What only a raw socket can send.
+// Inputs that require a raw socket.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };
@@ -18,7 +18,7 @@ test.before(async () => {
   key = await createKey(gateway);
 });
 
-test.after("no answer was 500 or more, and the gateway still answers", async (t) => {
+test.after("no response has status 500 or above, and the gateway still responds", async (t) => {
   t.is((await postChat(gateway, key.value, chatBody("demo/echo"))).status, 200);
   t.deepEqual(
     [...statuses].filter((status) => status >= 500),
@@ -60,23 +60,23 @@ const malformed: [title: string, pieces: () => string[]][] = [
   ["an unknown transfer encoding", () => [head(bearer(), "transfer-encoding: gzip"), body]],
 ];
 for (const [title, pieces] of malformed) {
-  test(`what is no proper HTTP is refused in the error form: ${title}`, async (t) => {
+  test(`malformed HTTP is rejected in the error form: ${title}`, async (t) => {
     assertError(t, await send(...pieces()), clientError(400, null));
   });
 }
 
-test("an expectation nobody can meet is refused or ignored, in JSON either way", async (t) => {
+test("an unsupported Expect header is rejected or ignored, in JSON either way", async (t) => {
   const answer = await send(head(bearer(), length, "expect: a-miracle"), body);
   t.true([200, 417].includes(answer.status));
   t.is(answer.headers.get("content-type"), "application/json; charset=utf-8");
 });
 
-test("headers over the limit are refused in the error form", async (t) => {
+test("headers over the limit are rejected in the error form", async (t) => {
   const answer = await send(head(bearer(), `x-large: ${"a".repeat(64 * 1024)}`));
   assertError(t, answer, clientError(431, "request_too_large"));
 });
 
-test("hundreds of headers do not hide the ones that count", async (t) => {
+test("hundreds of headers do not hide the relevant ones", async (t) => {
   const many = Array.from({ length: 300 }, (_, index) => `a${index}: b`);
   t.is((await send(head(bearer(), length, ...many), body)).status, 200);
 });
@@ -85,7 +85,7 @@ for (const [title, names] of [
   ["in two cases", ["Authorization", "authorization"]],
   ["in the same case", ["authorization", "authorization"]],
 ]) {
-  test(`two Authorization headers are refused, whichever would be right: ${title}`, async (t) => {
+  test(`two Authorization headers are rejected, even if one is valid: ${title}`, async (t) => {
     const [first, second] = names as [string, string];
     for (const values of [
       [key.value, "sk-wrong"],
@@ -98,7 +98,7 @@ for (const [title, names] of [
   });
 }
 
-test("two x-api-key headers are no key", async (t) => {
+test("two x-api-key headers are an invalid key", async (t) => {
   const answer = await send(head(`x-api-key: ${key.value}`, `x-api-key: ${key.value}`, length), body);
   assertError(t, answer, clientError(401, "invalid_api_key"));
 });
@@ -115,7 +115,7 @@ test("a body sent in single bytes and in chunks is read as one", async (t) => {
   t.is(answer.status, 200);
 });
 
-test("whoever dawdles over the headers is told so, and cut off", async (t) => {
+test("a client that sends its headers too slowly receives an error and is cut off", async (t) => {
   const socket = await openSocket(gateway.url);
   const answer = readAnswer(socket);
   socket.write("POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\n");
@@ -124,7 +124,7 @@ test("whoever dawdles over the headers is told so, and cut off", async (t) => {
   assertError(t, await answer, clientError(408, "request_timeout"));
 });
 
-test("whoever dawdles over the body is told so, and cut off", async (t) => {
+test("a client that sends its body too slowly receives an error and is cut off", async (t) => {
   const answer = await send(head(bearer(), "content-length: 1000"), '{"model":');
   assertError(t, answer, clientError(408, "request_timeout"));
 });

@@ -7,7 +7,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What is special about Anthropic's dialect; dialect-*.test.ts have what holds for the others too.
+// Specifics of Anthropic's dialect; dialect-*.test.ts cover the common part.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -24,7 +24,7 @@ test.before(async () => {
   await connectUpstream(gateway, upstream, { name: "chat" });
 });
 
-/** With a key of its own, by which its usage and what the upstream saw of it can be found. */
+/** Uses a new key, which identifies the usage and the upstream's request. */
 async function send(body: string, headers: Record<string, string> = {}, query = "") {
   const key = await createKey(gateway, ["claude/model", "chat/model"]);
   const mark = `for-${key.id}`;
@@ -39,7 +39,7 @@ async function send(body: string, headers: Record<string, string> = {}, query = 
   return { answer, seen, marked, records: await usageOf(gateway, key.id), key };
 }
 
-/** As no program here would write it, with all that clients bring back to Claude. */
+/** Unusual formatting with all members that clients return to Claude. */
 const spelled = (model: string, stream: boolean) => `{
   "future" : {"id":12345678901234567890, "share":1.0, "text":"\\u00e4\\/😀"},
   "stream": ${stream},
@@ -55,7 +55,7 @@ const spelled = (model: string, stream: boolean) => `{
 
 for (const stream of [false, true]) {
   const how = stream ? "a stream" : "a whole answer";
-  test(`for Anthropic, a request and its answer pass byte for byte, but for the model: ${how}`, async (t) => {
+  test(`Anthropic receives and returns the same bytes except for the model: ${how}`, async (t) => {
     const { answer, seen, marked, records } = await send(spelled("claude/model", stream));
     t.is(answer.status, 200);
     t.is(seen.length, 1);
@@ -79,7 +79,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("for Anthropic, the headers that are about its API pass as they are, and no others", async (t) => {
+test("Anthropic receives only the headers of its own API, unchanged", async (t) => {
   const about = {
     "anthropic-version": "2026-10-21",
     "anthropic-beta": "claude-code-20250219,context-1m-2025-08-07, interleaved-thinking-2025-05-14",
@@ -121,13 +121,13 @@ const neededNames = new Set([
   "x-api-key",
 ]);
 
-test("for Anthropic, a request that names no version gets the gateway's", async (t) => {
+test("Anthropic receives the gateway's version if the request names none", async (t) => {
   const { seen } = await send(spelled("claude/model", false));
   t.is(seen[0]?.headers["anthropic-version"], "2023-06-01");
   t.is(seen[0]?.headers["anthropic-beta"], undefined);
 });
 
-test("for everyone else, what only Anthropic knows stays here", async (t) => {
+test("other providers receive no Anthropic-only members", async (t) => {
   const body = spelled("chat/model", false).replace(
     '{"type":"news","of":null}',
     '{"type":"text","text":"So?"}',
@@ -169,14 +169,14 @@ test("for everyone else, what only Anthropic knows stays here", async (t) => {
   t.like(records, [{ endpoint: "messages", status: "SUCCEEDED", inputTokens: 5, outputTokens: 2 }]);
 });
 
-test("a block that nobody knows is refused where it would have to be translated", async (t) => {
+test("an unknown block is rejected where it would need translation", async (t) => {
   const { answer, seen } = await send(spelled("chat/model", false));
   t.is(answer.status, 400);
   t.regex(answer.text, /messages\[2\]\.content\[1\]/);
   t.deepEqual(seen, []);
 });
 
-test("a request without a limit of tokens is refused, as by Anthropic", async (t) => {
+test("a request without max_tokens is rejected, as at Anthropic", async (t) => {
   const body = spelled("claude/model", false).replace('"max_tokens":100,', "");
   const { answer, seen } = await send(body);
   const message = messages.assertError(t, answer, clientError(400, "missing_required_parameter"));
@@ -184,7 +184,7 @@ test("a request without a limit of tokens is refused, as by Anthropic", async (t
   t.deepEqual(seen, []);
 });
 
-test("a limit of no tokens at all, which only fills a cache, is for Anthropic only", async (t) => {
+test("a max_tokens of 0 passes only to Anthropic", async (t) => {
   const filled = await send(spelled("claude/model", false).replace('"max_tokens":100', '"max_tokens":0'));
   t.is(filled.answer.status, 200);
   const refused = await send(spelled("chat/model", false).replace('"max_tokens":100', '"max_tokens":0'));

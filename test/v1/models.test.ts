@@ -38,7 +38,7 @@ async function request(
 
 const get = (path: string, value = key.value) => request(path, { authorization: `Bearer ${value}` });
 
-/** Sends the prompt with these headers; returns the answer and what the upstream saw of it. */
+/** Sends the prompt with these headers; returns the response and the upstream's request. */
 async function post(path: string, headers: Record<string, string>, prompt: string) {
   const body = JSON.stringify(chatBody("test/model", prompt));
   const answer = await request(
@@ -49,7 +49,7 @@ async function post(path: string, headers: Record<string, string>, prompt: strin
   return { answer, seen: upstream.requests.find((request) => request.body.includes(`"${prompt}"`)) };
 }
 
-test("the list has the models connected to the key, by slug, and no others", async (t) => {
+test("the list contains exactly the models connected to the key, by slug", async (t) => {
   const both = await createKey(gateway, ["test/model", "demo/echo"]);
   const none = await createKey(gateway, []);
   const idsOf = async (value: string) => {
@@ -66,7 +66,7 @@ test("the list has the models connected to the key, by slug, and no others", asy
 });
 
 for (const path of ["/v1/models/test/model", "/v1/models/test%2Fmodel", "/v1/models/test%2fmodel"]) {
-  test(`a model is found by its slug: ${path}`, async (t) => {
+  test(`the slug finds a model: ${path}`, async (t) => {
     const answer = await get(path);
     t.is(answer.status, 200);
     t.is(answer.headers.get("content-type"), "application/json; charset=utf-8");
@@ -77,7 +77,7 @@ for (const path of ["/v1/models/test/model", "/v1/models/test%2Fmodel", "/v1/mod
   });
 }
 
-test("a model that the key is not connected to is as if there were none", async (t) => {
+test("an unconnected model looks missing", async (t) => {
   for (const path of [
     "/v1/models/demo/echo",
     "/v1/models/demo%2Fecho",
@@ -88,7 +88,7 @@ test("a model that the key is not connected to is as if there were none", async 
   }
 });
 
-test("a slug may have several slashes", async (t) => {
+test("a slug may contain several slashes", async (t) => {
   const [provider] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "test");
   const slug = "test/maker/model-1.5:free";
   await gateway.admin.models.create.mutate({ slug, providerId: provider?.id ?? "" });
@@ -98,7 +98,7 @@ test("a slug may have several slashes", async (t) => {
   }
 });
 
-test("wrong base URLs are forgiven: /v1 twice, or not at all", async (t) => {
+test("a duplicated or missing /v1 in the base URL is tolerated", async (t) => {
   const list = await get("/v1/models");
   for (const path of ["/v1/v1/models", "/models", "/models?limit=5", "/v1/models/"]) {
     t.is((await get(path)).text, list.text, path);
@@ -139,7 +139,7 @@ const candidates: [title: string, headers: (value: string) => Record<string, str
   ["in x-api-key beside Basic", (value) => ({ "x-api-key": value, authorization: "Basic dTpw" })],
 ];
 for (const [title, headersOf] of candidates) {
-  test(`a key counts ${title}, and no key is forwarded`, async (t) => {
+  test(`a key works ${title}, and no key is forwarded`, async (t) => {
     const headers = {
       ...headersOf(key.value),
       cookie: "session=1",
@@ -173,7 +173,7 @@ for (const [title, headersOf] of candidates) {
   });
 }
 
-test("no header of the upstream's but those that belong to the answer reaches the client", async (t) => {
+test("only the response's own upstream headers reach the client", async (t) => {
   const { answer } = await post("/v1/chat/completions", { "x-api-key": key.value }, "headers");
   t.deepEqual([...answer.headers.keys()].toSorted(), [
     "connection",
@@ -188,13 +188,13 @@ test("no header of the upstream's but those that belong to the answer reaches th
   t.regex(answer.headers.get("x-request-id") ?? "", /^req_/);
 });
 
-test("a foreign key alone is a wrong key, however it comes", async (t) => {
+test("a foreign key alone is an invalid key in any header", async (t) => {
   const wrong = clientError(401, "invalid_api_key");
   assertError(t, await request("/v1/models", { authorization: `Bearer ${foreign}` }), wrong);
   assertError(t, await request("/v1/models", { "x-api-key": foreign }), wrong);
 });
 
-test("/healthz and /readyz need no key", async (t) => {
+test("/healthz and /readyz require no key", async (t) => {
   t.deepEqual(JSON.parse((await request("/healthz", {})).text), { status: "ok" });
   const ready = await request("/readyz", {});
   t.is(ready.status, 200);

@@ -8,7 +8,7 @@ import { beginStream, chunkEvent, doneEvent } from "../helpers/scripted-upstream
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Answers that nobody should give and somebody does. What reading one of them throws must not end the process.
+// Invalid responses of real upstreams. An exception while reading one must not end the process.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -21,7 +21,7 @@ test.before(async () => {
     await connectUpstream(gateway, upstream, { name, ...provider });
 });
 
-/** Has the upstream answer a request of the dialect with a text, as JSON or as a stream; also returns the usage record. */
+/** Sends a request whose upstream responds with a text, as JSON or a stream; also returns the usage record. */
 async function send(path: "messages" | "responses", body: object, sent: string) {
   const prompt = `prompt ${(promptCount += 1)}`;
   upstream.scripts.set(prompt, (response) => {
@@ -39,7 +39,7 @@ async function send(path: "messages" | "responses", body: object, sent: string) 
 }
 let promptCount = 0;
 
-test("a probability of -Infinity, as Python writes it, beside the usage that the client asked for", async (t) => {
+test("a probability of -Infinity passes, as does the requested usage", async (t) => {
   const chunk = `{"id":"x","model":"x","choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":{"content":[{"logprob":-Infinity}]}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`;
   upstream.scripts.set("-Infinity", (response) => {
     beginStream(response);
@@ -61,7 +61,7 @@ test("a probability of -Infinity, as Python writes it, beside the usage that the
 });
 
 for (const dialect of clientDialects) {
-  test(`${dialect.name}, native: counts that cannot be read are not said`, async (t) => {
+  test(`${dialect.name}, native: malformed counts are omitted`, async (t) => {
     const odd = dialect.answer("upstream-model").replace(/"input_tokens":\d+/, '"input_tokens":NaN');
     const { answer, record } = await send(dialect.name, { model: `${dialect.name}/model` }, odd);
     t.is(answer.status, 200, answer.text);
@@ -70,7 +70,7 @@ for (const dialect of clientDialects) {
   });
 }
 
-test("an error whose message is no text", async (t) => {
+test("an error whose message is not a text is handled", async (t) => {
   const prompt = "an error whose message is no text";
   upstream.scripts.set(prompt, (response) => {
     response.writeHead(400, { "content-type": "application/json" });
@@ -88,20 +88,20 @@ for (const stream of [false, true]) {
   const how = stream ? "streamed" : "whole";
   const name = stream ? "delta" : "message";
 
-  /** An upstream's answer with one choice, by what it says. */
+  /** Returns an upstream response with one choice. */
   const answerWith = (said: object | undefined, finishReason: string | null = "stop", more = {}): string => {
     const choice = { index: 0, ...(said && { [name]: said }), finish_reason: finishReason, ...more };
     const answer = JSON.stringify({ id: "x", created: 1, model: "m", choices: [choice] });
     return stream ? `${chunkEvent("Hel")}data: ${answer}\n\n${doneEvent}` : answer;
   };
-  /** What the two dialects make of it, as text. */
+  /** Returns the responses of both dialects as text. */
   const askBoth = async (sent: string, more: Partial<Record<"messages" | "responses", object>> = {}) => {
     const ask = async (path: "messages" | "responses") =>
       (await send(path, { model: "chat/model", stream, ...more[path] }, sent)).answer.text;
     return { messages: await ask("messages"), responses: await ask("responses") };
   };
 
-  test(`arguments that are nested without end, ${how}`, async (t) => {
+  test(`deeply nested arguments are handled, ${how}`, async (t) => {
     const call = {
       index: 0,
       id: "c1",
@@ -115,7 +115,7 @@ for (const stream of [false, true]) {
     t.is(record?.status, "SUCCEEDED");
   });
 
-  test(`text and thoughts in parts, as Mistral has them, ${how}`, async (t) => {
+  test(`text and thoughts in parts, as Mistral sends them, are read, ${how}`, async (t) => {
     const parts = [
       { type: "thinking", thinking: [{ type: "text", text: "I wonder." }] },
       { type: "text", text: "I know." },
@@ -126,13 +126,13 @@ for (const stream of [false, true]) {
     for (const text of Object.values(answers)) t.regex(text, /I wonder\..*I know\./s);
   });
 
-  test(`arguments as an object, ${how}`, async (t) => {
+  test(`arguments as an object are read, ${how}`, async (t) => {
     const call = { index: 0, id: "c1", function: { name: "f", arguments: { city: "Oslo" } } };
     const answers = await askBoth(answerWith({ tool_calls: [call] }, "tool_calls"));
     for (const text of Object.values(answers)) t.regex(text, /city\\?":\\?"Oslo/);
   });
 
-  test(`a call without arguments, ${how}`, async (t) => {
+  test(`a call without arguments is read, ${how}`, async (t) => {
     const call = { index: 0, id: "c1", type: "function", function: { name: "now" } };
     const answers = await askBoth(answerWith({ tool_calls: [call] }, "tool_calls"));
     t.regex(answers.messages, /"tool_use".*"stop_reason":"tool_use"/s);
@@ -140,7 +140,7 @@ for (const stream of [false, true]) {
   });
 
   for (const finishReason of ["error", "insufficient_system_resource"]) {
-    test(`an end for the reason ${finishReason} is no success, ${how}`, async (t) => {
+    test(`the finish reason ${finishReason} is a failure, ${how}`, async (t) => {
       const sent = answerWith({ content: "lo" }, finishReason, {
         error: { message: `No memory for ${upstreamSecret}.` },
       });
@@ -153,14 +153,14 @@ for (const stream of [false, true]) {
     });
   }
 
-  test(`the end of what the model can take, as Mistral calls it, ${how}`, async (t) => {
+  test(`Mistral's reason for a full context is read, ${how}`, async (t) => {
     const answers = await askBoth(answerWith({ content: "lo" }, "model_length"));
     t.regex(answers.messages, /"stop_reason":"max_tokens"/);
     t.regex(answers.responses, /"status":"incomplete"/);
   });
 }
 
-test("a chunk without a delta, as Azure's about its filter", async (t) => {
+test("a chunk without a delta, as Azure's filter sends it, is accepted", async (t) => {
   const filter = `data: {"choices":[{"index":0,"finish_reason":null,"content_filter_offsets":{"check_offset":1}}]}\n\n`;
   const sent = `${chunkEvent("Hel")}${filter}${chunkEvent("lo")}${doneEvent}`;
   for (const path of ["messages", "responses"] as const) {
@@ -173,7 +173,7 @@ test("a chunk without a delta, as Azure's about its filter", async (t) => {
   }
 });
 
-test("an answer in the background, which could not be asked for later, is not begun", async (t) => {
+test("a background response is rejected, since it could not be fetched later", async (t) => {
   const body = { model: "responses/model", background: true };
   const { answer, seen } = await send("responses", body, "{}");
   assertError(t, answer, clientError(400, "unsupported_parameter", "background"));

@@ -26,7 +26,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 const ajv = new Ajv2020({ allowUnionTypes: true, strict: false, validateFormats: false, allErrors: true });
 ajv.addSchema({ $id: "document", ...document });
 
-/** What is wrong with an answer, by what the document says of the operation's answers with this status. */
+/** Returns the differences between a response and the document for this status. */
 function faultsOf(operation: Operation, status: number, body: unknown): string {
   const ref = operation.responses[status]?.content["application/json"]?.schema?.$ref;
   if (ref === undefined) return `${status} is not in the document`;
@@ -34,18 +34,18 @@ function faultsOf(operation: Operation, status: number, body: unknown): string {
   return validate(body) ? "" : `${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`;
 }
 
-test("the document is the one that is checked in: `npm run openapi:document` writes it anew", (t) => {
+test("the document equals the checked-in one: run `npm run openapi:document`", (t) => {
   const checkedIn = new URL("../../gateway/v1/open-api/openapi.json", import.meta.url);
   t.deepEqual(document, JSON.parse(readFileSync(checkedIn, "utf8")));
 });
 
-test("anybody may read it", async (t) => {
+test("the document is public", async (t) => {
   const answer = await fetch(`${gateway().url}/openapi.json`);
   t.is(answer.status, 200);
   t.deepEqual(await answer.json(), document);
 });
 
-test("it has the endpoints that there are, and no others", (t) => {
+test("the document lists exactly the existing endpoints", (t) => {
   const { stack } = createV1Router({ ...gateway().services, trustedProxies: 0 });
   const routes = stack.flatMap(({ route }) => (route ? [route] : []));
   const served = routes
@@ -58,7 +58,7 @@ test("it has the endpoints that there are, and no others", (t) => {
   );
 });
 
-test("what it refers to is there, and every operation has a name of its own", (t) => {
+test("every reference resolves, and every operation id is unique", (t) => {
   const refs = JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g);
   for (const [, path = ""] of refs) {
     const found = path
@@ -71,7 +71,7 @@ test("what it refers to is there, and every operation has a name of its own", (t
 
 for (const { path, method, ...operation } of operations) {
   const example = operation.requestBody?.content["application/json"]?.example;
-  test(`${method} ${path} answers as it says, with the example and without a key`, async (t) => {
+  test(`${method} ${path} answers as documented, with the example and without a key`, async (t) => {
     const { value } = await createKey(gateway(), [...(await modelsOf(t, path))]);
     const send = (headers: Record<string, string>) =>
       fetch(gateway().url + path.replace("{slug}", "demo/echo"), {
@@ -89,7 +89,7 @@ for (const { path, method, ...operation } of operations) {
   });
 }
 
-/** The models that the example asks for; the demo makes no embeddings, so somebody else does. */
+/** Creates the models of the example; the demo has no embeddings, so another provider does. */
 async function modelsOf(t: Parameters<typeof createUpstream>[0], path: string): Promise<string[]> {
   if (path !== "/v1/embeddings") return ["demo/echo"];
   const upstream = await createUpstream(t, (_request, response) => {
@@ -106,7 +106,7 @@ async function modelsOf(t: Parameters<typeof createUpstream>[0], path: string): 
   return [slug];
 }
 
-test("errors are among those that it has, with their statuses", async (t) => {
+test("errors are among the documented ones, with their statuses", async (t) => {
   const { value } = await createKey(gateway());
   for (const { path, method, ...operation } of operations.filter(({ requestBody }) => requestBody)) {
     for (const body of [
@@ -122,7 +122,7 @@ test("errors are among those that it has, with their statuses", async (t) => {
   }
 });
 
-test("chunks of a stream are as it says", async (t) => {
+test("stream chunks match the document", async (t) => {
   const { value } = await createKey(gateway());
   const validate = ajv.compile({ $ref: "document#/components/schemas/ChatCompletionChunk" });
   const answer = await fetch(`${gateway().url}/v1/chat/completions`, {
@@ -141,7 +141,7 @@ test("chunks of a stream are as it says", async (t) => {
     t.true(validate(JSON.parse(chunk)), `${ajv.errorsText(validate.errors)} ${chunk}`);
 });
 
-test("with Anthropic's header, models come in Anthropic's form, which it has too", async (t) => {
+test("Anthropic's header selects the documented Anthropic form of the models", async (t) => {
   const { value } = await createKey(gateway());
   const headers = { "x-api-key": value, "anthropic-version": "2023-06-01" };
   for (const [path, shown] of [

@@ -11,7 +11,7 @@ import { eventually } from "../helpers/eventually.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// The official SDK against the demo provider: what people will do first.
+// The official SDK with the demo provider, as in people's first steps.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let key: { id: string; value: string };
@@ -31,7 +31,7 @@ function ask(content: string) {
   return { model: "demo/echo", messages: [{ role: "user" as const, content }] };
 }
 
-test("lists the models of the key", async (t) => {
+test("the SDK lists the models of the key", async (t) => {
   const { data } = await openai.models.list();
   t.deepEqual(
     data.map(({ id, object, owned_by }) => ({ id, object, owned_by })),
@@ -39,13 +39,13 @@ test("lists the models of the key", async (t) => {
   );
 });
 
-test("retrieves a model by its slug, slash and all", async (t) => {
+test("the SDK retrieves a model by its slug, including the slash", async (t) => {
   const model = await openai.models.retrieve("demo/echo");
   t.is(model.id, "demo/echo");
   t.true(Math.abs(model.created * 1000 - Date.now()) < 600_000);
 });
 
-test("completes, and knows the request's id", async (t) => {
+test("the SDK completes a chat and returns the request id", async (t) => {
   const completion = await openai.chat.completions.create(ask("Hello, gateway!"));
   t.is(completion.choices[0]?.message.content, "Hello, gateway!");
   t.is(completion.choices[0]?.finish_reason, "stop");
@@ -55,7 +55,7 @@ test("completes, and knows the request's id", async (t) => {
   t.true(records.some(({ id }) => id === completion._request_id));
 });
 
-test("streams", async (t) => {
+test("the SDK streams a chat", async (t) => {
   const stream = await openai.chat.completions.create({ ...ask("one two three"), stream: true });
   const pieces: string[] = [];
   let finishReason: string | null = null;
@@ -69,7 +69,7 @@ test("streams", async (t) => {
   t.is(finishReason, "stop");
 });
 
-test("streams with the usage in the last chunk when asked to", async (t) => {
+test("the SDK receives the usage in the last chunk on request", async (t) => {
   const options = { stream: true as const, stream_options: { include_usage: true } };
   const chunks: OpenAI.ChatCompletionChunk[] = [];
   const stream = await openai.chat.completions.create({ ...ask("one two three"), ...options });
@@ -80,7 +80,7 @@ test("streams with the usage in the last chunk when asked to", async (t) => {
   t.true(chunks.every((chunk) => chunk.usage === null || chunk.usage === undefined));
 });
 
-test("puts a stream together again", async (t) => {
+test("the SDK reassembles a stream", async (t) => {
   const stream = openai.chat.completions.stream(ask("one two three"));
   const completion = await stream.finalChatCompletion();
   t.is(completion.choices[0]?.message.content, "one two three");
@@ -94,7 +94,7 @@ const weather = {
   },
 };
 
-test("gets a forced tool call, whole and in a stream", async (t) => {
+test("the SDK receives a forced tool call, complete and streamed", async (t) => {
   const request = {
     ...ask("What is the weather?"),
     tools: [weather],
@@ -113,7 +113,7 @@ test("gets a forced tool call, whole and in a stream", async (t) => {
   }
 });
 
-test("gets an answer that fits a JSON schema", async (t) => {
+test("the SDK receives a response that fits a JSON schema", async (t) => {
   const schema = { type: "object", properties: { answer: { type: "integer" } }, required: ["answer"] };
   const completion = await openai.chat.completions.create({
     ...ask("What is the answer?"),
@@ -180,7 +180,7 @@ for (const [title, attempt, kind, expected] of failures) {
   });
 }
 
-test("a stream that breaks off is an APIError, after what came before it", async (t) => {
+test("a broken stream throws an APIError after the received chunks", async (t) => {
   const stream = await openai.chat.completions.create({ ...ask("one two three four /break"), stream: true });
   const pieces: string[] = [];
   const error = await t.throwsAsync<APIError>(
@@ -193,7 +193,7 @@ test("a stream that breaks off is an APIError, after what came before it", async
   t.like(error, { status: undefined, code: "upstream_error", type: "server_error" });
 });
 
-test("an abort in mid-stream ends the request, which is recorded as cancelled", async (t) => {
+test("an abort mid-stream ends the request, which is recorded as cancelled", async (t) => {
   const own = await createKey(gateway);
   const stream = await createClient(own.value).chat.completions.create({
     ...ask("/slow 50 one two three four five six seven eight nine ten"),

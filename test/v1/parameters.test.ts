@@ -104,7 +104,7 @@ const right: object[] = [
   { metadata: { a: "b" }, unknown_field: [1, { two: 3 }] },
 ];
 for (const changes of right) {
-  test(`${JSON.stringify(changes)} is fine`, async (t) => {
+  test(`${JSON.stringify(changes)} is accepted`, async (t) => {
     const answer = await postChat(gateway, key.value, { ...chatBody("demo/echo"), ...changes });
     t.is(answer.status, 200, answer.text);
   });

@@ -7,7 +7,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// What is special about OpenAI's responses; dialect-*.test.ts have what holds for other dialects too.
+// Specifics of OpenAI's responses; dialect-*.test.ts cover the common part.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: ScriptedUpstream;
@@ -28,7 +28,7 @@ test.before(async () => {
   await connectUpstream(gateway, upstream, { name: "chat" });
 });
 
-/** With a key of its own, by which its usage and what the upstream saw of it can be found. */
+/** Uses a new key, which identifies the usage and the upstream's request. */
 async function send(body: string, headers: Record<string, string> = {}) {
   const key = await createKey(gateway, ["openai/model", "chat/model"]);
   const mark = `for-${key.id}`;
@@ -39,7 +39,7 @@ async function send(body: string, headers: Record<string, string> = {}) {
   return { answer, seen, marked, records: await usageOf(gateway, key.id), key };
 }
 
-/** As no program here would write it, with all that clients bring back to OpenAI. */
+/** Unusual formatting with all members that clients return to OpenAI. */
 const spelled = (model: string, stream: boolean) => `{
   "future" : {"id":12345678901234567890, "share":1.0, "text":"\\u00e4\\/😀"},
   "stream": ${stream},
@@ -55,7 +55,7 @@ const spelled = (model: string, stream: boolean) => `{
 
 for (const stream of [false, true]) {
   const how = stream ? "a stream" : "a whole answer";
-  test(`for OpenAI, a request and its answer pass byte for byte, but for the model: ${how}`, async (t) => {
+  test(`OpenAI receives and returns the same bytes except for the model: ${how}`, async (t) => {
     const { answer, seen, marked, records } = await send(spelled("openai/model", stream));
     t.is(answer.status, 200);
     t.is(seen.length, 1);
@@ -79,7 +79,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("for OpenAI, no header of the client's passes", async (t) => {
+test("OpenAI receives no header of the client", async (t) => {
   const { seen, key } = await send(spelled("openai/model", false), {
     "openai-organization": "org-1",
     "openai-project": "proj-1",
@@ -101,14 +101,14 @@ test("for OpenAI, no header of the client's passes", async (t) => {
   t.false(JSON.stringify(request).includes(key.value));
 });
 
-test("for OpenAI, a stream that ends as incomplete has ended as it should", async (t) => {
+test("an OpenAI stream that ends as incomplete is complete", async (t) => {
   const body = spelled("openai/model", true).replace('"store":true', '"ending":"incomplete"');
   const { answer, records } = await send(body);
   t.regex(answer.text, /\nevent: response.incomplete\ndata: .*\n\n$/);
   t.like(records, [{ status: "SUCCEEDED", outputTokens: 2 }]);
 });
 
-test("for OpenAI, a stream that ends as failed has not", async (t) => {
+test("an OpenAI stream that ends as failed is incomplete", async (t) => {
   const body = spelled("openai/model", true).replace('"store":true', '"ending":"failed"');
   const { answer, records } = await send(body);
   responses.assertErrorEnd(t, answer.text);
@@ -121,7 +121,7 @@ for (const [name, value] of [
   ["background", true],
   ["prompt", { id: "pmpt_1" }],
 ] as const) {
-  test(`for everyone else, ${name} is refused, because nothing is kept here`, async (t) => {
+  test(`other providers reject ${name}, since the gateway stores nothing`, async (t) => {
     const body = { model: "chat/model", input: "MARK", [name]: value };
     const { answer, seen } = await send(JSON.stringify(body));
     const message = assertError(t, answer, clientError(400, "unsupported_parameter", name));
@@ -130,7 +130,7 @@ for (const [name, value] of [
   });
 }
 
-test("for everyone else, what only OpenAI knows stays here", async (t) => {
+test("other providers receive no OpenAI-only members", async (t) => {
   const body = spelled("chat/model", false)
     .replace('"previous_response_id":"resp_0",', "")
     .replace(/,\s*\{"type":"compaction"[^\]]*/, "");

@@ -13,8 +13,7 @@ import { createUpstream, type ScriptedUpstream, sendCompletion } from "../helper
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 
-// The rows of the contract's error table that are about the upstream, before the first byte; broken-streams.test.ts has
-// what comes after it.
+// The contract's error table for upstreams, before the first byte; broken-streams.test.ts covers later errors.
 const shared = sharedByFile();
 let gateway: TestGateway;
 let upstream: PromptedUpstream;
@@ -48,7 +47,7 @@ function html(status: number): PromptScript {
   };
 }
 
-/** Whether the client asked for a stream or not, what fails before the first byte fails in the same way. */
+/** A failure before the first byte is the same with and without streaming. */
 function assertFailure(title: string, script: PromptScript, row: ErrorRow, message?: string): void {
   for (const stream of [false, true]) {
     const prompt = `${title}, ${stream ? "stream" : "no stream"}`;
@@ -85,7 +84,7 @@ assertFailure(
   said,
 );
 
-test("an upstream that quotes our credential does not tell it to the client", async (t) => {
+test("an upstream that quotes our credential does not reveal it to the client", async (t) => {
   const quotes = [
     { message: `Bad request with Bearer ${upstreamSecret}.` },
     { code: `bad_key_${upstreamSecret}` },
@@ -138,7 +137,7 @@ assertFailure(
 const tooSlow = serverError(504, "upstream_timeout");
 assertFailure("an upstream that never answers is too slow", () => {}, tooSlow);
 assertFailure(
-  "an upstream that falls silent after its head is too slow",
+  "an upstream that stalls after its head is too slow",
   (response) => response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
   tooSlow,
 );
@@ -148,13 +147,13 @@ assertFailure(
   tooSlow,
 );
 
-test("an upstream that refuses the connection cannot be reached", async (t) => {
+test("a refused connection is reported as an unreachable upstream", async (t) => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const gone = await connectUpstream(gateway, { url }, { name: "gone" });
   const answer = await postChat(gateway, gone.value, chatBody(gone.model));
   t.regex(assertError(t, answer, upstreamError), /refused/);
 });
 
-test.after("no redirect was followed", (t) => {
+test.after("no redirect is followed", (t) => {
   t.deepEqual(canary.requests, []);
 });

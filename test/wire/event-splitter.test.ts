@@ -5,12 +5,12 @@ import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 
-/** What comes out for these pieces: whole events, in as many pieces as there were occasions. */
+/** Returns the emitted chunks: complete events, one chunk per opportunity. */
 function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   const splitter = new EventSplitter(bytesMax);
   const events: string[] = [];
   for (const piece of pieces) {
-    // As undici does: the memory of a piece may be used again once it has been handed over.
+    // The memory of a piece may be reused afterwards, as undici does.
     const lent = Buffer.from(piece);
     const whole = splitter.push(lent);
     if (whole !== null) events.push(whole.toString("latin1"));
@@ -19,7 +19,7 @@ function split(pieces: Buffer[], bytesMax = 1_000_000): string[] {
   return events;
 }
 
-/** Lines of any kind, with either line end, and an empty line after them. */
+/** Lines of any kind and line end, followed by an empty line. */
 function event(): fc.Arbitrary<string> {
   const line = fc.oneof(
     fc.string({ unit: "binary" }).map((text) => `data: ${text.replaceAll(/[\r\n]/g, "")}`),
@@ -31,7 +31,7 @@ function event(): fc.Arbitrary<string> {
     .map(([lines, last]) => lines.map(([text, lineEnd]) => text + lineEnd).join("") + last);
 }
 
-test("however the bytes are cut, the same bytes come out, each time up to the end of an event", (t) => {
+test("however the bytes are cut, the same bytes are emitted in complete events", (t) => {
   const property = fc.property(
     fc.array(event(), { maxLength: 8 }),
     fc.constantFrom("", "data: {", "data: half\n", "data: half\r\n", "data: half\r", "\r"),
@@ -47,7 +47,7 @@ test("however the bytes are cut, the same bytes come out, each time up to the en
   t.notThrows(() => fc.assert(property, { numRuns: 150 }));
 });
 
-test("an event comes out with the very byte that ends it, not later", (t) => {
+test("an event is emitted with its last byte", (t) => {
   for (const [lineEnd, last] of [
     ["\n", "\n"],
     ["\r\n", "\r\n"],
@@ -65,17 +65,17 @@ test("an event comes out with the very byte that ends it, not later", (t) => {
   }
 });
 
-test("a piece that ends where an event ends is passed on as it is, not copied", (t) => {
+test("a piece that ends with an event is passed on without copying", (t) => {
   const piece = Buffer.from("data: a\n\ndata: b\n\n");
   t.is(new EventSplitter(100).push(piece)?.buffer, piece.buffer);
 });
 
-test("two line ends that belong to different lines end no event", (t) => {
+test("two line ends of different lines do not end an event", (t) => {
   t.deepEqual(split([Buffer.from("data: a\n"), Buffer.from("data: b\n"), Buffer.from("\rdata: c\n")]), []);
   t.deepEqual(split([Buffer.from("data: a\r"), Buffer.from("\r\n")]), []);
 });
 
-test("an event that is longer than the limit is known to be as soon as it is", (t) => {
+test("an event over the limit is detected as soon as it exceeds it", (t) => {
   const isTooLong = (...pieces: string[]) => {
     const splitter = new EventSplitter(50);
     for (const piece of pieces) splitter.push(Buffer.from(piece));
@@ -86,11 +86,11 @@ test("an event that is longer than the limit is known to be as soon as it is", (
   t.true(isTooLong(`data: ${"a".repeat(45)}`));
   t.true(isTooLong(...Array.from({ length: 51 }, () => "a")));
   t.true(isTooLong(`data: a\n\n${"b".repeat(51)}`));
-  // Each event counts for itself.
+  // Each event has its own limit.
   t.false(isTooLong(...Array.from({ length: 200 }, () => "data: a\n\n")));
 });
 
-test("an event of 4 MB in pieces of a few bytes takes no more than linear time", (t) => {
+test("an event of 4 MB in tiny pieces takes linear time", (t) => {
   const bytes = Buffer.from(`data: ${"a".repeat(4_000_000)}\n\n`);
   const before = process.cpuUsage();
   const events = split(cutAnywhere(bytes, seededRandom(1), 8), 8_000_000);

@@ -19,7 +19,7 @@ function scan(bytes: Buffer, depthMax = Infinity): Found {
   return { result, members };
 }
 
-test("the members found are those that JSON.parse finds, however the object is written", (t) => {
+test("the scanned members equal those of JSON.parse for any object", (t) => {
   const property = fc.property(jsonMembers(), fc.integer(), (members, seed) => {
     const text = spellObject(members, seededRandom(seed));
     const found = scan(Buffer.from(text));
@@ -33,7 +33,7 @@ test("the members found are those that JSON.parse finds, however the object is w
   t.notThrows(() => fc.assert(property, { numRuns: 150 }));
 });
 
-test("a key is known by its name, whichever of its characters are escaped", (t) => {
+test("a key is recognized with any of its characters escaped", (t) => {
   const property = fc.property(jsonMembers(), fc.integer(), (members, seed) => {
     const bytes = Buffer.from(spellObject(members, seededRandom(seed)));
     const isModel: boolean[] = [];
@@ -48,7 +48,7 @@ test("a key is known by its name, whichever of its characters are escaped", (t) 
   t.notThrows(() => fc.assert(property, { numRuns: 150 }));
 });
 
-test("whitespace and pretty-printing change nothing but the positions", (t) => {
+test("whitespace and pretty-printing change only the positions", (t) => {
   const value = { model: "a/b", messages: [{ role: "user", content: "x" }], n: 1, last: null };
   const plain = scan(Buffer.from(JSON.stringify(value))).members;
   const pretty = scan(Buffer.from(`\r\n\t ${JSON.stringify(value, null, "\t")}\n`)).members;
@@ -58,7 +58,7 @@ test("whitespace and pretty-printing change nothing but the positions", (t) => {
   );
 });
 
-test("the last value ends at the brace or the space before it, also when it is a number or a word", (t) => {
+test("the last value ends at the brace or the preceding space, also for literals", (t) => {
   for (const last of ["1", "-0.5e+10", "true", "null", '""', "{}", "[]", '"\\\\"', "12345678901234567890"]) {
     for (const space of ["", " ", "\n"]) {
       const members = [
@@ -70,7 +70,7 @@ test("the last value ends at the brace or the space before it, also when it is a
   }
 });
 
-test("strings around 32 bytes end at their own quote, whatever runs of backslashes and quotes they hold", (t) => {
+test("strings around 32 bytes end at their own quote after any backslashes", (t) => {
   for (let length = 0; length < 70; length++) {
     for (const part of ["\\", '"', '\\"', 'a\\\\"', '"\\']) {
       const content = "a".repeat(length) + part.repeat(1 + (length % 9));
@@ -81,7 +81,7 @@ test("strings around 32 bytes end at their own quote, whatever runs of backslash
   }
 });
 
-test("the depth limit counts the object itself, and brackets within strings do not count", (t) => {
+test("the depth limit counts the object itself and no brackets in strings", (t) => {
   const nested = (depth: number) => Buffer.from(`{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`);
   t.is(scan(nested(8), 8).result, "complete");
   t.is(scan(nested(9), 8).result, "too deep");
@@ -97,7 +97,7 @@ test("a scan that has seen enough stops", (t) => {
   t.is(visits, 2);
 });
 
-test("what is no object is said to be none", (t) => {
+test("an invalid object is reported as invalid", (t) => {
   for (const text of [
     "",
     " ",
@@ -125,7 +125,7 @@ test("only the bytes between start and end count", (t) => {
   t.deepEqual(keys, ["a", "c"]);
 });
 
-test("any bytes at all are read to an end without an error, and no position lies outside of them", (t) => {
+test("any bytes are scanned without errors or positions out of range", (t) => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 6 }).map((bytes) => Buffer.from(bytes)),
     fc
@@ -149,8 +149,8 @@ for (const [what, unit] of [
   ["members", '","a":"'],
   ["brackets", '",[[],{"b":"'],
 ] as const) {
-  // Where one of them took quadratic time this would not end within ava's timeout, let alone in seconds.
-  test(`4 MB of ${what} are read in linear time`, (t) => {
+  // A quadratic scan would exceed ava's timeout.
+  test(`4 MB of ${what} are scanned in linear time`, (t) => {
     const bytes = Buffer.from(`{"a":"${unit.repeat(4_000_000 / unit.length)}","z":1}`);
     const before = process.cpuUsage();
     scan(bytes);

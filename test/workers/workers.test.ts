@@ -16,16 +16,16 @@ import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 
-// SQLite has one process that writes.
+// SQLite supports one writing process.
 const mysqlTest = databaseKinds.includes("mysql") ? test.serial : test.serial.skip;
 
-/** A gateway with two workers. */
+/** Starts a gateway with two workers. */
 async function setUp(t: ExecutionContext): Promise<Stage> {
   const upstream = await createModelUpstream(t);
   const databaseUrl = await createTestDatabase(t, "mysql");
   const environment = { WORKERS: "2", LOG_LEVEL: "info" };
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), environment });
-  // What the console changed through one worker, the other hears of a moment later.
+  // A change through one worker reaches the other a moment later.
   await eventually(async () => {
     const asked = await Promise.all([1, 2, 3, 4].map(() => keepConnection(t, stage).ask(stage.model)));
     return asked.every(({ status }) => status === 200);
@@ -33,7 +33,7 @@ async function setUp(t: ExecutionContext): Promise<Stage> {
   return stage;
 }
 
-/** The processes that serve or have served, by the place they took, the oldest first. */
+/** Returns current and former worker processes by slot, oldest first. */
 function workersOf(stage: Stage): ServingWorker[] {
   return workersIn(stage.gateway());
 }
@@ -52,7 +52,7 @@ function kill(worker: ServingWorker | undefined, signal: NodeJS.Signals): void {
   process.kill(worker.pid, signal);
 }
 
-/** A client that keeps its connection. */
+/** Returns a client that keeps its connection. */
 function keepConnection(t: ExecutionContext, { url, key }: Stage) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
@@ -70,7 +70,7 @@ function keepConnection(t: ExecutionContext, { url, key }: Stage) {
 
 type Answer = { status: number | undefined; socket: Socket | null };
 
-mysqlTest("a key that is deactivated is refused by every worker within a second", async (t) => {
+mysqlTest("every worker refuses a deactivated key within a second", async (t) => {
   const stage = await setUp(t);
   const { model, console, gateway } = stage;
   t.is(gateway().stdout().split("listening at").length, 2, "the welcome is printed once");
@@ -91,7 +91,7 @@ mysqlTest("a key that is deactivated is refused by every worker within a second"
   const tookMs = performance.now() - deactivatedAt;
   t.true(tookMs <= 1_000, `${tookMs} ms`);
 
-  // The connections were spread: with a worker go its own and no others.
+  // Connections are spread, so a worker takes only its own down.
   kill(workersOf(stage)[0], "SIGKILL");
   const isLeft = ({ socket }: Answer) => socket?.destroyed === false;
   const left = await eventually(() => {
@@ -101,7 +101,7 @@ mysqlTest("a key that is deactivated is refused by every worker within a second"
   t.true(left > 0, `${left} of 16 connections are left`);
 });
 
-mysqlTest("a worker that is killed under load is replaced, and no record of an answer is lost", async (t) => {
+mysqlTest("a worker killed under load is replaced, and no record is lost", async (t) => {
   const stage = await setUp(t);
   const { url, key, model } = stage;
   const clients = startClients({ url, key, model, count: 8 });
@@ -116,7 +116,7 @@ mysqlTest("a worker that is killed under load is replaced, and no record of an a
   const replaced = await eventually(() => workersOf(stage)[2], 20_000);
   t.is(replaced.worker, 2);
   await answered(20);
-  // Neither does the first one have to live.
+  // The first worker may die, too.
   kill(first, "SIGTERM");
   t.is((await eventually(() => workersOf(stage)[3], 20_000)).worker, 1);
   await answered(20);
@@ -125,7 +125,7 @@ mysqlTest("a worker that is killed under load is replaced, and no record of an a
   await eventually(async () => compare(ledger, await stage.records()).missing === 0, 20_000);
   t.is(compare(ledger, await stage.records()).duplicated, 0);
   t.deepEqual([...ledger.errors], [], "nothing was answered with an error");
-  // Whoever was on one of the two workers, or had just been dealt to it.
+  // Clients of one of the two workers, or newly assigned to it.
   t.true(ledger.broken <= 16, `${ledger.broken} broken`);
 
   stage.gateway().child.kill("SIGTERM");
@@ -133,27 +133,24 @@ mysqlTest("a worker that is killed under load is replaced, and no record of an a
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  mysqlTest(
-    `${signal} to all processes at once lets the streams of every worker end, and exits 0`,
-    async (t) => {
-      const stage = await setUp(t);
-      const { child, exited, stderr } = stage.gateway();
-      const prompt = "/slow 150 one two three four five six seven";
-      const { value: key } = await stage.console.keys.create.mutate({ name: "demo", models: ["demo/echo"] });
-      const streams = await Promise.all([1, 2, 3, 4].map(() => openStream(stage, key, prompt)));
+  mysqlTest(`${signal} to all processes drains the streams of every worker and exits 0`, async (t) => {
+    const stage = await setUp(t);
+    const { child, exited, stderr } = stage.gateway();
+    const prompt = "/slow 150 one two three four five six seven";
+    const { value: key } = await stage.console.keys.create.mutate({ name: "demo", models: ["demo/echo"] });
+    const streams = await Promise.all([1, 2, 3, 4].map(() => openStream(stage, key, prompt)));
 
-      child.kill(signal);
-      for (const worker of workersOf(stage)) kill(worker, signal);
+    child.kill(signal);
+    for (const worker of workersOf(stage)) kill(worker, signal);
 
-      t.deepEqual(await Promise.all(streams.map(({ ended }) => ended)), [true, true, true, true]);
-      for (const { text } of streams) t.true(text().endsWith("data: [DONE]\n\n"), text().slice(-200));
-      t.is(await exited, 0, stderr());
-      t.false(stderr().includes("is being replaced"), stderr());
-    },
-  );
+    t.deepEqual(await Promise.all(streams.map(({ ended }) => ended)), [true, true, true, true]);
+    for (const { text } of streams) t.true(text().endsWith("data: [DONE]\n\n"), text().slice(-200));
+    t.is(await exited, 0, stderr());
+    t.false(stderr().includes("is being replaced"), stderr());
+  });
 }
 
-mysqlTest("SIGTERM while other workers still start lets the streams of the first one end", async (t) => {
+mysqlTest("SIGTERM while other workers start drains the streams of the first one", async (t) => {
   const demo = { ADMIN_EMAIL: "ada@example.com", ADMIN_PASSWORD: "correct horse battery" };
   const environment = {
     PORT: String(await freePort()),
@@ -182,7 +179,7 @@ mysqlTest("SIGTERM while other workers still start lets the streams of the first
   t.is(await exited, 0, stderr());
 });
 
-mysqlTest("a worker that cannot be started again leaves the others in peace", async (t) => {
+mysqlTest("a worker that cannot restart does not affect the others", async (t) => {
   const folder = await createTestFolder(t);
   const node = path.join(folder, "node");
   await copyFile(process.execPath, node);
@@ -209,7 +206,7 @@ mysqlTest("a worker that cannot be started again leaves the others in peace", as
   t.is(await gateway.exited, 0, gateway.stderr());
 });
 
-test.serial("what keeps the first worker from starting is said once, and ends it all", async (t) => {
+test.serial("a failure of the first worker's start is reported once and ends the process", async (t) => {
   const gateway = startGatewayProcess(t, {
     WORKERS: "2",
     PORT: "0",

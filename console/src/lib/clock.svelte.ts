@@ -1,4 +1,4 @@
-/** The time, for texts such as "5 minutes ago" that grow old while they are looked at. */
+/** The current time, for texts such as "5 minutes ago". */
 class Clock {
   now = $state(Date.now());
 

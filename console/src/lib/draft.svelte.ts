@@ -2,8 +2,8 @@ import { explainError } from "#lib/session/explain-error.ts";
 import { typedSince } from "#lib/typed-since.ts";
 
 /**
- * What is being typed about a thing that somebody else may change meanwhile. Every field is text. What is saved is what was
- * changed here and nothing else; where somebody else was faster, `conflict` holds their version until the person decides.
+ * An edit of something that others may change meanwhile. Every field is text, and only changed fields are saved. If
+ * someone else saved first, `conflict` holds their version until the user decides.
  */
 export class Draft<Thing extends { revision: number }, Name extends string> {
   text: Record<Name, string>;
@@ -19,7 +19,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     this.text = $state(read(thing));
   }
 
-  /** The fields that say something else than when the edit began. */
+  /** The fields that differ from the start of the edit. */
   get changed(): Name[] {
     const before = this.#read(this.#began);
     return this.#names().filter((name) => this.text[name].trim() !== before[name]);
@@ -29,7 +29,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     return this.changed.length > 0;
   }
 
-  /** The thing as it was last read; where something has been typed already, or something newer saved, that stays. */
+  /** Takes over a newer version, except fields that were edited. */
   follow(thing: Thing): void {
     const isNewer = thing.revision > this.#began.revision;
     if (isNewer && !this.isChanged && this.conflict === null) this.reset(thing);
@@ -42,7 +42,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     this.error = null;
   }
 
-  /** Returns what was saved; null when it was not, and `error` or `conflict` says why. */
+  /** Returns the saved version. Null if it failed: see `error` or `conflict`. */
   async save({ send, readCurrent }: DraftCalls<Thing, Name>): Promise<Thing | null> {
     if (this.isSaving) return null;
     this.isSaving = true;
@@ -63,7 +63,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     }
   }
 
-  /** What somebody else changed, field by field. */
+  /** What someone else changed, field by field. */
   get theirs(): { name: Name; theirs: string; yours: string; isBoth: boolean }[] {
     if (this.conflict === null) return [];
     const before = this.#read(this.#began);
@@ -76,7 +76,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
       });
   }
 
-  /** Goes on from their version, with what was changed here put over it; it still has to be saved. */
+  /** Applies the own changes to their version. It still has to be saved. */
   keepMine(): void {
     const { conflict, changed } = this;
     if (conflict === null) return;
@@ -100,7 +100,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
 }
 
 type DraftCalls<Thing, Name> = {
-  /** Sends the fields that were changed, with the revision they were changed from. */
+  /** Sends the changed fields with the revision they started from. */
   send: (changed: Name[], revision: number) => Promise<Thing>;
   readCurrent: () => Promise<Thing>;
 };

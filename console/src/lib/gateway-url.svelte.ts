@@ -1,7 +1,7 @@
 import { createQuery } from "@tanstack/svelte-query";
 import { api } from "#lib/session/api.ts";
 
-/** Where clients reach this gateway, without a slash at the end: as it was configured, else as this page was reached. */
+/** The URL for clients, without a trailing slash: as configured, or else this page's origin. */
 export function createGatewayUrl(): { readonly current: string } {
   const info = createQuery(() => ({
     queryKey: ["gateway"],

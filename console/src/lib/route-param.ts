@@ -1,8 +1,8 @@
 import { page } from "$app/state";
 
 /**
- * A part of this page's address. While the page is being left it stays as it was: `page.params` is the next page's already then,
- * and what asks for things by it would ask for nothing.
+ * A parameter of this page's URL. It stays the same while the page is left: `page.params` already belongs to the next
+ * page then.
  */
 export function routeParam(name: "id" | "slug"): { readonly current: string } {
   const own = page.route.id;

@@ -1,6 +1,6 @@
 /**
- * What a form does when it is sent: once at a time, and `error` says what went wrong until it is sent again.
- * `submit` is for the form's `onsubmit`, and for buttons that send it without one; it never rejects.
+ * A form's submission: one at a time, with the last error in `error`. `submit` is for `onsubmit` and for buttons. It
+ * never rejects.
  */
 export function createSubmission(work: () => Promise<unknown>, onerror?: (error: unknown) => void) {
   const submission = $state({ isBusy: false, error: null as unknown, submit });

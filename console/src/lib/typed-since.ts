@@ -1,4 +1,4 @@
-/** The fields that say something else than when they were sent: an answer to that must not take their place. */
+/** The fields that were edited while saving. The response must not replace them. */
 export function typedSince<Name extends string>(
   sent: Record<Name, string>,
   now: Record<Name, string>,

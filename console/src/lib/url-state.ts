@@ -2,8 +2,8 @@ import { goto } from "$app/navigation";
 import { page } from "$app/state";
 
 /**
- * What a list shows stands in the address, so that reloading, going back and sending a link to somebody all work.
- * A value that is empty, or null, leaves the address. A step (`isStep`) is one that "back" undoes.
+ * A list's state is in the URL, so that reloading, going back and sharing work. Empty values and null leave the URL.
+ * "Back" undoes a step (`isStep`).
  */
 export function setUrlState(changes: Record<string, string | null>, { isStep = false } = {}): Promise<void> {
   const url = new URL(page.url.href);
@@ -15,7 +15,7 @@ export function setUrlState(changes: Record<string, string | null>, { isStep = f
   return goto(url, { replace: !isStep, reset: false, state: isStep ? { isStep } : page.state });
 }
 
-/** A filter that somebody chose: the list begins at its first page again, and "back" undoes the choice. */
+/** Applies a filter: returns to the first page, and "back" undoes it. */
 export function chooseFilter(changes: Record<string, string | null>): Promise<void> {
   return setUrlState({ ...changes, after: null }, { isStep: true });
 }

@@ -94,8 +94,7 @@ function toReasoningEffort(body: Record<string, unknown>): string | undefined {
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 /**
- * Boundaries between the budgets of Claude Code (4,000, 10,000 and 31,999) and those that Google derives from OpenAI's
- * efforts (1,024, 8,192 and 24,576).
+ * Between the budgets of Claude Code (4,000, 10,000 and 31,999) and Google's of OpenAI's efforts (1,024, 8,192 and 24,576).
  */
 function toEffort(budget: unknown): string | undefined {
   if (budget === undefined || budget === null) return undefined;

@@ -4,7 +4,7 @@ import { sealPrefix } from "./sealed-detail.ts";
 
 /**
  * Removes sealed reasoning of other upstreams from a request to Anthropic, which rejects signatures of others. Claude
- * Code does this itself, other clients do not. Returns the same request when there is none, the usual case.
+ * Code does this itself, other clients do not. Usually there is nothing to remove, and it returns the same request.
  */
 export function withoutSealedThoughts(request: DialectRequest): DialectRequest {
   if (!request.bytes.includes(`"${sealPrefix}`)) return request;

@@ -4,7 +4,7 @@ import { sealPrefix } from "./sealed-reasoning.ts";
 
 /**
  * Removes sealed reasoning of other upstreams from a request to OpenAI, which rejects content it did not encrypt.
- * Returns the same request when there is none, the usual case.
+ * Usually there is nothing to remove, and it returns the same request.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes, body } = request;

@@ -110,8 +110,7 @@ export class ShareExchange {
   }
 
   /**
-   * An old second changes when tokens are given back or a process publishes late. A run reads only a part: with 3,000
-   * keys and two other processes, MariaDB needs 2.3 s for the whole minute and 0.15 s for 8 seconds.
+   * An old second changes when tokens are given back or a process publishes late. A run reads only a part. With 3,000 keys and two other processes, MariaDB needs 2.3 s for the minute and 0.15 s for 8 seconds.
    */
   #nextToReread(minuteFrom: number): { from: number; before: number } | null {
     // No other process can have changed anything.

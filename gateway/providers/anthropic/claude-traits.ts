@@ -43,7 +43,7 @@ function readName(modelName: string): Claude | null {
   return { family: "", major: Infinity, minor: 0 };
 }
 
-/** From 5 on, Claude thinks by default, and some models cannot stop. */
+/** From 5 on, Claude reasons by default, and some models cannot stop. */
 function calmOf5({ family, major, minor }: Claude): ClaudeTraits["calm"] {
   const name = `${family} ${major}.${minor}`;
   if (name === "sonnet 5.5") return { thinking: { type: "between_tools" } };

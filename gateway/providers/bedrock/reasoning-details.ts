@@ -13,7 +13,7 @@ export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): 
 }
 
 /**
- * The reasoning that a message returns, for a model that thinks. Only signed or encrypted blocks: models without
+ * The reasoning that a message returns, for a model with reasoning. Only signed or encrypted blocks: models without
  * signatures reject the others or treat them as text.
  */
 export function toReasoningBlocks(details: unknown, family: ModelFamily): ReasoningBlock[] {

@@ -81,7 +81,7 @@ type ClaudeFields = { thinking?: Record<string, unknown>; output_config?: { effo
 function fieldsFor(effort: Effort | null, situation: Situation): ClaudeFields {
   const { version } = situation.family;
   if (effort === null) return {};
-  // From 5 on, Claude thinks by default, and some models cannot stop.
+  // From 5 on, Claude reasons by default, and some models cannot stop.
   if (effort === "none") return version >= 500 ? { output_config: { effort: "low" } } : {};
   if (version < 307) return {};
   return version >= 406 ? adaptiveFields(effort, version) : budgetFields(effort, limitOf(situation));

@@ -104,7 +104,7 @@ function readMessage({
 }
 
 /**
- * A text, or its parts: Mistral answers in parts where it thinks.
+ * A text, or its parts: Mistral answers in parts when it reasons.
  * @param type the type of the parts, and the member with their text
  */
 function toText(value: unknown, type: "text" | "thinking" = "text"): string {

@@ -2,7 +2,7 @@
 export type ModelTraits = {
   /** Thinking has a token budget. The others accept a level, and may reject a budget. */
   thinksByBudget: boolean;
-  /** It always thinks a little. */
+  /** Its reasoning cannot be turned off. */
   cannotStopThinking: boolean;
   /** It rejects function calls that return without their signatures. */
   needsSignatures: boolean;

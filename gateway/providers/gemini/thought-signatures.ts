@@ -8,8 +8,7 @@ import { isObject } from "../../wire/json.ts";
  * signature is sent in two places: - `reasoning_details` of the message, as OpenRouter defines it. Tools made for
  * OpenRouter return it; - `extra_content` of the call, as in Google's own chat completions. OpenAI's SDKs return it
  * with the message, Vercel's does for a provider called `google`. https://ai.google.dev/gemini-api/docs/openai Some
- * gateways hide the signature in the call's ID. It has hundreds of characters, often thousands, where OpenAI allows 40
- * or 64 and Bedrock 64. So the conversation could not continue with another provider.
+ * gateways hide the signature in the call's ID. It often has thousands of characters. OpenAI allows 40 or 64 and Bedrock 64, so the conversation could not continue with another provider.
  * https://github.com/BerriAI/litellm/issues/18160, https://github.com/agentgateway/agentgateway/issues/3342 A client
  * that drops both places continues with `skippedSignature`.
  */

@@ -1,10 +1,10 @@
 import type { DialectName } from "../request-pipelines.ts";
 
-/** A body that grows with a count, in one of the ways in which a request can be large. */
+/** A body that grows with a count, in one dimension of a request. */
 export type Shape = {
   name: string;
   dialects: readonly DialectName[];
-  /** A value, or the text of the body itself. */
+  /** Returns a value, or the text of the body itself. */
   body(count: number): object | string;
 };
 
@@ -20,7 +20,7 @@ export function toBytes(body: object | string): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** How many items make a body of about so many bytes, or of so much else that grows with its items. */
+/** Returns the item count for a body of about this many bytes, or of another quantity. */
 export function countFor(
   { body }: Shape,
   most: number,

@@ -1,6 +1,6 @@
 import { members, type Shape, times } from "./shape.ts";
 
-/** Values that cost more to parse, or to write, than their bytes tell. */
+/** Values that cost more to parse or write than their size suggests. */
 const values: Record<string, (count: number) => unknown> = {
   "empty objects": (count) => times(count, () => ({})),
   "empty arrays": (count) => times(count, () => []),
@@ -23,7 +23,7 @@ function calling(args: string): object {
   return { model: "test/model", messages: [user, { role: "assistant", content: null, tool_calls: calls }] };
 }
 
-/** Those values where a request can hold any. */
+/** The values at every position of a request that accepts any. */
 export const structureShapes: Shape[] = Object.entries(values).flatMap(([name, value]): Shape[] => [
   {
     name: `${name}, in a member that is not read`,

@@ -1,4 +1,4 @@
 import { DirectWriter } from "../../../gateway/usage/recording/direct-writer.ts";
 
-/** What the disk does not take is not worth waiting for. */
+/** Ignores failed disk writes. */
 DirectWriter.prototype.write = (ended) => ended.forEach((each) => each.proceed());

@@ -1,6 +1,6 @@
 import { Shipper } from "../../../gateway/usage/recording/shipper.ts";
 
-/** What the database did not take is taken for shipped. */
+/** Treats records that the database refused as shipped. */
 const { ship } = Shipper.prototype;
 Shipper.prototype.ship = async function (records) {
   if (!(await ship.call(this, records))) records.splice(0);

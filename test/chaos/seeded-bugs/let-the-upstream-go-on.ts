@@ -1,4 +1,4 @@
 import { Attempts } from "../../../gateway/routing/attempts.ts";
 
-/** The upstream of a client that has left is left alone. */
+/** Leaves the upstream of a disconnected client running. */
 Attempts.prototype.abort = () => {};

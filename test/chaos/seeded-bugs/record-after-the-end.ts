@@ -1,6 +1,6 @@
 import { UsageRecorder } from "../../../gateway/usage/recording/usage-recorder.ts";
 
-/** The answer first, and its record when there is time for it. */
+/** Ends the response before its record is written. */
 const { record } = UsageRecorder.prototype;
 UsageRecorder.prototype.record = function (row, started, proceed) {
   proceed();

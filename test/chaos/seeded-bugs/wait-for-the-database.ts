@@ -1,7 +1,7 @@
 import { Shipper } from "../../../gateway/usage/recording/shipper.ts";
 import { UsageRecorder } from "../../../gateway/usage/recording/usage-recorder.ts";
 
-/** No new requests are let in while the database cannot be written to. */
+/** Refuses new requests while the database is not writable. */
 let isFailing = false;
 const { ship } = Shipper.prototype;
 Shipper.prototype.ship = async function (records) {

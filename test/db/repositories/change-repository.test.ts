@@ -3,14 +3,14 @@ import { openTestDatabase, userRow } from "../../helpers/open-test-database.ts";
 import { databaseKinds } from "../../helpers/test-database.ts";
 
 for (const kind of databaseKinds) {
-  test(`${kind}: whoever has seen a change has seen all before it, however many write at once`, async (t) => {
+  test(`${kind}: a reader of a change has seen all earlier ones under concurrent writes`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const writers = 40;
     let writing = writers;
     const write = async (index: number) => {
       await database
         .write(async ({ changes, users }) => {
-          // Not all reach the counter equally fast, and every fifth is undone.
+          // Writers reach the counter at different times, and every fifth rolls back.
           for (let step = 0; step < index % 4; step++) await users.count();
           await changes.append("api_key", `key_${index}`, new Date());
           await users.insert(userRow(`usr_${index}`));
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
     t.is(await database.read(({ changes }) => changes.latestNumber()), 32);
   });
 
-  test(`${kind}: what is older than asked for is forgotten, and the numbers go on`, async (t) => {
+  test(`${kind}: expired changes are deleted, and the numbering continues`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const append = (id: string, time: string) =>
       database.write(({ changes }) => changes.append("catalogue", id, new Date(time)));

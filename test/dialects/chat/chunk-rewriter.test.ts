@@ -13,7 +13,7 @@ const modelJson = JSON.stringify(slug);
 
 type Relayed = Pick<RewrittenChunks, "usage" | "ending"> & { text: string };
 
-/** What the client gets of these pieces up to the end of the stream, and how it ended. */
+/** Returns the client's bytes up to the end of the stream, and the outcome. */
 function relay(pieces: Buffer[], includeUsage = false): Relayed {
   const splitter = new EventSplitter(1_000_000);
   const meter = new OutputMeter(nativeChat.outputNames());
@@ -30,12 +30,12 @@ function relay(pieces: Buffer[], includeUsage = false): Relayed {
   return relayed;
 }
 
-/** One piece of an upstream's stream as it is sent, and as the client gets it. */
+/** One piece of an upstream's stream as sent and as received by the client. */
 type Piece = { sent: string; got: string; isUsage?: true };
 
 const traps = ['"model":"x"', ',"usage":{"prompt_tokens":1}', '"error":{}', "data: [DONE]\n\n", "é😀", '\\"'];
 
-/** The members of an ordinary chunk besides `model`, among them everything that only looks like something else. */
+/** Members of an ordinary chunk other than `model`, including ones that only resemble special members. */
 const otherMembers = fc
   .tuple(jsonMembers(), fc.constantFrom(...traps))
   .map(([members, content]): JsonMembers => {
@@ -47,7 +47,7 @@ const otherMembers = fc
 const chunk = fc.tuple(otherMembers, fc.integer(), fc.boolean()).map(([members, seed, hasModel]): Piece => {
   const random = seededRandom(seed);
   const all = [...members];
-  // A number nothing else will be marks the place where the name belongs.
+  // A unique number marks the position of the name.
   if (hasModel) all.splice(random.upTo(all.length), 0, ["model", 7_654_321.25]);
   const json = spellObject(all, random)
     .replaceAll(/[\r\n]/g, " ")
@@ -69,7 +69,7 @@ const pieces = fc.array(
   { maxLength: 6 },
 );
 
-test("however a stream is cut, the client gets it with the slug for the model and nothing else changed", (t) => {
+test("a stream cut anywhere arrives unchanged except for the model's slug", (t) => {
   const property = fc.property(
     pieces,
     fc.constantFrom("\n", "\r\n"),
@@ -92,7 +92,7 @@ test("however a stream is cut, the client gets it with the slug for the model an
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
 });
 
-/** How each of these last events ends a stream. */
+/** Last events, and how each ends a stream. */
 const endings = [
   ["done", "data: [DONE]"],
   ["done", "data:[DONE] "],
@@ -109,7 +109,7 @@ const endings = [
 ] as const;
 
 for (const [kind, last] of endings) {
-  test(`${last} ends a stream as ${kind}: what came before is kept, what comes after is not`, (t) => {
+  test(`${last} ends a stream as ${kind}: the data before is kept, the rest dropped`, (t) => {
     const sent = 'data: {"model":"x"}\n\n';
     for (const lineEnd of ["\n", "\r\n"]) {
       const bytes = Buffer.from(`${sent}: comment\n\n${last}${lineEnd}${lineEnd}${sent}data: [DONE]\n\n`);
@@ -129,14 +129,14 @@ test('an `"error": null` is no error', (t) => {
   t.is(text, 'data: {"error": null,"model":"test/model","choices":[]}\n\n');
 });
 
-test("an empty chunk gets the slug and stays JSON", (t) => {
+test("an empty chunk receives the slug and stays valid JSON", (t) => {
   for (const empty of ["{}", "{ }"]) {
     const { text } = relay([Buffer.from(`data: ${empty}\n\n`)]);
     t.deepEqual(JSON.parse(text.slice("data: ".length)), { model: "test/model" });
   }
 });
 
-test("of an event whose data is not for the client nothing is left, so that no other event takes its name or id", (t) => {
+test("a withheld event leaves no name or id for the next event", (t) => {
   for (const [withheld, kind] of [
     [`data: ${usageJson('"x"')}`, undefined],
     ['data: {"error":{"message":"no"}}', "error"],
@@ -148,7 +148,7 @@ test("of an event whose data is not for the client nothing is left, so that no o
   }
 });
 
-test("usage is read wherever it stands, and stays in a chunk that has choices", (t) => {
+test("usage is read from any position and stays in a chunk with choices", (t) => {
   const withUsage = (model: string) =>
     `data: {"usage":{"prompt_tokens":5,"prompt_tokens_details":{"cached_tokens":3},"completion_tokens":2},"choices":[{"delta":{}}],"model":${model}}\n\n`;
   const { text, usage } = relay([Buffer.from(withUsage('"x"'))]);
@@ -162,13 +162,13 @@ test("usage is read wherever it stands, and stays in a chunk that has choices", 
   });
 });
 
-test("lines that are no data pass as they are", (t) => {
+test("lines without data pass unchanged", (t) => {
   const text = ': ping\n\nevent: x\nid: 1\nretry: 5\ndata:\ndatax: {"model":"x"}\n\n\n\n';
   t.is(relay([Buffer.from(text)]).text, text);
 });
 
-test("what a chunk comes to does not depend on the chunks before it", (t) => {
-  // Few heads and models, each like the start of another, so that most chunks begin as the one before did.
+test("a chunk's result does not depend on earlier chunks", (t) => {
+  // Few heads and models that are prefixes of each other, so that most chunks start like the previous one.
   const head = fc.constantFrom(
     "{",
     '{"id":"1",',
@@ -197,7 +197,7 @@ test("what a chunk comes to does not depend on the chunks before it", (t) => {
   t.notThrows(() => fc.assert(property, { numRuns: 300 }));
 });
 
-test("of an event with two lines of data none is torn", (t) => {
+test("an event with two data lines stays in one piece", (t) => {
   const sent = 'data: {"model":"x","n":1}\n';
   const got = `data: {"model":${modelJson},"n":1}\n`;
   for (const [last, kind] of [

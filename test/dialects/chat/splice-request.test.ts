@@ -15,17 +15,17 @@ const openAi = {
 } as const;
 const upstreamJson = JSON.stringify(upstreamModel.name);
 
-/** Members that are read, which are refused with escapes. */
+/** Members that the gateway reads are rejected with escapes. */
 const plainKeys = ["model", "messages", "stream", "stream_options"];
 
-/** What the upstream gets for a request that a client wrote like this. */
+/** Returns the upstream's bytes for a client's request. */
 function splice(text: string): string {
   return spliceRequest(readChatRequest(Buffer.from(text), bodyLimits), upstreamModel, openAi).toString(
     "utf8",
   );
 }
 
-/** The members every request needs, and what the client says about streaming. */
+/** Returns the members of every request, and the streaming options. */
 function requestMembers(): fc.Arbitrary<JsonMembers> {
   const messages = fc
     .tuple(fc.constantFrom("user", "system"), fc.string({ unit: "binary" }))
@@ -35,7 +35,7 @@ function requestMembers(): fc.Arbitrary<JsonMembers> {
     fc.constant(null),
   );
   const known = fc.tuple(messages, fc.option(fc.boolean()), fc.option(streamOptions, { nil: undefined }));
-  // `n` is checked too, and the only such name short enough to come up by chance.
+  // `n` is validated and is the only such name short enough to occur by chance.
   const unknown = jsonMembers().map((members) =>
     members.filter(
       ([key]) => !["model", "messages", "stream", "stream_options", "n"].includes(key.toLowerCase()),
@@ -56,7 +56,7 @@ function requestMembers(): fc.Arbitrary<JsonMembers> {
     });
 }
 
-test("the upstream reads what the client said, but for the model and, in a stream, the usage asked for", (t) => {
+test("the upstream receives the client's bytes except for model and stream usage", (t) => {
   const property = fc.property(requestMembers(), fc.integer(), (members, seed) => {
     const text = spellObject(members, seededRandom(seed), plainKeys);
     const choice = JSON.parse(text);
@@ -67,7 +67,7 @@ test("the upstream reads what the client said, but for the model and, in a strea
   t.notThrows(() => fc.assert(property, { numRuns: 150 }));
 });
 
-test("without a stream only the model's own bytes are replaced", (t) => {
+test("without a stream only the model's bytes are replaced", (t) => {
   const property = fc.property(requestMembers(), fc.integer(), (members, seed) => {
     const random = seededRandom(seed);
     const others = members.filter(([key]) => !key.startsWith("stream") && key !== "model");
@@ -81,7 +81,7 @@ test("without a stream only the model's own bytes are replaced", (t) => {
   t.notThrows(() => fc.assert(property, { numRuns: 200 }));
 });
 
-test("numbers no parser here could hold, doubled fields nobody knows, and escapes arrive as written", (t) => {
+test("huge numbers, doubled unknown fields and escapes arrive as written", (t) => {
   const frame = (model: string) =>
     `\r\n{"seed":123456789012345678901234567890,"temperature":1.0,"a":1e-400,"a":-0.0, "model":${model},` +
     `"messages":[{"role":"user","content":"\\u00e9 é 😀 \\ud83d\\ude00 \\/"}],"x":{"model":"a/b","stream":true},"x":[]}\n\n`;
@@ -118,7 +118,7 @@ for (const [what, sent, expected] of [
     `{"model":${upstreamJson},${messages},"stream":false}`,
   ],
 ] as const) {
-  test(`the request for usage is ${what}, and nothing else moves`, (t) => {
+  test(`the request for usage is ${what}, and the other bytes stay in place`, (t) => {
     t.is(splice(sent), expected);
   });
 }
@@ -130,7 +130,7 @@ for (const doubled of [
   `{"model":"c/d",${messages},"stream":false,"stream":true}`,
   `{"model":"c/d",${messages},"stream_options":{"include_usage":false},"stream":true,"stream_options":{"x":1}}`,
 ]) {
-  test(`of a member given twice the upstream gets the one that was checked: ${doubled}`, (t) => {
+  test(`of a duplicated member the upstream receives the checked one: ${doubled}`, (t) => {
     const choice = JSON.parse(doubled);
     const isStream = choice.stream === true;
     const text = splice(doubled);
@@ -143,7 +143,7 @@ for (const doubled of [
   });
 }
 
-test("a limit of null does not take the other one's place", (t) => {
+test("a limit of null does not replace the other limit", (t) => {
   const sent = `{"model":"a/b",${messages},"max_tokens":5,"max_completion_tokens":null}`;
   const quirks = { ...openAi, maxTokensName: "max_tokens" } as const;
   const bytes = spliceRequest(readChatRequest(Buffer.from(sent), bodyLimits), upstreamModel, quirks);
@@ -152,7 +152,7 @@ test("a limit of null does not take the other one's place", (t) => {
   t.false("max_completion_tokens" in rest);
 });
 
-test("a `__proto__` in the body stays a field like any other", (t) => {
+test("a `__proto__` member stays an ordinary field", (t) => {
   const sent = `{"__proto__":{"a":1},"model":"x","model":"a/b",${messages}}`;
   t.is(splice(sent), `{"__proto__":{"a":1},"model":${upstreamJson},${messages}}`);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** JSON in which the words occur that are looked for. */
+/** JSON that contains the words that the parser looks for. */
 export const anyJson = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -52,7 +52,7 @@ const anyBlocks = fc.array(
   { maxLength: 4 },
 );
 
-/** Bodies of requests that read well, with anything inside. */
+/** Request bodies with valid top-level members and arbitrary content. */
 export const anyBody = fc.record(
   {
     messages: fc.array(
@@ -91,7 +91,7 @@ export const anyBody = fc.record(
   { requiredKeys: ["messages"] },
 );
 
-/** Messages of chat completions, or pieces of them, with anything inside. */
+/** Chat completion messages or pieces of them with arbitrary content. */
 export const anyPiece = fc.record(
   {
     content: fc.oneof(anyJson, fc.string()),

@@ -12,13 +12,13 @@ import { readEvents, viaJson } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 import { bodyLimits } from "../../helpers/body-limits.ts";
 
-/** What coding tools really sent, in November 2026, and answers that they took. It is not part of the project. */
+/** Requests of coding tools recorded in November 2026, with accepted responses. They are not part of the project. */
 const folder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 
 type Sent = { url: string; body: Record<string, unknown> };
 
 if (!existsSync(folder)) {
-  test("real requests of coding tools", (t) => {
+  test("recorded requests of coding tools exist", (t) => {
     t.log("skipped: ../shared/fixtures/coding-tools is not here");
     t.pass();
   });
@@ -27,18 +27,18 @@ if (!existsSync(folder)) {
 for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
   const sent = JSON.parse(readFileSync(path.join(folder, file), "utf8")) as Sent;
   if (!sent.url?.startsWith("/v1/messages")) continue;
-  // Long parts were cut when the requests were kept.
+  // Long parts were cut when the requests were recorded.
   const cut = /"(input_schema|cache_control)":"…\[trimmed\]"/g;
   const bytes = Buffer.from(JSON.stringify(sent.body).replaceAll(cut, '"$1":{}'));
 
   if (sent.url.includes("/count_tokens")) {
-    test(`${path.basename(file, ".json")}: is counted`, async (t) => {
+    test(`${path.basename(file, ".json")} is counted`, async (t) => {
       const { input_tokens: tokens } = await countTokens(readCountRequest(bytes, bodyLimits));
       t.true(tokens > 0 && tokens < bytes.length + 1000);
     });
     continue;
   }
-  test(`${path.basename(file, ".json")}: is translated`, (t) => {
+  test(`${path.basename(file, ".json")} is translated`, (t) => {
     const request = readMessagesRequest(bytes, bodyLimits);
     const chat = viaJson(messages.toChatRequest(request)) as Record<string, unknown>;
     const text = JSON.stringify(chat);
@@ -65,7 +65,7 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
 }
 
 for (const file of globSync("_sse-messages*.txt", { cwd: folder })) {
-  test(`${file}: passes as it came, with the slug`, (t) => {
+  test(`${file} passes unchanged except for the slug`, (t) => {
     const text = readFileSync(path.join(folder, file), "utf8");
     const reader = new MessageEvents("other/slug");
     const endings = readEvents(text).map((event) => {

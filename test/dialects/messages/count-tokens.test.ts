@@ -5,7 +5,7 @@ import { countTokens } from "../../../gateway/dialects/messages/count-tokens.ts"
 const count = async (body: Record<string, unknown>) => (await countTokens({ body })).input_tokens;
 const hi = [{ role: "user", content: "hello world" }];
 
-test("counts what is said, three tokens a message, and tools with what comes before them", async (t) => {
+test("counting covers text, three tokens a message, and tools with their preamble", async (t) => {
   t.is(await count({ messages: hi }), 3 + 2);
   t.is(await count({ messages: hi, system: [{ type: "text", text: "hello world" }] }), 3 + 2 + 2);
   t.is(
@@ -37,7 +37,7 @@ test("counts what is said, three tokens a message, and tools with what comes bef
   t.true((await count({ messages: hi, tools: [tool] })) > 500 + 5 + 3);
 });
 
-test("counts images and documents by their kind", async (t) => {
+test("images and documents are counted by their kind", async (t) => {
   const counted = (block: object) => count({ messages: [{ role: "user", content: [block] }] });
   t.is(await counted({ type: "image", source: { type: "base64", data: "A".repeat(1_000_000) } }), 3 + 1_600);
   t.is(
@@ -51,13 +51,13 @@ test("counts images and documents by their kind", async (t) => {
   );
 });
 
-test("nothing is nothing", async (t) => {
+test("an empty request has no tokens", async (t) => {
   t.is(await count({}), 0);
   t.is(await countTextTokens([]), 0);
   t.is(await countTextTokens([""]), 0);
 });
 
-test("text that looks like a control token is text", async (t) => {
+test("text that looks like a control token counts as text", async (t) => {
   t.true((await countTextTokens(["<|endoftext|>"])) > 1);
 });
 
@@ -66,13 +66,13 @@ const prose =
     200,
   );
 
-test("slices make next to no difference", async (t) => {
+test("slicing hardly changes the count", async (t) => {
   const { countTokens: exact } = await import("gpt-tokenizer/encoding/o200k_base");
   const tokens = await countTextTokens([prose]);
   t.true(Math.abs(tokens / exact(prose) - 1) < 0.01, `${tokens}`);
 });
 
-test("of a long text, samples are enough", async (t) => {
+test("samples are enough for a long text", async (t) => {
   const { countTokens: exact } = await import("gpt-tokenizer/encoding/o200k_base");
   const texts = [prose.repeat(40), "a b c d e f g h ".repeat(20_000), "x".repeat(100), prose];
   const tokens = await countTextTokens(texts);
@@ -80,8 +80,8 @@ test("of a long text, samples are enough", async (t) => {
   t.true(Math.abs(tokens / expected - 1) < 0.05, `${tokens} of ${expected}`);
 });
 
-/** Turns of the event loop are counted, not time: what a turn may take is a matter of the slices in it. */
-test("others get their turn while megabytes of the worst text are counted", async (t) => {
+/** Counts turns of the event loop instead of time, since slices bound the length of a turn. */
+test("counting megabytes of the worst text does not block others", async (t) => {
   let turns = 0;
   let isOver = false;
   const others = (async () => {

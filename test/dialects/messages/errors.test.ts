@@ -28,7 +28,7 @@ for (const [status, type] of [
   [529, "overloaded_error"],
   [599, "api_error"],
 ] as const) {
-  test(`${status} is ${type}`, (t) => {
+  test(`status ${status} becomes ${type}`, (t) => {
     const error = { type: "error", error: { type, message: "No." }, request_id: "req_1" };
     t.deepEqual(messages.formatError({ ...shown, status }), error);
     t.is(

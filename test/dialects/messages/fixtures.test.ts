@@ -8,7 +8,7 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { envelope, readEvents, requestFrom, viaJson, writeStream } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 
-/** What a fixture may hold; each pair is one translation and what must come of it. The events are in a file beside it. */
+/** Fields of a fixture; each pair is one translation and its result. The events are in a separate file. */
 type Fixture = {
   request: object;
   chatRequest?: unknown;
@@ -26,24 +26,24 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
   const request = requestFrom(fixture.request);
 
   if (fixture.chatRequest !== undefined) {
-    test(`${name}: the request`, (t) => {
+    test(`${name}: the request is translated`, (t) => {
       t.deepEqual(viaJson(messages.toChatRequest(request)), fixture.chatRequest);
     });
   }
   if (fixture.chatAnswer !== undefined) {
     const { chatAnswer } = fixture;
-    test(`${name}: the answer`, (t) => {
+    test(`${name}: the response is translated`, (t) => {
       t.deepEqual(viaJson(messages.formatAnswer(chatAnswer, envelope, request)), fixture.answer);
     });
   }
   if (fixture.chatChoices !== undefined) {
     const { chatChoices, chatUsage = null } = fixture;
     const events = writeStream(chatChoices, chatUsage, fixture.request);
-    test(`${name}: the stream`, (t) => {
+    test(`${name}: the stream is translated`, (t) => {
       t.is(events, readFileSync(path.join(folder, `${name}.events.txt`), "utf8"));
     });
     if (fixture.answer !== undefined) {
-      test(`${name}: the stream comes to the same as the answer`, (t) => {
+      test(`${name}: the stream and the response have the same content`, (t) => {
         t.deepEqual(putTogether(readEvents(events)), fixture.answer);
       });
     }
@@ -56,7 +56,7 @@ for (const file of globSync("*.native.txt", { cwd: folder }).toSorted()) {
   const expected = readFileSync(path.join(folder, `${name}.native-relayed.txt`), "utf8");
 
   for (const size of [bytes.length, 7, 1]) {
-    test(`${name}: Anthropic's own stream, in pieces of ${size} bytes`, (t) => {
+    test(`${name}: Anthropic's own stream passes in pieces of ${size} bytes`, (t) => {
       const stream = new NativeStream({
         native: messages.native,
         request: requestFrom({}),

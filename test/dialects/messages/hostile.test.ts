@@ -9,7 +9,7 @@ import { GatewayError } from "../../../gateway/errors.ts";
 import { anyBody, anyJson, anyPiece } from "./any-shape.ts";
 import { envelope, requestFrom } from "./messages-dialect.ts";
 
-test("any request is translated or refused with a reason", (t) => {
+test("any request is translated or rejected with a reason", (t) => {
   fc.assert(
     fc.property(anyBody, (body) => {
       const request = requestFrom(body);
@@ -28,7 +28,7 @@ test("any request is translated or refused with a reason", (t) => {
   t.pass();
 });
 
-test("any answer is written or refused with a reason", (t) => {
+test("any response is written or rejected with a reason", (t) => {
   fc.assert(
     fc.property(fc.array(anyPiece, { maxLength: 6 }), anyJson, anyJson, (deltas, finishReason, usage) => {
       const request = requestFrom({});
@@ -60,7 +60,7 @@ test("any answer is written or refused with a reason", (t) => {
   t.pass();
 });
 
-test("an answer without a choice is none", (t) => {
+test("a response without a choice is rejected", (t) => {
   const request = requestFrom({});
   for (const choices of [[], [null], ["x"]]) {
     const answer = { choices, usage: null } as unknown as ChatAnswer;
@@ -68,7 +68,7 @@ test("an answer without a choice is none", (t) => {
   }
 });
 
-test("more blocks than a call may have arguments", (t) => {
+test("a request may have more blocks than a call may have arguments", (t) => {
   const texts = Array.from({ length: 200_000 }, () => ({ type: "text", text: "a" }));
   const request = requestFrom({
     system: texts,

@@ -11,7 +11,7 @@ export const envelope: AnswerEnvelope = {
   slug: "openai/gpt-5-mini",
 };
 
-/** A request as it is read from the wire, with what every request must have. */
+/** Returns a parsed request with the required members. */
 export function requestFrom(body: object): DialectRequest {
   const whole = {
     model: envelope.slug,
@@ -22,7 +22,7 @@ export function requestFrom(body: object): DialectRequest {
   return messages.readRequest(Buffer.from(JSON.stringify(whole)), anySize);
 }
 
-/** The chat completion request for a body, as it would travel. */
+/** Returns the chat completion request for a body, as serialized. */
 export function toChat(body: object): Record<string, unknown> {
   return viaJson(messages.toChatRequest(requestFrom(body))) as Record<string, unknown>;
 }
@@ -31,7 +31,7 @@ export function toChatMessages(...conversation: object[]): unknown {
   return toChat({ messages: conversation })["messages"];
 }
 
-/** The stream that a client gets, up to its end. */
+/** Returns the complete stream for a client. */
 export function writeStream(choices: ChunkChoice[], usage: ChatUsage | null, body: object = {}): string {
   const writer = messages.createStreamWriter(envelope, requestFrom(body));
   return choices.map((choice) => writer.write(choice, null)).join("") + writer.finish(usage);
@@ -43,7 +43,7 @@ export function says(delta: object, finishReason: ChunkChoice["finish_reason"] =
 
 export type StreamedEvent = Record<string, unknown> & { type: string };
 
-/** The events of a stream; each has a name, which its data repeats. */
+/** Returns the events of a stream; each name must equal the type in its data. */
 export function readEvents(text: string): StreamedEvent[] {
   return text
     .split("\n\n")

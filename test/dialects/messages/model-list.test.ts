@@ -9,7 +9,7 @@ const models = Array.from({ length: 45 }, (_, index) => ({
 const idsOf = (query: Record<string, unknown>) =>
   formatModelList(models, query).data.map(({ id }) => Number(id.slice(11)));
 
-test("a model", (t) => {
+test("a model is returned in Anthropic's form", (t) => {
   t.deepEqual(formatModel({ slug: "anthropic/claude", createdAt: new Date(0) }), {
     type: "model",
     id: "anthropic/claude",
@@ -18,14 +18,14 @@ test("a model", (t) => {
   });
 });
 
-test("the first page, of 20 where nobody says how many", (t) => {
+test("the first page has 20 models by default", (t) => {
   const { data, ...rest } = formatModelList(models, {});
   t.is(data.length, 20);
   t.deepEqual(rest, { has_more: true, first_id: "demo/model-1", last_id: "demo/model-20" });
   t.is(formatModelList(models, { limit: "1000", beta: "true" }).data.length, 45);
 });
 
-test("page after page, up and down", (t) => {
+test("pages are read forwards and backwards", (t) => {
   const seen: string[] = [];
   let query: Record<string, string> = { limit: "7" };
   for (;;) {
@@ -44,7 +44,7 @@ test("page after page, up and down", (t) => {
   t.false(formatModelList(models, { limit: "3", before_id: "demo/model-4" }).has_more);
 });
 
-test("nothing left, and nothing at all", (t) => {
+test("a last page and an empty list have no next page", (t) => {
   const none = { data: [], has_more: false, first_id: null, last_id: null };
   t.deepEqual(formatModelList(models, { after_id: "demo/model-45" }), none);
   t.deepEqual(formatModelList(models, { before_id: "demo/model-1" }), none);
@@ -61,7 +61,7 @@ for (const query of [
   { after_id: { x: "y" } },
   { after_id: "demo/model-1", before_id: "demo/model-3" },
 ]) {
-  test(`refuses ${JSON.stringify(query)}`, (t) => {
+  test(`the query ${JSON.stringify(query)} is rejected`, (t) => {
     const error = t.throws(() => formatModelList(models, query), { instanceOf: GatewayError });
     t.true(error?.param !== null && error.param in query);
   });

@@ -8,7 +8,7 @@ import {
 
 const slug = "anthropic/claude";
 
-test("a whole answer keeps its bytes, but for the name of the model", (t) => {
+test("a complete response keeps its bytes except for the model's name", (t) => {
   const text =
     '{ "id":"msg_1", "model" : "claude-opus-4-6","content":[{"type":"text","text":"\\"model\\":\\"x\\" \\ud83e\\udd14"}],\n"usage":{"input_tokens":5,"cache_read_input_tokens":7,"output_tokens":12345678901234567890} }';
   const { bytes, usage } = native.readAnswer(Buffer.from(text), slug);
@@ -22,7 +22,7 @@ test("a whole answer keeps its bytes, but for the name of the model", (t) => {
   });
 });
 
-test("a name that is missing is added, and one that is there twice is no way around it", (t) => {
+test("a missing model name is added, and a duplicated one is replaced everywhere", (t) => {
   const read = (text: string) => native.readAnswer(Buffer.from(text), slug).bytes.toString();
   t.is(read('{"content":[]}'), '{"model":"anthropic/claude","content":[]}');
   t.is(
@@ -32,7 +32,7 @@ test("a name that is missing is added, and one that is there twice is no way aro
 });
 
 for (const text of ["", "[]", "{}", '{"content":1}', '{"content":[]', '{"content":[],"usage":{', "<html>"]) {
-  test(`no answer: ${text}`, (t) => {
+  test(`an invalid response throws: ${text}`, (t) => {
     t.throws(() => native.readAnswer(Buffer.from(text), slug));
   });
 }
@@ -41,7 +41,7 @@ const start =
   '{"type":"message_start","message":{"id":"msg_1","model":"m","usage":{"input_tokens":1,"output_tokens":1}}}';
 const delta = '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}';
 
-test("only a stream that has begun and has a reason to end has ended", (t) => {
+test("only a stream with a start and a stop reason has ended", (t) => {
   const read = (...events: [string, string][]) => {
     const reader = new MessageEvents(slug);
     return events.map(([name, data]) => reader.read({ name, data }).ending).at(-1);
@@ -52,7 +52,7 @@ test("only a stream that has begun and has a reason to end has ended", (t) => {
   t.throws(() => read(["message_delta", delta], ["message_stop", "{}"]));
 });
 
-test("counts stay what they were where the end says less", (t) => {
+test("counts stay unchanged where the last event omits them", (t) => {
   const reader = new MessageEvents(slug);
   t.is(reader.usage, null);
   reader.read({ name: "message_start", data: start });
@@ -61,7 +61,7 @@ test("counts stay what they were where the end says less", (t) => {
   t.like(reader.usage, { inputTokens: 1, outputTokens: 9 });
 });
 
-test("an error is told with the upstream's words, if it has any", (t) => {
+test("an error repeats the upstream's message, if any", (t) => {
   const read = (data: string) => new MessageEvents(slug).read({ name: "error", data }).ending;
   const error = read('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
   t.true(error instanceof GatewayError && error.code === "upstream_error" && error.message === "Overloaded");
@@ -71,7 +71,7 @@ test("an error is told with the upstream's words, if it has any", (t) => {
   }
 });
 
-test("any event is read or refused, and changes nothing but the name", (t) => {
+test("any event is read or rejected, and only the name changes", (t) => {
   fc.assert(
     fc.property(fc.json(), fc.json(), (usage, content) => {
       const data = `{"message":{"content":${content},"model":"m","usage":${usage}},"type":"message_start"}`;

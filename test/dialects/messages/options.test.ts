@@ -57,12 +57,12 @@ for (const [title, body, chosen] of [
   });
 }
 
-test("without tools there is nothing to choose", (t) => {
+test("without tools the tool choice is dropped", (t) => {
   const chat = toChat({ tools: [], tool_choice: { type: "any", disable_parallel_tool_use: true } });
   t.deepEqual(Object.keys(chat).toSorted(), ["max_completion_tokens", "messages", "model"]);
 });
 
-test("the user is told to others only where it is an id", (t) => {
+test("the user is forwarded to other providers only as an id", (t) => {
   t.is(
     toChat({ metadata: { user_id: "13803d75-b4b5-4c3e-b2a2-6f21399b021b" } })["user"],
     "13803d75-b4b5-4c3e-b2a2-6f21399b021b",
@@ -71,7 +71,7 @@ test("the user is told to others only where it is an id", (t) => {
     t.is(toChat({ metadata: { user_id } })["user"], undefined);
 });
 
-test("a schema is strict where OpenAI would take it as such", (t) => {
+test("a schema is strict where OpenAI accepts it as strict", (t) => {
   const strict = (schema: object) => {
     const format = toChat({ output_config: { format: { type: "json_schema", schema } } })[
       "response_format"
@@ -130,7 +130,7 @@ for (const [title, body, param] of [
     "messages[0].content[0].input",
   ],
   [
-    "a cache marker that is none",
+    "an invalid cache marker",
     { system: [{ type: "text", text: "a", cache_control: true }] },
     "system[0].cache_control",
   ],
@@ -141,11 +141,11 @@ for (const [title, body, param] of [
     "tool_choice.type",
   ],
   ["an unknown effort", { output_config: { effort: "huge" } }, "output_config.effort"],
-  ["a budget that is none", { thinking: { type: "enabled", budget_tokens: "1" } }, "thinking.budget_tokens"],
+  ["an invalid budget", { thinking: { type: "enabled", budget_tokens: "1" } }, "thinking.budget_tokens"],
   ["an unknown format", { output_config: { format: { type: "grammar" } } }, "output_config.format.type"],
-  ["a stop sequence that is none", { stop_sequences: ["a", 1] }, "stop_sequences[1]"],
+  ["an invalid stop sequence", { stop_sequences: ["a", 1] }, "stop_sequences[1]"],
 ] as const) {
-  test(`refuses ${title}`, (t) => {
+  test(`the request is rejected: ${title}`, (t) => {
     const error = t.throws(() => messages.toChatRequest(requestFrom(body)), { instanceOf: GatewayError });
     t.is(error?.param, param);
   });

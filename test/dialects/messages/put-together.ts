@@ -9,10 +9,7 @@ export type Message = {
   [field: string]: unknown;
 };
 
-/**
- * The message that a client makes of a stream, as Anthropic's SDKs do. Throws where the events are not in the order that
- * they promise: one block after the other.
- */
+/** Assembles a stream into a message, as Anthropic's SDKs do. Throws unless one block follows the other. */
 export function putTogether(events: StreamedEvent[]): Message {
   const [first, ...rest] = events;
   if (first?.type !== "message_start") throw new Error("It does not begin with message_start.");

@@ -8,7 +8,7 @@ import { bodyLimits } from "../../helpers/body-limits.ts";
 
 const whole = { model: "a/b", max_tokens: 1, messages: [{ role: "user", content: "Hi" }] };
 
-test("reads what the gateway needs to know, and lets the rest be", (t) => {
+test("reading extracts what the gateway needs and ignores the rest", (t) => {
   const bytes = Buffer.from(
     '{"new_field":{"a":[1]},"messages":[{"role":"user","content":"\\"model\\":"}], "model" : "anthropic/claude","max_tokens":5,"stream":true}',
   );
@@ -22,7 +22,7 @@ test("reads what the gateway needs to know, and lets the rest be", (t) => {
   );
 });
 
-test("does not trust bytes that say something twice", (t) => {
+test("a duplicated member has no byte range", (t) => {
   const bytes = Buffer.from(
     '{"model":"a/b","max_tokens":1,"messages":[{"role":"user","content":"Hi"}],"model":"c/d"}',
   );
@@ -36,8 +36,8 @@ for (const [title, body, code, param] of [
   ["a model that is no text", { ...whole, model: 1 }, "invalid_type", "model"],
   ["no messages", { ...whole, messages: undefined }, "missing_required_parameter", "messages"],
   ["no message", { ...whole, messages: [] }, "invalid_value", "messages"],
-  ["messages that are none", { ...whole, messages: {} }, "invalid_type", "messages"],
-  ["a message that is none", { ...whole, messages: [1] }, "invalid_type", "messages[0]"],
+  ["invalid messages", { ...whole, messages: {} }, "invalid_type", "messages"],
+  ["an invalid message", { ...whole, messages: [1] }, "invalid_type", "messages[0]"],
   ["no role", { ...whole, messages: [{ content: "" }] }, "missing_required_parameter", "messages[0].role"],
   [
     "a role of OpenAI's",
@@ -52,21 +52,21 @@ for (const [title, body, code, param] of [
     "messages[0].content",
   ],
   [
-    "content that is none",
+    "invalid content",
     { ...whole, messages: [{ role: "user", content: null }] },
     "invalid_type",
     "messages[0].content",
   ],
   ["no limit", { ...whole, max_tokens: undefined }, "missing_required_parameter", "max_tokens"],
-  ["a limit that is none", { ...whole, max_tokens: "1" }, "invalid_type", "max_tokens"],
+  ["an invalid limit", { ...whole, max_tokens: "1" }, "invalid_type", "max_tokens"],
   ["a limit below 0", { ...whole, max_tokens: -1 }, "invalid_value", "max_tokens"],
   ["a temperature of OpenAI's", { ...whole, temperature: 1.5 }, "invalid_value", "temperature"],
   ["a text for stream", { ...whole, stream: "true" }, "invalid_type", "stream"],
-  ["instructions that are none", { ...whole, system: 7 }, "invalid_type", "system"],
-  ["tools that are none", { ...whole, tools: {} }, "invalid_type", "tools"],
-  ["thinking that is none", { ...whole, thinking: true }, "invalid_type", "thinking"],
+  ["invalid instructions", { ...whole, system: 7 }, "invalid_type", "system"],
+  ["invalid tools", { ...whole, tools: {} }, "invalid_type", "tools"],
+  ["invalid thinking", { ...whole, thinking: true }, "invalid_type", "thinking"],
 ] as const) {
-  test(`refuses ${title}`, (t) => {
+  test(`the request is rejected: ${title}`, (t) => {
     const error = t.throws(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), bodyLimits), {
       instanceOf: GatewayError,
     });
@@ -75,7 +75,7 @@ for (const [title, body, code, param] of [
   });
 }
 
-test("null is as good as nothing, except for what has to be there", (t) => {
+test("null counts as missing, except for required members", (t) => {
   const body = { ...whole, system: null, tools: null, thinking: null, temperature: null, stream: null };
   t.notThrows(() => readMessagesRequest(Buffer.from(JSON.stringify(body)), bodyLimits));
   t.throws(() =>
@@ -83,7 +83,7 @@ test("null is as good as nothing, except for what has to be there", (t) => {
   );
 });
 
-test("what is only to be counted needs no limit, and is no stream", (t) => {
+test("a request to count tokens needs no limit and no stream", (t) => {
   const { max_tokens: _limit, ...body } = { ...whole, stream: true };
   const request = readCountRequest(Buffer.from(JSON.stringify(body)), bodyLimits);
   t.false(request.stream);

@@ -4,7 +4,7 @@ import { envelope, readEvents, requestFrom, viaJson } from "./messages-dialect.t
 import { putTogether } from "./put-together.ts";
 import { buildVia, content, results, signature, tools, translationOf } from "./vendor-forms.ts";
 
-test("a turn goes through chat completions to Anthropic's own form and is the same", (t) => {
+test("a conversation survives the translation to chat completions and back", (t) => {
   const body = {
     tools,
     thinking: { type: "enabled", budget_tokens: 2048 },
@@ -20,7 +20,7 @@ test("a turn goes through chat completions to Anthropic's own form and is the sa
   t.like(request["thinking"], { type: "enabled" });
 });
 
-test("Claude's thoughts come through Bedrock's form too", (t) => {
+test("Claude's thoughts survive Bedrock's form", (t) => {
   const request = buildVia("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0", {
     tools,
     thinking: { type: "enabled", budget_tokens: 2048 },
@@ -34,7 +34,7 @@ test("Claude's thoughts come through Bedrock's form too", (t) => {
   t.deepEqual(choice?.content[0], { reasoningContent: { reasoningText: { text: "The tool.", signature } } });
 });
 
-test("an answer goes from Anthropic's own form through chat completions and is the same", (t) => {
+test("an Anthropic response survives the translation to chat completions and back", (t) => {
   const answer = {
     content,
     stop_reason: "tool_use",
@@ -44,7 +44,7 @@ test("an answer goes from Anthropic's own form through chat completions and is t
   t.like(viaJson(messages.formatAnswer(chat, envelope, requestFrom({}))), answer);
 });
 
-test("a stream goes from Anthropic's own form through chat completions and is the same", (t) => {
+test("an Anthropic stream survives the translation to chat completions and back", (t) => {
   const reader = translationOf("anthropic", "claude-sonnet-4-5").createStreamReader();
   const writer = messages.createStreamWriter(envelope, requestFrom({}));
   let text = "";

@@ -25,7 +25,7 @@ const foreignDetails = [
 ];
 const foreignCall = { id: "call_1", type: "function" as const, function: { name: "f", arguments: "{}" } };
 
-test("Gemini's signatures come back to it", (t) => {
+test("Gemini's signatures are returned to Gemini", (t) => {
   const chat = {
     choices: [
       {
@@ -70,7 +70,7 @@ test("Gemini's signatures come back to it", (t) => {
   }
 });
 
-test("thoughts of any format come back as they were, in a stream too", (t) => {
+test("thoughts of any format are returned unchanged, in a stream, too", (t) => {
   const details = [
     {
       type: "reasoning.text" as const,
@@ -113,7 +113,7 @@ test("thoughts of any format come back as they were, in a stream too", (t) => {
   });
 });
 
-test("Anthropic gets no thought that it has not signed", (t) => {
+test("Anthropic receives only thoughts that it signed", (t) => {
   const sealed = [
     { type: "thinking", thinking: "Mine.", signature: `${sealPrefix}e30` },
     { type: "redacted_thinking", data: `${sealPrefix}e30` },

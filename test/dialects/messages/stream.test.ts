@@ -17,14 +17,14 @@ const call = (index: number, args: string, first?: { id: string; name: string })
     ],
   });
 
-test("the stream begins with the first word of the upstream", (t) => {
+test("the stream starts with the first upstream chunk", (t) => {
   const writer = messages.createStreamWriter(envelope, requestFrom({}));
   const [start, ...rest] = readEvents(writer.write(says({ role: "assistant" }), null));
   t.is(start?.type, "message_start");
   t.deepEqual(rest, []);
 });
 
-test("without its end, no stream looks like one that has ended", (t) => {
+test("a stream without its end never looks complete", (t) => {
   const choices = [
     says({ role: "assistant" }),
     says({ content: "Hi" }),
@@ -36,21 +36,21 @@ test("without its end, no stream looks like one that has ended", (t) => {
   t.false(events.some(({ type }) => type === "message_delta" || type === "message_stop"));
 });
 
-test("an upstream that says nothing at all", (t) => {
+test("an empty upstream stream becomes an empty message", (t) => {
   t.deepEqual(
     readEvents(writeStream([], null)).map(({ type }) => type),
     ["message_start", "message_delta", "message_stop"],
   );
 });
 
-test("a second answer is not told", (t) => {
+test("a second choice is ignored", (t) => {
   const other = { ...says({ content: "no" }), index: 1 };
   t.deepEqual(putTogether(readEvents(writeStream([says({ content: "yes" }), other], null))).content, [
     { type: "text", text: "yes" },
   ]);
 });
 
-test("counts are told at the beginning as far as they are known, and at the end", (t) => {
+test("known counts are sent at the start, and all of them at the end", (t) => {
   const writer = messages.createStreamWriter(envelope, requestFrom({}));
   const early = {
     prompt_tokens: 10,
@@ -66,7 +66,7 @@ test("counts are told at the beginning as far as they are known, and at the end"
   t.like(putTogether(events).usage, { input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 7 });
 });
 
-test("a call goes on its way piece by piece while it is the only one", (t) => {
+test("a single call is streamed piece by piece", (t) => {
   const writer = messages.createStreamWriter(envelope, requestFrom({}));
   writer.write(call(0, "", { id: "a", name: "f" }), null);
   t.regex(writer.write(call(0, '{"a"'), null), /input_json_delta/);
@@ -78,7 +78,7 @@ test("a call without arguments has an empty object", (t) => {
   t.deepEqual(putTogether(events).content, [{ type: "tool_use", id: "a", name: "f", input: {} }]);
 });
 
-test("calls that all have the same index, and calls without one", (t) => {
+test("calls that share an index or have none stay separate", (t) => {
   const same = [call(0, '{"n":1}', { id: "a", name: "f" }), call(0, '{"n":2}', { id: "b", name: "f" })];
   const none = [
     { id: "a", function: { name: "f", arguments: '{"n":1}' } },
@@ -94,13 +94,13 @@ test("calls that all have the same index, and calls without one", (t) => {
   }
 });
 
-test("a call without an id gets one that no other call of the conversation has", (t) => {
+test("a call without an id receives an unused one", (t) => {
   const choices = [call(0, "{}", { id: "", name: "f" }), call(1, "{}", { id: "", name: "f" })];
   const ids = putTogether(readEvents(writeStream(choices, null))).content.map(({ id }) => id);
   t.deepEqual(ids, ["toolu_01kahs6zxm8qv2c9d4r7tn5wbe_0", "toolu_01kahs6zxm8qv2c9d4r7tn5wbe_1"]);
 });
 
-test("stop after a call is a call all the same, and tool_calls without one is none", (t) => {
+test("stop after a call means tool_use, and tool_calls without a call does not", (t) => {
   const stopReason = (...choices: ChunkChoice[]) =>
     putTogether(readEvents(writeStream(choices, null))).stop_reason;
   t.is(stopReason(call(0, "{}", { id: "a", name: "f" }), says({}, "stop")), "tool_use");
@@ -109,7 +109,7 @@ test("stop after a call is a call all the same, and tool_calls without one is no
   t.is(stopReason(says({ content: "a" }), says({}, "content_filter")), "refusal");
 });
 
-/** How an upstream may mix the pieces of its calls. */
+/** Interleavings of call pieces by an upstream. */
 const mixedCalls = fc
   .array(
     fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.constantFrom("}", '"', "\\", "{"))), {
@@ -135,7 +135,7 @@ const mixedCalls = fc
     );
   });
 
-test("calls whose pieces are mixed in any way", (t) => {
+test("interleaved pieces of calls are reassembled", (t) => {
   fc.assert(
     fc.property(mixedCalls, ([inputs, order, pieces]) => {
       const begins = inputs.map((_, index) => call(index, "", { id: `c${index}`, name: "f" }));
@@ -154,7 +154,7 @@ test("calls whose pieces are mixed in any way", (t) => {
   t.pass();
 });
 
-test("what an upstream may mix has a limit", (t) => {
+test("interleaved calls have a size limit", (t) => {
   const writer = messages.createStreamWriter(envelope, requestFrom({}));
   writer.write(call(0, '{"a":', { id: "a", name: "f" }), null);
   writer.write(call(1, "{", { id: "b", name: "f" }), null);
@@ -167,14 +167,14 @@ test("what an upstream may mix has a limit", (t) => {
   t.is(error?.code, "upstream_error");
 });
 
-test("a call without a name, and one that goes on after its end, are errors of the upstream", (t) => {
+test("a call without a name, or continued after its end, is an upstream error", (t) => {
   t.throws(() => writeStream([call(0, "{}", { id: "a", name: "" })], null), { instanceOf: GatewayError });
   const overlong = [call(0, "{}", { id: "a", name: "f" }), says({ content: "x" }), call(0, '{"b":1}')];
   t.throws(() => writeStream(overlong, null), { instanceOf: GatewayError });
   t.notThrows(() => writeStream([...overlong.slice(0, 2), call(0, " \n")], null));
 });
 
-test("thoughts that come with their own text and with details are told once", (t) => {
+test("thoughts sent both as text and as details are written once", (t) => {
   const detail = (text: string) => ({ type: "reasoning.text" as const, format: "unknown", index: 0, text });
   const choices = [
     says({ reasoning_content: "One", reasoning_details: [detail("One")] }),
@@ -186,7 +186,7 @@ test("thoughts that come with their own text and with details are told once", (t
   t.deepEqual(text, { type: "text", text: "Hi" });
 });
 
-test("who wants no thoughts gets none, but what another upstream wants back with a call", (t) => {
+test("disabled thinking keeps only the signatures that an upstream needs", (t) => {
   const body = { thinking: { type: "disabled" } };
   const encrypted = (format: string) => ({
     type: "reasoning.encrypted" as const,
@@ -205,6 +205,6 @@ test("who wants no thoughts gets none, but what another upstream wants back with
     "redacted_thinking",
     "tool_use",
   ]);
-  // Claude Code shows only the last block of an answer.
+  // Claude Code shows only the last block of a response.
   t.deepEqual(typesOf(...choices), ["text"]);
 });

@@ -3,7 +3,7 @@ import { messages } from "../../../gateway/dialects/messages/messages.ts";
 import { envelope, readEvents, requestFrom, says, toChatMessages, writeStream } from "./messages-dialect.ts";
 import { putTogether } from "./put-together.ts";
 
-test("names of tools that are too long for others come back whole", (t) => {
+test("tool names that are too long for others are restored", (t) => {
   const name = `mcp__a_server_with_a_long_name__${"tool".repeat(15)}`;
   const body = {
     tools: [
@@ -24,7 +24,7 @@ test("names of tools that are too long for others come back whole", (t) => {
   t.like(putTogether(readEvents(writeStream([called], null, body))).content[0], { name });
 });
 
-test("ids that Anthropic would not take are spelled otherwise, and come back as they were", (t) => {
+test("ids that Anthropic rejects are rewritten and restored", (t) => {
   for (const id of ["functions.read:0", "toolu_gateway_x", "é", "call_1", "a".repeat(64)]) {
     const called = says({ tool_calls: [{ index: 0, id, function: { name: "f", arguments: "{}" } }] });
     const [block] = putTogether(readEvents(writeStream([called], null))).content;
@@ -39,7 +39,7 @@ test("ids that Anthropic would not take are spelled otherwise, and come back as 
   }
 });
 
-test("arguments that were cut off, or are nested without end, are wrapped", (t) => {
+test("truncated or deeply nested arguments are wrapped", (t) => {
   for (const args of ['{"a":', "[1]", "null", `{"a":${"[".repeat(500)}${"]".repeat(500)}}`]) {
     const message = {
       role: "assistant" as const,

@@ -14,7 +14,7 @@ export function translationOf(kind: "anthropic" | "bedrock" | "gemini", name: st
   return chat;
 }
 
-/** The vendor's own request for one in this dialect, by way of a chat completion. */
+/** Returns the vendor's request for one of this dialect, by way of a chat completion. */
 export function buildVia(
   kind: "anthropic" | "bedrock" | "gemini",
   name: string,
@@ -25,7 +25,7 @@ export function buildVia(
   return viaJson(request) as Record<string, unknown>;
 }
 
-/** A turn in which Claude has thought, said and called something. */
+/** A turn with a thought, a text and a call by Claude. */
 export const signature = "EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pkiMOYds";
 export const content = [
   { type: "thinking", thinking: "The tool.", signature },

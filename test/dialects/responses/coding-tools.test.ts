@@ -4,17 +4,17 @@ import test from "ava";
 import { responses } from "../../../gateway/dialects/responses/responses.ts";
 import { requestFrom } from "./read-events.ts";
 
-/** True requests of coding tools, with long texts cut. Skipped where they are not at hand: they are not ours to publish. */
+/** Recorded requests of coding tools with long texts cut. Skipped if absent, since we may not publish them. */
 const folder = path.resolve(import.meta.dirname, "../../../../shared/fixtures/coding-tools");
 const files = existsSync(folder) ? globSync("*-responses-*.json", { cwd: folder }).toSorted() : [];
 if (files.length === 0)
-  test.skip("requests of coding tools: ../shared/fixtures/coding-tools is not there", () => {});
+  test.skip("requests of coding tools: ../shared/fixtures/coding-tools is missing", () => {});
 
 type Recorded = { body: { model: string; stream?: boolean; tools?: { type: string }[] } };
 
 for (const file of files) {
   const text = readFileSync(path.join(folder, file), "utf8");
-  // Where something was cut out there is a text, where a schema should be.
+  // A cut schema is a text.
   const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
 
   test(`${file} becomes a chat completion`, (t) => {
@@ -33,7 +33,7 @@ for (const file of files) {
 }
 
 if (files.length > 0) {
-  test("a round of Codex's is one message with the call, and one with what it gave", (t) => {
+  test("a Codex turn becomes one message with the call and one with its result", (t) => {
     const text = readFileSync(path.join(folder, "codex-responses-tool-round2.json"), "utf8");
     const { body } = JSON.parse(text.replaceAll(/"parameters": "[^"]*"/g, '"parameters": {}')) as Recorded;
     const { messages } = responses.toChatRequest(requestFrom(body));

@@ -20,7 +20,7 @@ const broken: ShownError = {
   details: null,
 };
 
-test("an error as a whole answer has OpenAI's form with all four members", (t) => {
+test("a complete error has OpenAI's form with all four members", (t) => {
   const { message, type, param, code } = broken;
   t.deepEqual(responses.formatError(broken), { error: { message, type, param, code } });
 });
@@ -32,14 +32,14 @@ const choices = [
   piece(1, '{"input":"x', { id: "call_2", name: "c" }),
 ];
 
-/** What a client has got when the stream breaks after so many deltas. */
+/** Returns the client's bytes when the stream breaks after this many deltas. */
 function brokenAfter(count: number, error: ShownError = broken): string {
   const writer = responses.createStreamWriter(envelopeFor(request), request);
   const written = choices.slice(0, count).map((choice) => writer.write(choice, null));
   return written.join("") + responses.formatErrorEvent(error, writer);
 }
 
-test("wherever a stream breaks, it ends with an error and a failed response, under the next numbers", (t) => {
+test("a broken stream ends with an error and a failed response, numbered in order", (t) => {
   for (let count = 0; count <= choices.length; count++) {
     const events = readEvents(brokenAfter(count));
     t.deepEqual(
@@ -62,23 +62,20 @@ test("wherever a stream breaks, it ends with an error and a failed response, und
   }
 });
 
-testWithSchema(
-  "both events are some in OpenAI's own eyes, also where an upstream has written the stream",
-  (t) => {
-    for (const text of [brokenAfter(0), brokenAfter(3), responses.formatErrorEvent(broken, null)]) {
-      for (const event of readEvents(text)) t.deepEqual(schema?.faultsOfEvent(event), [], event.type);
-    }
-  },
-);
+testWithSchema("both events match OpenAI's schema, also after an upstream's own stream", (t) => {
+  for (const text of [brokenAfter(0), brokenAfter(3), responses.formatErrorEvent(broken, null)]) {
+    for (const event of readEvents(text)) t.deepEqual(schema?.faultsOfEvent(event), [], event.type);
+  }
+});
 
-test("a code that Codex acts on reaches it", (t) => {
+test("an error code that Codex acts on is passed on", (t) => {
   for (const code of ["context_length_exceeded", "insufficient_quota", "rate_limit_exceeded"]) {
     const text = responses.formatErrorEvent({ ...broken, code }, null);
     t.like(readEvents(text).at(-1), { type: "response.failed", response: { error: { code } } });
   }
 });
 
-test("OpenAI's library throws the error, with all that is known of it", async (t) => {
+test("OpenAI's library throws the error with all its details", async (t) => {
   for (const text of [
     brokenAfter(2),
     writeStream(request, []).split("event: response.completed")[0] + responses.formatErrorEvent(broken, null),

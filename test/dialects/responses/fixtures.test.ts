@@ -7,7 +7,7 @@ import type { ChatUsage, ChunkChoice } from "../../../gateway/wire/chat-completi
 import { envelopeFor, readEvents, requestFrom, writeStream } from "./read-events.ts";
 import { loadOpenAiSchemas } from "../../helpers/openai-schemas.ts";
 
-/** What a fixture may hold; each pair is one translation and what must come of it. The events are in a file beside it. */
+/** Fields of a fixture; each pair is one translation and its result. The events are in a separate file. */
 type Fixture = {
   request: { model: string };
   chatRequest?: unknown;
@@ -27,31 +27,31 @@ for (const file of globSync("*.json", { cwd: folder }).toSorted()) {
   const eventsFile = path.join(folder, `${name}.events.txt`);
   const request = requestFrom(fixture.request);
 
-  test(`${name}: the request`, (t) => {
+  test(`${name}: the request is translated`, (t) => {
     t.deepEqual(viaJson(responses.toChatRequest(request)), fixture.chatRequest);
   });
 
   if (fixture.chatAnswer !== undefined) {
     const answer = viaJson(responses.formatAnswer(fixture.chatAnswer, envelopeFor(request), request));
-    test(`${name}: the answer`, (t) => {
+    test(`${name}: the response is translated`, (t) => {
       t.deepEqual(answer, fixture.answer);
     });
-    testWithSchema(`${name}: the answer is one in OpenAI's own eyes`, (t) => {
+    testWithSchema(`${name}: the response matches OpenAI's schema`, (t) => {
       t.deepEqual(schema?.faultsOfAnswer(answer), []);
     });
   }
   if (existsSync(eventsFile)) {
     const events = writeStream(request, fixture.chatChoices ?? [], fixture.chatUsage ?? null);
-    test(`${name}: the stream`, (t) => {
+    test(`${name}: the stream is translated`, (t) => {
       t.is(events, readFileSync(eventsFile, "utf8"));
     });
-    testWithSchema(`${name}: the stream's events are some in OpenAI's own eyes`, (t) => {
+    testWithSchema(`${name}: the stream's events match OpenAI's schema`, (t) => {
       for (const event of readEvents(events)) t.deepEqual(schema?.faultsOfEvent(event), [], event.type);
     });
   }
 }
 
-/** As it would travel: without what is undefined. */
+/** Serialization drops undefined members. */
 function viaJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

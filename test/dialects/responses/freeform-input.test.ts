@@ -9,7 +9,7 @@ function readIn(pieces: string[]): { choice: string; text: string } {
   return { choice: choice + remaining, text };
 }
 
-/** The text cut at these places. */
+/** Returns the text cut at these positions. */
 function cut(text: string, places: number[]): string[] {
   const ends = [...new Set(places.map((place) => place % (text.length + 1)))].toSorted((a, b) => a - b);
   return [...ends, text.length].map((end, index, all) => text.slice(all[index - 1] ?? 0, end));
@@ -18,7 +18,7 @@ function cut(text: string, places: number[]): string[] {
 const written = fc.string({ unit: "binary", maxLength: 60 });
 const spaces = fc.constantFrom("", " ", "\n  ", "\t");
 
-test("reads any text out of any spelling of the JSON, however it is cut", (t) => {
+test("any text is read from any JSON spelling, however it is cut", (t) => {
   const spelled = fc.tuple(written, spaces, spaces, fc.boolean()).map(([text, before, after, isAscii]) => {
     const json = JSON.stringify(text);
     const spelling = isAscii
@@ -35,27 +35,27 @@ test("reads any text out of any spelling of the JSON, however it is cut", (t) =>
   t.pass();
 });
 
-test("never gives out half a character", (t) => {
+test("half a character is never emitted", (t) => {
   const input = new FreeformInput();
   const pieces = ['{"input":"a\\ud83c', "\\udf0d", 'b"}'].map((piece) => input.push(piece));
   t.deepEqual(pieces, ["a", "🌍", "b"]);
 });
 
-test("gives out what is there of an answer that was cut off", (t) => {
+test("a truncated response emits the text received so far", (t) => {
   t.deepEqual(readIn(['{"input":"*** Begin', " Patch\\n*** Add", "\\"]), {
     choice: "*** Begin Patch\n*** Add",
     text: "*** Begin Patch\n*** Add",
   });
 });
 
-test("what is no JSON is no reason to lose it", (t) => {
+test("invalid JSON is kept as text", (t) => {
   t.is(readIn(['{"input":"line\nbreak \\d+ \\x41 C:\\users"}']).text, "line\nbreak d+ x41 C:\\users");
   t.is(readIn(["*** Begin Patch\n*** End Patch\n"]).text, "*** Begin Patch\n*** End Patch\n");
   t.is(readIn([`${" ".repeat(80)}{"input":"a"}`]).text, "a");
   t.is(readIn([]).text, "");
 });
 
-test("work is in proportion to the piece", (t) => {
+test("the work is proportional to the piece", (t) => {
   const input = new FreeformInput();
   input.push('{"input":"');
   const piece = "a line of a patch\\n".repeat(4);

@@ -35,7 +35,7 @@ const { json } = fc.letrec((tie) => ({
   list: fc.array(tie("json"), { maxLength: 4 }),
   record: fc.dictionary(names, tie("json"), { maxKeys: 7 }),
 }));
-/** Mostly what it should be. */
+/** Mostly valid values. */
 const mostly = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 15, arbitrary }, { weight: 1, arbitrary: json });
 
@@ -116,7 +116,7 @@ const choices = [
   chunk({}, "tool_calls"),
 ];
 
-test("whatever a request holds, it becomes a chat completion or a GatewayError", (t) => {
+test("any request becomes a chat completion or a GatewayError", (t) => {
   let translated = 0;
   fc.assert(
     fc.property(bodies, (body) => {
@@ -125,7 +125,7 @@ test("whatever a request holds, it becomes a chat completion or a GatewayError",
         const chat = responses.toChatRequest(request);
         translated++;
         t.true(chat.messages.length > 0);
-        // What was accepted is answered, and in OpenAI's form.
+        // An accepted request is answered in OpenAI's form.
         const events = readEvents(writeStream(request, choices));
         for (const event of events)
           t.deepEqual(schema?.faultsOfEvent(event) ?? [], [], JSON.stringify(event));
@@ -143,7 +143,7 @@ test("whatever a request holds, it becomes a chat completion or a GatewayError",
   t.true(translated > 100, `${translated} of 3000 were translated`);
 });
 
-test("any bytes are a request or a GatewayError", (t) => {
+test("any bytes become a request or a GatewayError", (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       t.throws(() => responses.readRequest(Buffer.from(bytes), bodyLimits), { instanceOf: GatewayError });
@@ -151,7 +151,7 @@ test("any bytes are a request or a GatewayError", (t) => {
   );
 });
 
-test("many tools and items take a time in proportion", (t) => {
+test("many tools and items take linear time", (t) => {
   const tools = Array.from({ length: 20_000 }, (_, index) => ({
     type: "namespace",
     name: `a${".-"[index % 2]}${String(index).replaceAll(/\d/g, (digit) => ".:;,!?#*+~"[Number(digit)] ?? "")}`,

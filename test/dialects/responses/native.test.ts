@@ -12,7 +12,7 @@ const slug = 'openai/gpt-5.5 "best"';
 const folder = path.resolve(import.meta.dirname, "../../fixtures/dialects/responses");
 const recorded = readFileSync(path.join(folder, "native.upstream.txt"), "utf8");
 
-/** What comes of an upstream's stream, event by event. */
+/** Returns the results of an upstream's stream, event by event. */
 function relay(stream: string) {
   const reader = new ResponseEvents(slug);
   const endings: unknown[] = [];
@@ -28,7 +28,7 @@ function relay(stream: string) {
   return { text, endings, usage: reader.usage };
 }
 
-test("a stream passes byte by byte, but for the model's name", (t) => {
+test("a stream passes byte for byte except for the model's name", (t) => {
   const { text, endings, usage } = relay(recorded);
   const name = '"model":"gpt-5.5-2026-04-23"';
   t.is(recorded.split(name).length, 4);
@@ -43,7 +43,7 @@ test("a stream passes byte by byte, but for the model's name", (t) => {
   });
 });
 
-test("no part of a stream ends it but the last event", (t) => {
+test("only the last event ends a stream", (t) => {
   const events = recorded.split("\n\n").slice(0, -1);
   for (let count = 0; count < events.length; count++) {
     t.is(relay(`${events.slice(0, count).join("\n\n")}\n\n`).endings.length, 0);
@@ -56,7 +56,7 @@ const endOf = (type: string, response: object) => {
   return { ending, usage: reader.usage };
 };
 
-test("an answer that was cut off ends its stream as it should", (t) => {
+test("an incomplete response ends its stream normally", (t) => {
   const { ending, usage } = endOf("response.incomplete", {
     status: "incomplete",
     incomplete_details: { reason: "max_output_tokens" },
@@ -67,7 +67,7 @@ test("an answer that was cut off ends its stream as it should", (t) => {
   t.like(usage, { inputTokens: 1, outputTokens: 2, cachedInputTokens: null, reasoningTokens: 3 });
 });
 
-test("a failure is an error with the upstream's words, and what was used counts", (t) => {
+test("a failure has the upstream's message, and its usage counts", (t) => {
   const error = {
     code: "context_length_exceeded",
     message: "Your input exceeds the context window of this model.",
@@ -86,7 +86,7 @@ test("a failure is an error with the upstream's words, and what was used counts"
   t.is(usage?.inputTokens, 7);
 });
 
-test("an error is one in both of the forms that OpenAI has for it", (t) => {
+test("both of OpenAI's error forms are read as errors", (t) => {
   const reader = new ResponseEvents(slug);
   for (const data of [
     {
@@ -108,7 +108,7 @@ test("an error is one in both of the forms that OpenAI has for it", (t) => {
   }
 });
 
-test("what is no event of a response is none", (t) => {
+test("an unknown event is rejected", (t) => {
   for (const name of ["response.created", "response.completed", "response.failed"]) {
     for (const data of [
       "",
@@ -125,7 +125,7 @@ test("what is no event of a response is none", (t) => {
   }
 });
 
-test("a whole answer passes byte by byte, but for the model's name", (t) => {
+test("a complete response passes byte for byte except for the model's name", (t) => {
   const answer = (model: string) =>
     `{ "id":"resp_1", "big": 12345678901234567890, "output": [ {"model":"inner"} ],\n ${model}"usage": {"input_tokens": 5,"input_tokens_details":{"cached_tokens":4},"output_tokens":2}, "text":"🌍" }\n`;
   const { bytes, usage } = native.readAnswer(Buffer.from(answer('"model" : "gpt-5.5-2026", ')), slug);
@@ -135,7 +135,7 @@ test("a whole answer passes byte by byte, but for the model's name", (t) => {
   t.is(without, answer("").replace("{", `{"model":${JSON.stringify(slug)},`));
 });
 
-test("what is no response is no answer", (t) => {
+test("an invalid response is rejected", (t) => {
   for (const text of ["", "[]", "{}", '{"output":{}}', '{"output":[]', '{"error":{"message":"x"}}']) {
     t.throws(() => native.readAnswer(Buffer.from(text), slug), { instanceOf: GatewayError }, text);
   }

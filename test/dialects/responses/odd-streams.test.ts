@@ -7,7 +7,7 @@ import type { ChunkChoice } from "../../../gateway/wire/chat-completion.ts";
 import { envelopeFor, gatherItems, readEvents, writeStream } from "./read-events.ts";
 import { chunk, piece, request } from "./sample-stream.ts";
 
-test("calls may come piece by piece at once, or all with the same number", (t) => {
+test("calls may be interleaved or share an index", (t) => {
   const started = (index: number, id: string) => piece(index, "{", { id, name: "f" });
   const callsOf = (choices: ChunkChoice[]) =>
     gatherItems(readEvents(writeStream(request, choices))).map((item) => {
@@ -24,7 +24,7 @@ test("calls may come piece by piece at once, or all with the same number", (t) =
   ]);
 });
 
-test("a call without an id gets one that no other call has", (t) => {
+test("a call without an id receives an unused one", (t) => {
   const [item] = gatherItems(
     readEvents(
       writeStream(request, [chunk({ tool_calls: [{ index: 0, function: { name: "f", arguments: "{}" } }] })]),
@@ -33,12 +33,12 @@ test("a call without an id gets one that no other call has", (t) => {
   t.like(item, { call_id: "call_01kahs6zxm8qv2c9d4r7tn5wbe_0", name: "f" });
 });
 
-test("only the first choice is told", (t) => {
+test("only the first choice is written", (t) => {
   const other = { ...chunk({ content: "other" }), index: 1 };
   t.is(responses.createStreamWriter(envelopeFor(request), request).write(other, null), "");
 });
 
-test("deltas of an upstream that imitates OpenAI may hold anything", (t) => {
+test("deltas of an OpenAI imitation may contain anything", (t) => {
   fc.assert(
     fc.property(
       fc.array(
@@ -67,7 +67,7 @@ test("deltas of an upstream that imitates OpenAI may hold anything", (t) => {
   t.like(item, { call_id: "a", arguments: "" });
 });
 
-test("an answer that is longer than the limit ends with an error", (t) => {
+test("a response over the limit ends with an error", (t) => {
   const writer = new ResponseStreamWriter(envelopeFor(request), request, 1000);
   writer.write(chunk({ content: "x".repeat(700) }));
   const error = t.throws(() => writer.write(chunk({ content: "x".repeat(100) })), {
@@ -85,7 +85,7 @@ test("an answer that is longer than the limit ends with an error", (t) => {
   });
 });
 
-test("what the end of an answer costs is known from its length, not from the number of its events", (t) => {
+test("the cost of the final event depends on its length, not on the event count", (t) => {
   const writer = new ResponseStreamWriter(envelopeFor(request), request);
   const started = process.hrtime.bigint();
   for (let index = 0; index < 100_000; index++) writer.write(chunk({ content: "word " }));

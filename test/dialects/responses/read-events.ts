@@ -6,7 +6,7 @@ import { anySize } from "../../helpers/body-limits.ts";
 
 export type WrittenEvent = { type: string; sequence_number: number; [member: string]: unknown };
 
-/** The events in a text, each with the name that its data says and the next number. */
+/** Returns the events of a text; checks each name and sequence number. */
 export function readEvents(text: string): WrittenEvent[] {
   if (text === "") return [];
   if (!text.endsWith("\n\n")) throw new Error("The last event has no end.");
@@ -44,7 +44,7 @@ export function writeStream(
   return choices.map((choice) => writer.write(choice, usage)).join("") + writer.finish(usage);
 }
 
-/** The items as a client puts them together from the events before the last. */
+/** Assembles the items as a client does, from the events before the last. */
 export function gatherItems(events: WrittenEvent[]): unknown[] {
   const added = new Map<unknown, unknown>();
   const done: unknown[] = [];
@@ -57,7 +57,7 @@ export function gatherItems(events: WrittenEvent[]): unknown[] {
     const { id: doneId } = item as { id: string };
     if (added.get(index) !== doneId) throw new Error(`${doneId} was never added`);
     const whole = JSON.stringify(item);
-    // Of custom tools only the text inside is told.
+    // Custom tools stream only the inner text.
     const told = JSON.stringify(deltas.get(doneId) ?? "").slice(1, -1);
     if (!whole.includes('"message"') && !whole.includes(told)) throw new Error(`${told} is not in ${whole}`);
     done[index as number] = item;

@@ -5,7 +5,7 @@ import { bodyLimits } from "../../helpers/body-limits.ts";
 
 const read = (text: string) => responses.readRequest(Buffer.from(text), bodyLimits);
 
-test("says where the model stands, and leaves the bytes as they are", (t) => {
+test("reading locates the model and keeps the bytes", (t) => {
   const text = `{ "input": "hi 🌍", "stream": true,\n "model" : "openai/gpt-5.5" , "new_field": 1e400 }`;
   const { bytes, model, modelRange, stream } = read(text);
   t.is(bytes.toString(), text);
@@ -15,13 +15,13 @@ test("says where the model stands, and leaves the bytes as they are", (t) => {
   t.false(read('{"model":"a/b","input":[]}').stream);
 });
 
-test("does not trust a place where a member that is read stands twice", (t) => {
+test("a duplicated member has no byte range", (t) => {
   t.is(read('{"model":"a/b","input":"x","model":"c/d"}').modelRange, null);
   t.is(read('{"model":"a/b","input":"x","input":"y"}').modelRange, null);
   t.not(read('{"model":"a/b","input":"x","new":1,"new":2}').modelRange, null);
 });
 
-test("what OpenAI keeps can stand for the input, which a translation refuses later", (t) => {
+test("stored state is accepted in place of the input, and translation rejects it", (t) => {
   for (const more of [
     '"prompt":{"id":"pmpt_1"}',
     '"previous_response_id":"resp_1"',
@@ -77,14 +77,14 @@ const wrong: [body: string, code: string, param: string | null][] = [
 ];
 
 for (const [body, code, param] of wrong) {
-  test(`refuses ${body}`, (t) => {
+  test(`the body ${body} is rejected`, (t) => {
     const error = t.throws(() => read(body), { instanceOf: GatewayError });
     t.is<string | undefined, string>(error?.code, code);
     t.is(error?.param, param);
   });
 }
 
-test("null is as good as nothing, and unknown members are nobody's business", (t) => {
+test("null counts as missing, and unknown members are ignored", (t) => {
   t.notThrows(() =>
     read(
       '{"model":"a/b","input":"x","temperature":null,"tools":null,"text":null,"whatever":{"a":[1]},"seed":"x"}',

@@ -31,17 +31,17 @@ const detail = fc.record(
 
 const open = (sealed: string) => openReasoning(sealed, countJsonTexts());
 
-test("what is sealed opens again", (t) => {
+test("sealed reasoning opens again", (t) => {
   fc.assert(
     fc.property(fc.array(detail), (details) => {
-      // A lone half of a character has no bytes.
+      // A lone surrogate has no UTF-8 bytes.
       const sendable = JSON.parse(Buffer.from(JSON.stringify(details).toWellFormed()).toString("utf8"));
       t.deepEqual(open(sealReasoning(sendable)), sendable);
     }),
   );
 });
 
-test("what others have sealed, and what was spoiled on the way, counts as nothing", (t) => {
+test("foreign or damaged reasoning is ignored", (t) => {
   const sealed = sealReasoning([{ type: "reasoning.text", format: "f", text: "a" }]);
   const prefix = sealed.slice(0, sealed.indexOf(":") + 1);
   for (const foreign of ["", "gAAAAABpH0pQ", sealed.slice(1), prefix, `${prefix}%%%`, sealed.slice(0, -9)]) {
@@ -53,7 +53,7 @@ test("what others have sealed, and what was spoiled on the way, counts as nothin
   }
 });
 
-test("only what belongs to a thought comes back with it", (t) => {
+test("only reasoning members survive the sealing", (t) => {
   const json =
     '[{"type":"reasoning.text","format":"f","index":1,"text":"a","signature":2,"evil":{"deep":[]}}]';
   const prefix = sealReasoning([]).split(":")[0];
@@ -62,7 +62,7 @@ test("only what belongs to a thought comes back with it", (t) => {
   ]);
 });
 
-test("the pieces of a stream are put together, thought by thought", (t) => {
+test("streamed pieces are joined thought by thought", (t) => {
   const collector = new ReasoningCollector();
   const piece = (index: number, more: object) =>
     ({ type: "reasoning.text", format: "f", index, ...more }) as ReasoningDetail;
@@ -86,14 +86,14 @@ const claude = (index: number, more: object): ChunkChoice => ({
   finish_reason: null,
 });
 
-/** The answer's items as the client gets them, in the order in which they are done. */
+/** Returns the response's items in their order of completion. */
 function itemsOf(choices: ChunkChoice[], request: object): unknown[] {
   return readEvents(writeStream(requestFrom({ ...request, input: "x" }), choices)).flatMap(({ type, item }) =>
     type === "response.output_item.done" ? [item] : [],
   );
 }
 
-test("thoughts with signatures survive a round by a client that keeps nothing but the items", (t) => {
+test("signed thoughts survive a client that keeps only the items", (t) => {
   const call: ChunkChoice = {
     index: 0,
     delta: {
@@ -132,13 +132,13 @@ test("thoughts with signatures survive a round by a client that keeps nothing bu
   ]);
 });
 
-test("who does not ask for them gets the thoughts without what only a machine can read", (t) => {
+test("a client that does not ask for them receives thoughts without sealed content", (t) => {
   const choices = [claude(0, { text: "a", signature: "s" })];
   t.deepEqual(itemsOf(choices, { model: "a/b" }), []);
   t.is(itemsOf(choices, asked).length, 1);
 });
 
-test("of two answers next to each other, only the last one's thoughts are brought back", (t) => {
+test("of two adjacent responses only the last one's thoughts are restored", (t) => {
   const answer = (choice: string) => {
     const text: ChunkChoice = { index: 0, delta: { content: choice }, finish_reason: "stop" };
     return itemsOf([claude(0, { text: `about ${choice}`, signature: "s" }), text], asked);

@@ -6,7 +6,7 @@ import { requestFrom } from "./read-events.ts";
 const command = { type: "function", name: "run", parameters: {} };
 const search = { type: "web_search" };
 
-/** What no translation can express, by where it stands in the request. */
+/** Members that no translation can express, by their position in the request. */
 const table: [title: string, request: object, code: string, param: string][] = [
   unsupported("an earlier response", { input: "x", previous_response_id: "resp_1" }, "previous_response_id"),
   unsupported("a conversation", { conversation: { id: "conv_1" } }, "conversation"),
@@ -52,7 +52,7 @@ const table: [title: string, request: object, code: string, param: string][] = [
   ["a role of tools", inputOf({ role: "tool", content: "x" }), "invalid_value", "input[0].role"],
   ["nothing said", { input: [] }, "invalid_value", "input"],
   ["any tool, of none", toolsOf([search], "required"), "invalid_value", "tool_choice"],
-  ["a choice by another word", toolsOf([command], "maybe"), "invalid_value", "tool_choice"],
+  ["an unknown choice", toolsOf([command], "maybe"), "invalid_value", "tool_choice"],
   [
     "a tool that is not there",
     toolsOf([command], { type: "function", name: "b" }),
@@ -88,13 +88,8 @@ const table: [title: string, request: object, code: string, param: string][] = [
   ["an item without a type", inputOf({ content: "x" }), "missing_required_parameter", "input[0].type"],
   ["a type that is no text", inputOf({ type: 1 }), "invalid_type", "input[0].type"],
   ["a message without content", inputOf({ role: "user" }), "invalid_type", "input[0].content"],
-  ["a part that is none", inputOf({ role: "user", content: ["x"] }), "invalid_type", "input[0].content[0]"],
-  [
-    "a text that is none",
-    partOf({ type: "input_text", text: 1 }),
-    "invalid_type",
-    "input[0].content[0].text",
-  ],
+  ["an invalid part", inputOf({ role: "user", content: ["x"] }), "invalid_type", "input[0].content[0]"],
+  ["an invalid text", partOf({ type: "input_text", text: 1 }), "invalid_type", "input[0].content[0].text"],
   [
     "a call without arguments",
     inputOf({ type: "function_call", call_id: "c", name: "a" }),
@@ -108,20 +103,15 @@ const table: [title: string, request: object, code: string, param: string][] = [
     "input[0].call_id",
   ],
   [
-    "an output that is none",
+    "an invalid output",
     inputOf({ type: "function_call_output", call_id: "c", output: {} }),
     "invalid_type",
     "input[0].output",
   ],
+  ["invalid thoughts", inputOf({ type: "reasoning", summary: ["x"] }), "invalid_type", "input[0].summary[0]"],
+  ["an invalid tool", toolsOf(["run"]), "invalid_type", "tools[0]"],
   [
-    "thoughts that are none",
-    inputOf({ type: "reasoning", summary: ["x"] }),
-    "invalid_type",
-    "input[0].summary[0]",
-  ],
-  ["a tool that is none", toolsOf(["run"]), "invalid_type", "tools[0]"],
-  [
-    "found tools that are none",
+    "invalid found tools",
     inputOf({ type: "tool_search_output", call_id: "c", tools: [1] }),
     "invalid_type",
     "input[0].tools[0]",
@@ -136,7 +126,7 @@ const table: [title: string, request: object, code: string, param: string][] = [
 ];
 
 for (const [title, request, code, param] of table) {
-  test(`refuses ${title}`, (t) => {
+  test(`the request is rejected: ${title}`, (t) => {
     const read = requestFrom({ model: "x/y", ...request });
     const error = t.throws(() => responses.toChatRequest(read), { instanceOf: GatewayError });
     t.is<string | undefined, string>(error?.code, code);

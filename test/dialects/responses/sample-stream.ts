@@ -1,7 +1,7 @@
 import type { ChunkChoice, ChunkDelta, FinishReason } from "../../../gateway/wire/chat-completion.ts";
 import { requestFrom } from "./read-events.ts";
 
-/** A request with one tool of each kind, that wants to know everything. */
+/** A request with one tool of each kind and all optional output. */
 export const request = requestFrom({
   model: "a/b",
   input: "x",
@@ -21,7 +21,7 @@ export const chunk = (delta: object, finish_reason: FinishReason | null = null):
   finish_reason,
 });
 
-/** A piece of a call; the first one has its id and name. */
+/** Returns a piece of a call; the first one has its id and name. */
 export const piece = (index: number, args: string, begin?: { id: string; name: string }) =>
   chunk({
     tool_calls: [

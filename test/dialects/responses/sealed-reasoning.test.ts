@@ -7,7 +7,7 @@ import { bodyLimits } from "../../helpers/body-limits.ts";
 const read = (input: unknown) =>
   readResponsesRequest(Buffer.from(JSON.stringify({ model: "openai/gpt", input })), bodyLimits);
 
-test("OpenAI does not get thoughts that were sealed here, and everything else as it was", (t) => {
+test("OpenAI receives no thoughts sealed here, and everything else unchanged", (t) => {
   const own = { type: "reasoning", summary: [], encrypted_content: "gAAAAABo" };
   const ours = {
     type: "reasoning",

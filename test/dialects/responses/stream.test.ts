@@ -15,7 +15,7 @@ import { chunk, piece, request } from "./sample-stream.ts";
 const schema = loadOpenAiSchemas();
 const testWithSchema = schema === null ? test.skip : test;
 
-/** A delta of any kind; calls begin with their first piece. */
+/** Deltas of any kind; calls start with their first piece. */
 const deltas = fc
   .array(
     fc.oneof(
@@ -48,7 +48,7 @@ const deltas = fc
 
 const ends = fc.constantFrom<(FinishReason | null)[]>("stop", "length", "tool_calls", "content_filter", null);
 
-test("every stream tells of each item once, in order, and its end repeats what was said", (t) => {
+test("every stream sends each item once and in order, and its end repeats them", (t) => {
   fc.assert(
     fc.property(deltas, ends, (choices, end) => {
       const events = readEvents(writeStream(request, [...choices, chunk({}, end)]));
@@ -71,7 +71,7 @@ test("every stream tells of each item once, in order, and its end repeats what w
   );
 });
 
-testWithSchema("every event of every stream is one in OpenAI's own eyes, and so is every answer", (t) => {
+testWithSchema("every event of every stream and every response match OpenAI's schema", (t) => {
   fc.assert(
     fc.property(deltas, ends, (choices, end) => {
       for (const event of readEvents(writeStream(request, [...choices, chunk({}, end)]))) {
@@ -90,7 +90,7 @@ testWithSchema("every event of every stream is one in OpenAI's own eyes, and so 
   );
 });
 
-testWithSchema("OpenAI's description notices what is missing", (t) => {
+testWithSchema("OpenAI's schema detects missing members", (t) => {
   t.deepEqual(
     schema?.faultsOfEvent({
       type: "response.refusal.delta",
@@ -105,7 +105,7 @@ testWithSchema("OpenAI's description notices what is missing", (t) => {
   t.deepEqual(schema?.faultsOfEvent({ type: "response.done" }), ["no event is called response.done"]);
 });
 
-test("OpenAI's library makes the same answer of the stream as of its last event", async (t) => {
+test("OpenAI's library rebuilds the response of the last event from the stream", async (t) => {
   const choices = [
     chunk({ reasoning_content: "Think." }),
     chunk({ content: "Hello" }),

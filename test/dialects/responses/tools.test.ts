@@ -9,7 +9,7 @@ function chatToolsOf(request: object): Tool[] {
   return responses.toChatRequest(requestFrom({ model: "x/y", input: "x", ...request }))["tools"] as Tool[];
 }
 
-/** The call that comes of a model's calling one of the chat tools by its name. */
+/** Returns the call for a model's call of a chat tool by name. */
 function callOf(request: object, name: string, args = "{}"): Record<string, unknown> | undefined {
   const read = requestFrom({ model: "x/y", input: "x", ...request });
   const tool_calls = [{ id: "call_1", type: "function" as const, function: { name, arguments: args } }];
@@ -25,7 +25,7 @@ function callOf(request: object, name: string, args = "{}"): Record<string, unkn
 
 const long = "a_function_whose_name_is_as_long_as_the_responses_api_allows_but_chat_completions_do_not";
 
-test("every tool has a name of its own that chat completions allow, and is found by it again", (t) => {
+test("every tool receives a unique valid name and is found by it", (t) => {
   const tools = [
     { type: "function", name: "web__run" },
     { type: "namespace", name: "web", description: "", tools: [{ type: "function", name: "run" }] },
@@ -60,7 +60,7 @@ test("every tool has a name of its own that chat completions allow, and is found
   );
 });
 
-test("a tool keeps its name in later turns, with more tools behind it, and after it went away", (t) => {
+test("a tool keeps its name in later turns, even with other tools added or removed", (t) => {
   const namespace = {
     type: "namespace",
     name: "mcp__docs__",
@@ -93,7 +93,7 @@ test("a namespace is described once", (t) => {
   );
 });
 
-test("nothing about tools is said where none are left", (t) => {
+test("a request without remaining tools has no tool settings", (t) => {
   const settings = { tool_choice: "auto", parallel_tool_calls: true };
   for (const tools of [undefined, null, [], [{ type: "web_search" }, { type: "something_new", name: "x" }]]) {
     const chat = responses.toChatRequest(requestFrom({ model: "x/y", input: "x", tools, ...settings }));
@@ -101,7 +101,7 @@ test("nothing about tools is said where none are left", (t) => {
   }
 });
 
-test("a model that fills the arguments in its own way is understood as far as can be", (t) => {
+test("arguments in a model's own form are understood as far as possible", (t) => {
   const tools = [
     { type: "custom", name: "patch" },
     { type: "local_shell" },

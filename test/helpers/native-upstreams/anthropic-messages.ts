@@ -4,7 +4,7 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
 /**
- * The messages of a request to the Messages API, whose order and blocks it checks.
+ * Returns the messages of a Messages API request after checking their order and blocks.
  * https://platform.claude.com/docs/en/api/messages
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls
  * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
@@ -34,7 +34,7 @@ export function readClaudeMessages(messages: unknown, model: ClaudeModel, betas:
   return turns;
 }
 
-/** What it says counts here as said by the user, whose turn it has to follow. */
+/** A system message counts as part of the user turn that it must follow. */
 function readSystemMessage(blocks: Fields[], turns: Turn[], where: string): void {
   demand(turns.at(-1)?.role === "user", `${where}: a system message must follow a user turn`);
   for (const { type, text } of blocks) {
@@ -48,7 +48,7 @@ function contentBlocks(content: unknown, where: string): Fields[] {
   return asList(content, `${where}.content`).map((block) => asFields(block, `${where}.content`));
 }
 
-/** Results come in the message right after the calls, all of them, and before anything else in it. */
+/** Throws unless all results directly follow the calls, before any other block. */
 function checkResults(blocks: Fields[], open: string[], at: number): void {
   const leading = blocks.slice(0, open.length).filter(({ type }) => type === "tool_result");
   const answered = new Set(leading.map((result) => result["tool_use_id"]));

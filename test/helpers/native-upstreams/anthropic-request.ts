@@ -16,8 +16,7 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * What the Messages API takes.
- * https://platform.claude.com/docs/en/api/messages
+ * Returns a valid Messages API request. https://platform.claude.com/docs/en/api/messages
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 export function readMessagesRequest(request: SeenRequest, model: ClaudeModel): ClaudeAsked {
@@ -58,8 +57,8 @@ export function readMessagesRequest(request: SeenRequest, model: ClaudeModel): C
 }
 
 /**
- * `omitsThoughts`: the text of the thoughts stays empty, only their signature comes. `prefix` stands for all that was said
- * so far, for a model whose thoughts are bound to it.
+ * `omitsThoughts`: thoughts have a signature and no text. `prefix` identifies the earlier conversation, for a model
+ * with bound thoughts.
  */
 export type ClaudeAsked = Asked & { omitsThoughts: boolean; prefix?: string };
 
@@ -69,7 +68,7 @@ const topLevel =
 /** Only up to API version 2026-10-21. https://platform.claude.com/docs/en/api/migration-2026-10-21 */
 const samplingFields = "temperature top_k top_p";
 
-/** What is known only to requests whose header names the beta, at the top level or in tools. */
+/** Returns members that require a beta header, at the top level or in tools. */
 function fieldsOf(betas: string): string {
   const names = betas.split(",").map((name) => name.trim());
   return Object.entries(betaFields)

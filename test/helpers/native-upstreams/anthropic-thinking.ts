@@ -2,32 +2,32 @@ import { createHash } from "node:crypto";
 import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
-/** In what the generations of Claude differ. */
+/** Differences between the generations of Claude. */
 export type ClaudeModel = {
   name: string;
   /**
-   * `by budget`: if it is told how many tokens to think. `adaptive`: as hard as it is told, if it is told to. `always`: the
-   * same, but it cannot be kept from it, and its thoughts are bound to what was said before them.
+   * `by budget` takes a token budget. `adaptive` takes an effort, if enabled. `always` cannot be disabled and binds
+   * thoughts to the earlier conversation.
    */
   thinking: "by budget" | "adaptive" | "always";
-  /** What becomes of the text of thoughts unless the request says so. */
+  /** Default display of the text of thoughts. */
   defaultDisplay: "summarized" | "omitted";
   outputTokensMax: number;
-  /** Whether there may be system messages in the middle of a conversation: from Opus 4.8 on. */
+  /** Whether system messages may appear mid-conversation: from Opus 4.8 on. */
   takesSystemMessages?: true;
 };
 
 export type ClaudeThinking = {
-  /** Whether thoughts are asked for. */
+  /** Whether thinking is enabled. */
   isOn: boolean;
   isOmitted: boolean;
-  /** Without the thoughts that no longer fit. */
+  /** The messages without thoughts that no longer match. */
   messages: unknown[];
   prefix: string;
 };
 
 /**
- * What a request says about thinking, and what comes back in it of earlier thoughts.
+ * Returns the thinking settings of a request and the returned thoughts.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  * https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
@@ -57,7 +57,7 @@ export function readThinking(body: Fields, model: ClaudeModel, betas: string): C
   };
 }
 
-/** Models from Opus 4.7 on. */
+/** Applies to models from Opus 4.7 on. */
 function checkAdaptive(body: Fields, type: string, model: ClaudeModel): void {
   const isKnown = type === "adaptive" || (type === "disabled" && model.thinking !== "always");
   demand(
@@ -89,12 +89,12 @@ function checkBudget(body: Fields, thinking: Fields): void {
   demandThoughts(asList(body["messages"], "messages"));
 }
 
-/** Models with a budget think once a turn, before its first tool. */
+/** Models with a budget think once per turn, before its first tool. */
 function goesOnAfterTools(messages: unknown[]): boolean {
   return typesIn(messages.at(-1)).includes("tool_result");
 }
 
-/** The turn that goes on after results must begin with its thoughts. */
+/** Throws unless a turn that continues after results starts with its thoughts. */
 function demandThoughts(messages: unknown[]): void {
   if (!goesOnAfterTools(messages)) return;
   const at =
@@ -114,8 +114,8 @@ function typesIn(message: unknown): unknown[] {
 }
 
 /**
- * Thoughts of other models are dropped; the model's own are refused, or dropped if one asks for that, when something before
- * them has changed. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+ * Drops thoughts of other models. Own thoughts after a changed prefix are rejected, or dropped on request.
+ * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
  */
 function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields): unknown[] {
   const { prefix_mismatch_behavior: behavior } = asFields(thinking["block_binding"] ?? {}, "block_binding");
@@ -126,7 +126,7 @@ function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields):
     const kept = content.filter((block, index) => {
       const { type, signature } = asFields(block, `messages.${at}.content`);
       const bound = openSeal(signature)?.prefix;
-      // Of another model, whose thoughts are bound to nothing.
+      // Thoughts of other models are unbound.
       if (type === "thinking" && bound === "") return false;
       const fits = type !== "thinking" || bound === prefix;
       demand(
@@ -139,7 +139,7 @@ function withBoundThoughts(body: Fields, messages: unknown[], thinking: Fields):
   });
 }
 
-/** The markers of caches do not count, which clients move from turn to turn, nor does how a single text is written. */
+/** Ignores cache markers, which clients move between turns, and the form of a single text. */
 function prefixOf({ system, tools }: Fields, messages: unknown[]): string {
   const prefix = JSON.stringify([system, tools, messages], (name, value: unknown) => {
     if (name === "cache_control") return undefined;

@@ -5,10 +5,8 @@ import { sealThought } from "./thought-seal.ts";
 import { demand, type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Anthropic's Messages API.
- * https://platform.claude.com/docs/en/api/messages
- * https://platform.claude.com/docs/en/build-with-claude/streaming
- * https://platform.claude.com/docs/en/api/errors
+ * Anthropic's Messages API. https://platform.claude.com/docs/en/api/messages
+ * https://platform.claude.com/docs/en/build-with-claude/streaming https://platform.claude.com/docs/en/api/errors
  */
 export function anthropicForm(model: ClaudeModel): VendorForm {
   const credential = "sk-ant-api03-0123456789abcdefghijklmnop";
@@ -20,7 +18,7 @@ export function anthropicForm(model: ClaudeModel): VendorForm {
 
     read(request) {
       const { headers, method, url } = request;
-      // Anthropic's SDKs add the query where betas are used.
+      // Anthropic's SDKs add the query for betas.
       const isMessages = url === "/v1/messages" || url === "/v1/messages?beta=true";
       if (method !== "POST" || !isMessages) throw new VendorRefusal("not found", "Not Found");
       if (headers["x-api-key"] !== credential) {
@@ -74,7 +72,7 @@ export function anthropicForm(model: ClaudeModel): VendorForm {
   };
 }
 
-/** The one of Anthropic's models that wants to be told to think, and how much. */
+/** Anthropic's model with optional thinking by a budget. */
 export const claudeHaiku: ClaudeModel = {
   name: "claude-haiku-4-5",
   thinking: "by budget",
@@ -82,7 +80,7 @@ export const claudeHaiku: ClaudeModel = {
   outputTokensMax: 64_000,
 };
 
-/** Every answer of it begins with a thought, though as a rule with one whose text is empty. */
+/** Every response starts with a thought, usually with an empty text. */
 export const claudeOpus55: ClaudeModel = {
   name: "claude-opus-5-5",
   thinking: "always",
@@ -107,7 +105,7 @@ const refusals: Record<RefusalReason, { status: number; type: string; headers?: 
   overloaded: { status: 529, type: "overloaded_error" },
 };
 
-/** An answer that ends by itself, where it was told where to stop, has come to that point. */
+/** A response that ends by itself at a stop sequence reports that sequence. */
 function stopReason({ finish }: Answer, { stop }: Asked): object {
   const [sequence = null] = finish === "stop" ? stop : [];
   return {
@@ -150,7 +148,7 @@ function contentBlocks({ thoughts, text, calls }: Answer, asked: Asked): Block[]
   for (const [at, { name, input }] of calls.entries()) {
     const call = { type: "tool_use", id: `toolu_01A09q90qw90lq9178${countCalls(asked.turns) + at}`, name };
     const json = JSON.stringify(input);
-    // Whoever calls without arguments streams none.
+    // A call without arguments streams none.
     const pieces = json === "{}" ? [""] : ["", json.slice(0, 3), json.slice(3)];
     blocks.push({
       whole: { ...call, input },
@@ -173,7 +171,7 @@ function emptyMessage({ name }: ClaudeModel): object {
   };
 }
 
-/** What came from the cache and what went into it is counted apart. */
+/** Cache reads and writes are counted separately. */
 function inputUsage({ usage: { input, cached, cacheWritten } }: Answer): object {
   return {
     input_tokens: input - cached - cacheWritten,

@@ -5,7 +5,7 @@ import { responsesForm } from "./responses-upstream.ts";
 import { VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * OpenAI's responses at Azure, in the newer generation of its paths.
+ * OpenAI's responses at Azure, with the newer paths.
  * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/how-to/responses
  */
 export const azureResponsesForm: VendorForm = {

@@ -11,9 +11,8 @@ import {
 import { type Fields, type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Azure OpenAI: OpenAI's form with the results of Microsoft's content filters in it, at paths of two generations. This is
- * the newer one, where the deployment's name is the model.
- * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference
+ * Azure OpenAI: OpenAI's form with Microsoft's content filter results, at paths of two generations. In this newer one,
+ * the model is the deployment's name. https://learn.microsoft.com/en-us/azure/ai-foundry/openai/reference
  * https://learn.microsoft.com/en-us/azure/ai-foundry/openai/api-version-lifecycle
  */
 export const azureV1Form = azureForm({
@@ -23,7 +22,7 @@ export const azureV1Form = azureForm({
   model: "our-gpt-oss",
 });
 
-/** The older generation: the path has the deployment's name, the query a version by its date. */
+/** The older generation: the path contains the deployment, the query a dated version. */
 export const azureDatedForm = azureForm({
   baseUrl: (origin) => `${origin}?api-version=2024-10-21`,
   path: "/openai/deployments/our-gpt-oss/chat/completions",
@@ -79,9 +78,9 @@ function azureForm({ baseUrl, path, apiVersion, model }: AzurePaths): VendorForm
 type AzurePaths = {
   baseUrl(origin: string): string;
   path: string;
-  /** Null for the paths that need none; they take the deployment's name from the body. */
+  /** Null for paths without a version, which read the deployment from the body. */
   apiVersion: string | null;
-  /** The name of a deployment. */
+  /** Name of a deployment. */
   model: string;
 };
 
@@ -102,7 +101,7 @@ const promptFilterResults = [
   },
 ];
 
-/** What the filters found in the prompt comes before the answer, in a chunk with nothing else in it. */
+/** The prompt's filter results precede the response in their own chunk. */
 const firstChunk = {
   choices: [],
   created: 0,

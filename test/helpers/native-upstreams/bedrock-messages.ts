@@ -3,7 +3,7 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
 /**
- * The messages of a Converse request, whose order and blocks it checks.
+ * Returns the messages of a Converse request after checking their order and blocks.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
  */
@@ -36,7 +36,7 @@ export function readConverseMessages(messages: unknown): Turn[] {
   return turns;
 }
 
-/** The results of all calls come in the next message. */
+/** Throws unless the next message contains the results of all calls. */
 function checkResults(blocks: Fields[], open: string[], at: number): void {
   const found = idsOf(blocks, "toolResult");
   const missing = open.filter((id) => !found.includes(id));

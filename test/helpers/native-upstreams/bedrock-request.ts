@@ -15,7 +15,7 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * What Converse takes for a Claude that thinks by a budget.
+ * Returns a valid Converse request for a Claude with a thinking budget.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  * https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html
  */
@@ -133,7 +133,7 @@ function readThinking(body: Fields, inference: Fields, choice: Fields): boolean 
   return !goesOnAfterTools(asList(body["messages"], "messages"));
 }
 
-/** It thinks once a turn; a turn that goes on after results must begin with its thoughts. */
+/** Thinking happens once per turn; a turn that continues after results must start with its thoughts. */
 function goesOnAfterTools(messages: unknown[]): boolean {
   const kinds = messages.map((each) =>
     asList(asFields(each, "messages")["content"], "content").flatMap(kindsOf),

@@ -7,7 +7,7 @@ import { sealThought } from "./thought-seal.ts";
 import { type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * Amazon Bedrock's Converse and ConverseStream, with a Claude behind them.
+ * Amazon Bedrock's Converse and ConverseStream with a Claude model.
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
  */
@@ -100,12 +100,12 @@ function checkSignature(request: SeenRequest): void {
   }
 }
 
-/** Of `20261121T150000Z`; NaN for what is no such date. */
+/** Parses `20261121T150000Z`; returns NaN for an invalid date. */
 function toTime(date: string): number {
   return Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 }
 
-/** An answer that ends by itself, where it was told where to stop, has come to that point. */
+/** A response that ends by itself at a stop sequence reports that sequence. */
 function stopReason({ finish }: Answer, { stop }: Asked): string {
   return finish === "stop" && stop.length > 0 ? "stop_sequence" : stopReasons[finish];
 }
@@ -119,7 +119,7 @@ const stopReasons: Record<Answer["finish"], string> = {
 
 type Block = { whole: object; start: object | null; deltas: object[] };
 
-/** Only the calls of tools have a start of their own. */
+/** Only tool calls have a start event. */
 function contentBlocks({ thoughts, text, calls }: Answer, asked: Asked): Block[] {
   const blocks: Block[] = [];
   if (thoughts.length > 0) {
@@ -152,7 +152,7 @@ function contentBlocks({ thoughts, text, calls }: Answer, asked: Asked): Block[]
   return blocks;
 }
 
-/** Thoughts are not counted apart; the cache is. */
+/** Thoughts are not counted separately; the cache is. */
 function toUsage({ usage: { input, cached, cacheWritten, output } }: Answer): object {
   return {
     cacheReadInputTokens: cached,
@@ -163,7 +163,7 @@ function toUsage({ usage: { input, cached, cacheWritten, output } }: Answer): ob
   };
 }
 
-/** `p` is padding, against those who guess the text from the length of the packets. */
+/** `p` is padding that hides the length of the text. */
 function toEvent(name: string, payload: object): Buffer {
   return frameAwsEvent(name, JSON.stringify({ ...payload, p: "abcdefghijklm" }));
 }

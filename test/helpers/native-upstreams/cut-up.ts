@@ -1,6 +1,6 @@
 /**
- * The same bytes in pieces that a careless reader trips over: several events in one, one event in several, and every
- * character of four bytes in two.
+ * Returns the same bytes in awkward pieces: several events in one, one event in several, and four-byte characters split
+ * in two.
  */
 export function cutUp(bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];

@@ -3,8 +3,7 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, onlyKnown } from "./vendor-refusal.ts";
 
 /**
- * The contents of a request, whose order and parts it checks.
- * https://ai.google.dev/api/caching#Content
+ * Returns the contents of a request after checking their order and parts. https://ai.google.dev/api/caching#Content
  * https://ai.google.dev/gemini-api/docs/function-calling
  */
 export function readContents(list: unknown, generation: 2 | 3): Turn[] {
@@ -38,7 +37,7 @@ function readContent(each: unknown): Content {
   return { role: role === "model" ? "assistant" : "user", parts: list };
 }
 
-/** What the user says, not a function: a turn begins with it. */
+/** A turn starts with user content other than a function response. */
 function isQuestion({ role, parts }: Content): boolean {
   return role === "user" && parts.some(({ functionResponse }) => functionResponse === undefined);
 }
@@ -52,8 +51,8 @@ function checkOrder(parts: Fields[], open: Call[], at: number): void {
 }
 
 /**
- * Of the calls made at once only the first has a signature; Gemini 3 wants it back, and takes two words in its place for
- * calls that it did not make. https://ai.google.dev/gemini-api/docs/thought-signatures
+ * Only the first of parallel calls has a signature. Gemini 3 requires it, and accepts two fixed words for foreign
+ * calls. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 function demandSignature(parts: Fields[]): void {
   const first = parts.find(({ functionCall }) => functionCall !== undefined);
@@ -94,7 +93,7 @@ function readPart(
   const sealed = openSeal(thoughtSignature)?.thought ?? "";
   if (sealed !== "") addPart(turns, role, { thought: sealed });
   if (data["text"] !== undefined) {
-    // A part without text may carry a signature; thoughts are told by the signature, not by their summary.
+    // A part without text may carry a signature; the signature identifies thoughts, not their summary.
     if (thought === false && data["text"] !== "")
       addPart(turns, role, { text: asText(data["text"], "text") });
   } else if (data["inlineData"] !== undefined) {
@@ -109,7 +108,7 @@ function readPart(
   } else demand(false, "Cannot fetch content from the provided URL.");
 }
 
-/** Belongs to the call of its id, or, where it has none, to the next of its name. */
+/** Matches a response to the call with its id, or to the next call of its name. */
 function readResponse(functionResponse: unknown, calls: Call[]): { result: string; ofCall: number } {
   const { id, name, response, ...rest } = asFields(functionResponse, "function_response");
   onlyKnown(rest, "parts willContinue scheduling", (extra) => unknownName(extra, "function_response"));
@@ -127,7 +126,7 @@ function readResponse(functionResponse: unknown, calls: Call[]): { result: strin
   const call = calls[ofCall];
   demand(call !== undefined, `No function call for the function response of ${name}, id ${String(id)}.`);
   call.isAnswered = true;
-  // "Use "output" key to specify function output"; otherwise all of it is the output.
+  // "Use "output" key to specify function output"; otherwise the whole object is the output.
   const { output = (response as Fields)["result"] ?? response } = response as Fields;
   return { result: typeof output === "string" ? output : JSON.stringify(output), ofCall };
 }

@@ -14,9 +14,8 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * What generateContent takes.
- * https://ai.google.dev/api/generate-content
- * @param generation of the model: 3 is told by a level how much to think and wants its signatures back, 2 (2.5) by a budget
+ * Returns a valid generateContent request. https://ai.google.dev/api/generate-content
+ * @param generation of the model: 3 takes a thinking level and requires its signatures, 2 (2.5) takes a budget
  */
 export function readGenerateRequest(request: SeenRequest, stream: boolean, generation: 2 | 3): Asked {
   const body = readJson(request.body);
@@ -101,8 +100,7 @@ function readTools(each: unknown): Asked["tools"] {
 }
 
 /**
- * `parameters` and `responseSchema` take a part of OpenAPI's schemas and nothing else.
- * https://ai.google.dev/api/caching#Schema
+ * `parameters` and `responseSchema` accept only a subset of OpenAPI's schemas. https://ai.google.dev/api/caching#Schema
  */
 function checkSchema(schema: unknown, where: string): void {
   const { properties, items, anyOf, ...rest } = asFields(schema, where);
@@ -130,7 +128,7 @@ function readSchema(config: Fields): unknown {
   return responseJsonSchema ?? responseSchema;
 }
 
-/** Whether thoughts are to be shown. https://ai.google.dev/gemini-api/docs/thinking */
+/** Returns whether thoughts are shown. https://ai.google.dev/gemini-api/docs/thinking */
 function readThinking(config: Fields, generation: 2 | 3): boolean {
   const thinking = asFields(config["thinkingConfig"] ?? {}, "thinking_config");
   const { includeThoughts = false, thinkingLevel: level, thinkingBudget: budget, ...rest } = thinking;

@@ -4,8 +4,7 @@ import { sealThought } from "./thought-seal.ts";
 import { demand, type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * The Gemini API, generateContent and streamGenerateContent.
- * https://ai.google.dev/api/generate-content
+ * The Gemini API, generateContent and streamGenerateContent. https://ai.google.dev/api/generate-content
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export function geminiForm({ name, generation }: GeminiModel): VendorForm {
@@ -54,7 +53,7 @@ export function geminiForm({ name, generation }: GeminiModel): VendorForm {
         }),
       ),
 
-    /** The finish reason comes with a part that has no text; with a blocked answer, without any. */
+    /** The finish reason comes with an empty part, or without any if the response is blocked. */
     streamEnd(answer) {
       const signature =
         generation === 3 && answer.calls.length === 0 ? { thoughtSignature: sealThought("") } : {};
@@ -80,7 +79,7 @@ export function geminiForm({ name, generation }: GeminiModel): VendorForm {
 
 type GeminiModel = { name: string; generation: 2 | 3 };
 
-/** A wrong key is told like a wrong request, but for the details. */
+/** An invalid key differs from an invalid request only in the details. */
 const refusals: Record<RefusalReason, { code: number; status: string; details?: object[] }> = {
   invalid: { code: 400, status: "INVALID_ARGUMENT" },
   unauthenticated: {
@@ -104,7 +103,7 @@ const refusals: Record<RefusalReason, { code: number; status: string; details?: 
   overloaded: { code: 503, status: "UNAVAILABLE" },
 };
 
-/** A call of a function ends an answer like a text does. */
+/** A function call and a text share a finish reason. */
 const finishReasons: Record<Answer["finish"], string> = {
   stop: "STOP",
   length: "MAX_TOKENS",
@@ -112,7 +111,7 @@ const finishReasons: Record<Answer["finish"], string> = {
   content_filter: "SAFETY",
 };
 
-/** Thoughts are sealed on the first call where there is one; Gemini 2.5 seals only what it was asked to think about. */
+/** The first call carries the seal, if any; Gemini 2.5 seals only requested thoughts. */
 function answerParts({ thoughts, text, calls }: Answer, asked: Asked, generation: 2 | 3): object[] {
   const isSealed = generation === 3 || asked.isThinking;
   return [
@@ -129,7 +128,7 @@ function answerParts({ thoughts, text, calls }: Answer, asked: Asked, generation
   ];
 }
 
-/** Gemini 2.5 makes calls at once in one event, Gemini 3 one by one. */
+/** Gemini 2.5 sends parallel calls in one event, Gemini 3 one by one. */
 function inEvents(parts: object[], generation: 2 | 3): object[][] {
   const areCalls = (part: object) => generation === 2 && "functionCall" in part;
   const events = parts.filter((part) => !areCalls(part)).map((part) => [part]);
@@ -141,7 +140,7 @@ function withContent(parts: object[]): object {
   return parts.length === 0 ? {} : { content: { parts, role: "model" } };
 }
 
-/** Cached tokens are among those of the prompt, thoughts are not among those of the candidates; it grows with the answer. */
+/** Prompt tokens include cached ones, candidate tokens exclude thoughts; the counts grow with the response. */
 function usageMetadata({ usage: { input, cached, thinking } }: Answer, output: number): object {
   return {
     promptTokenCount: input,

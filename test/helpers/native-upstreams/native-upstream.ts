@@ -6,8 +6,8 @@ import { cutUp } from "./cut-up.ts";
 import { VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * An upstream that speaks one vendor's API, byte by byte, and whose model says what the script says. It refuses what the
- * vendor would refuse, in the vendor's words. It stops with the test.
+ * Starts an upstream that speaks one vendor's API, with a scripted model. It rejects what the vendor rejects, with the
+ * vendor's messages. It stops with the test.
  */
 export async function createNativeUpstream(
   t: Pick<ExecutionContext, "teardown">,
@@ -40,41 +40,41 @@ export async function createNativeUpstream(
 }
 
 export type NativeUpstream = {
-  /** What to tell the console about it. */
+  /** Kind of the provider in the console. */
   kind: ProviderKind;
   baseUrl: string;
   apiKey: string;
   model: string;
-  /** What its model was asked, oldest first. */
+  /** Requests to the model, oldest first. */
   asked: Asked[];
-  /** What it said of the requests it refused. */
+  /** Messages of the rejected requests. */
   refusals: string[];
-  /** The questions whose answer was not waited for. */
+  /** Requests whose client disconnected. */
   abandoned: Asked[];
 };
 
-/** How a vendor's API looks: pure functions, written from its documentation. */
+/** A vendor's API as pure functions, based on its documentation. */
 export type VendorForm = {
   kind: ProviderKind;
   credential: string;
   model: string;
-  /** What stands in front of the API's own paths, as the console wants it. */
+  /** Base URL in the console's form. */
   baseUrl(origin: string): string;
-  /** Throws a `VendorRefusal` for all that the vendor would not take. */
+  /** Throws a `VendorRefusal` for anything that the vendor rejects. */
   read(request: SeenRequest): Asked;
   answer(answer: Answer, asked: Asked): object;
   streamContentType: string;
-  /** The events of a stream up to the last piece of content, and from there to the end. */
+  /** Events of a stream up to the last content, and from there to the end. */
   streamStart(answer: Answer, asked: Asked): Buffer[];
   streamEnd(answer: Answer, asked: Asked): Buffer[];
-  /** How an error shows in the middle of a stream. */
+  /** A mid-stream error. */
   streamError(message: string): Buffer;
   refuse(refusal: VendorRefusal): { status: number; headers?: Record<string, string>; body: object };
 };
 
 export type ProviderKind = "openai-compatible" | "anthropic" | "gemini" | "azure-openai" | "bedrock";
 
-/** A request as the model sees it, the same whichever API it came through. */
+/** A request as the model sees it, independent of its API. */
 export type Asked = {
   stream: boolean;
   system: string;
@@ -82,18 +82,18 @@ export type Asked = {
   tools: { name: string; description: string; parameters: unknown }[];
   /** A tool that must be called. */
   forcedTool: string | null;
-  /** The JSON schema of the answer. */
+  /** JSON schema of the response. */
   schema: unknown;
   temperature?: number | null;
   outputTokensMax: number | null;
   stop: string[];
-  /** Whether thoughts were asked for. */
+  /** Whether thoughts were requested. */
   isThinking: boolean;
-  /** Whether a stream is to end with its counts, where that is a choice. */
+  /** Whether a stream ends with its usage, where that is optional. */
   includesUsage: boolean;
 };
 
-/** Neighbouring messages of one role are one turn. */
+/** Adjacent messages of one role form one turn. */
 export type Turn = { role: "user" | "assistant"; parts: Part[] };
 
 export type Part =
@@ -104,29 +104,29 @@ export type Part =
   /** The result of the so-manieth call of the conversation, from 0. */
   | { result: string; ofCall: number };
 
-/** What the model says, in the pieces in which it streams it. */
+/** The model's response, in its streamed pieces. */
 export type Answer = {
-  /** Said only where thoughts were asked for. */
+  /** Sent only on request. */
   thoughts: string[];
   text: string[];
   calls: { name: string; input: object }[];
   finish: "stop" | "length" | "tool_calls" | "content_filter";
   usage: { input: number; cached: number; cacheWritten: number; output: number; thinking: number };
   /**
-   * How a stream ends: as it should; with an error event; by a connection that breaks; by an end that is regular for HTTP but
-   * not for the vendor; or not at all.
+   * End of a stream: regular, with an error event, a broken connection, or none. `early` is valid for HTTP but not for
+   * the vendor.
    */
   ending: "complete" | "error" | "break" | "early" | "silence";
 };
 
-/** Adds a part to the last turn, or begins one. */
+/** Adds a part to the last turn, or starts one. */
 export function addPart(turns: Turn[], role: Turn["role"], part: Part): void {
   const last = turns.at(-1);
   if (last?.role === role) last.parts.push(part);
   else turns.push({ role, parts: [part] });
 }
 
-/** How many calls there have been, to give the next one an id of its own. */
+/** Returns the number of calls so far, so that the next one receives a unique id. */
 export function countCalls(turns: Turn[]): number {
   return turns.flatMap(({ parts }) => parts).filter((part) => "call" in part).length;
 }
@@ -135,7 +135,7 @@ function withoutThoughts(answer: Answer): Answer {
   return { ...answer, thoughts: [], usage: { ...answer.usage, thinking: 0 } };
 }
 
-/** What `streamError` says in the tests. */
+/** Message of `streamError` in the tests. */
 export const midStreamMessage = "The model stumbled over its own words.";
 
 async function sendStream(response: ServerResponse, form: VendorForm, answer: Answer, asked: Asked) {
@@ -145,7 +145,7 @@ async function sendStream(response: ServerResponse, form: VendorForm, answer: An
   if (answer.ending === "error") events.push(form.streamError(midStreamMessage));
   for (const piece of cutUp(Buffer.concat(events))) {
     if (!response.write(piece)) await once(response, "drain");
-    // Only what is written in a turn of its own is a packet of its own.
+    // A separate packet requires a separate turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     if (response.destroyed) return;
   }

@@ -13,9 +13,9 @@ import {
 } from "./vendor-refusal.ts";
 
 /**
- * What OpenAI and Azure take for a chat completion request.
+ * Returns a valid chat completion request for OpenAI or Azure.
  * https://platform.openai.com/docs/api-reference/chat/create
- * @param model what `model` must be; null where the path says it
+ * @param model required `model`; null if the path contains it
  */
 export function readOpenAiRequest(request: SeenRequest, model: string | null): Asked {
   demand(
@@ -82,7 +82,7 @@ function readTurns(messages: Fields[]): Turn[] {
   return turns;
 }
 
-/** Of all but the user, who may show pictures too. */
+/** Returns text; only the user may send images. */
 function readText(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = asList(content, "messages.content").map((each) => asFields(each, "messages.content"));

@@ -4,9 +4,8 @@ import { type Answer, type Asked, countCalls, type VendorForm } from "./native-u
 import { type Fields, type RefusalReason, VendorRefusal } from "./vendor-refusal.ts";
 
 /**
- * OpenAI's chat completions, with `reasoning_content` as DeepSeek and vLLM add it (OpenAI itself keeps its models' thoughts).
- * https://platform.openai.com/docs/api-reference/chat
- * https://api-docs.deepseek.com/guides/thinking_mode
+ * OpenAI's chat completions, with `reasoning_content` as DeepSeek and vLLM add it. OpenAI hides thoughts.
+ * https://platform.openai.com/docs/api-reference/chat https://api-docs.deepseek.com/guides/thinking_mode
  */
 export const openAiForm: VendorForm = {
   kind: "openai-compatible",
@@ -32,7 +31,7 @@ export const openAiForm: VendorForm = {
   },
 };
 
-/** Throws for a call of another path, or without the key. */
+/** Throws for another path or a missing key. */
 export function checkOpenAiCall({ method, url, headers }: SeenRequest, path: string): void {
   if (method !== "POST" || url !== path) {
     throw new VendorRefusal("not found", `Invalid URL (${method} ${url})`);

@@ -3,9 +3,9 @@ import { openSeal } from "./thought-seal.ts";
 import { asFields, asList, asText, demand, type Fields, readJson } from "./vendor-refusal.ts";
 
 /**
- * The input of a request for a response, whose order and items it checks.
+ * Returns the input of a response request after checking its order and items.
  * https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
- * @param isStored whether the items of earlier responses are known to OpenAI
+ * @param isStored whether OpenAI has stored earlier items
  */
 export function readResponsesInput(input: unknown, isStored: boolean): { system: string; turns: Turn[] } {
   const place: Place = { system: [], turns: [], callIds: [], open: new Set(), isStored, where: "input" };
@@ -26,7 +26,7 @@ type Place = {
   system: string[];
   turns: Turn[];
   callIds: string[];
-  /** The calls that have no output yet. */
+  /** Calls without an output. */
   open: Set<string>;
   isStored: boolean;
   where: string;
@@ -95,7 +95,7 @@ const itemForms: Record<string, { idPrefix: string; read(item: Fields, place: Pl
   },
 };
 
-/** The user may show pictures too. */
+/** The user may also send images. */
 function userParts(content: unknown, where: string): Part[] {
   if (typeof content === "string") return [{ text: content }];
   return asList(content, `${where}.content`).flatMap((each): Part[] => {
@@ -119,7 +119,7 @@ function textsOf(content: unknown, type: string, where: string): string[] {
   });
 }
 
-/** Thoughts alone are no end of a turn. */
+/** Throws if the input ends with thoughts. */
 function demandFollowed(last: unknown): void {
   if (last === undefined) return;
   const { type, id } = asFields(last, "input");

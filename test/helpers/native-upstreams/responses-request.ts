@@ -14,10 +14,7 @@ import {
   VendorRefusal,
 } from "./vendor-refusal.ts";
 
-/**
- * What OpenAI takes for a request for a response.
- * https://platform.openai.com/docs/api-reference/responses/create
- */
+/** Returns a valid request for a response. https://platform.openai.com/docs/api-reference/responses/create */
 export function readResponsesRequest(request: SeenRequest, model: string): ResponsesAsked {
   demand(
     /^application\/json\b/.test(request.headers["content-type"] ?? ""),
@@ -50,14 +47,14 @@ export function readResponsesRequest(request: SeenRequest, model: string): Respo
   };
 }
 
-/** `sealsThoughts`: they come encrypted too, to be brought back. */
+/** `sealsThoughts`: thoughts are also returned encrypted. */
 export type ResponsesAsked = Asked & { sealsThoughts: boolean };
 
-/** `client_metadata` is what Codex sends to OpenAI itself. */
+/** Codex sends `client_metadata` to OpenAI. */
 const topLevel =
   "background client_metadata context_management conversation include input instructions max_output_tokens max_tool_calls metadata model parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user";
 
-/** Those that OpenAI runs itself are not the model's to call. */
+/** Tools that OpenAI runs itself are not forwarded to the model. */
 function readTool(each: unknown): Asked["tools"] {
   const tool = asFields(each, "tools");
   const { type, name, description = "" } = tool;

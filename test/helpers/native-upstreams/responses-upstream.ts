@@ -5,8 +5,7 @@ import { sealThought } from "./thought-seal.ts";
 import type { Fields } from "./vendor-refusal.ts";
 
 /**
- * OpenAI's responses.
- * https://platform.openai.com/docs/api-reference/responses
+ * OpenAI's responses. https://platform.openai.com/docs/api-reference/responses
  * https://platform.openai.com/docs/api-reference/responses-streaming
  */
 export const responsesForm: VendorForm = {
@@ -78,7 +77,7 @@ function buildUsage({ usage: { input, cached, output, thinking } }: Answer): obj
   };
 }
 
-/** `begun` is what the stream shows of it first, `events` are what comes between that and the whole. */
+/** `begun` is the first form in the stream, `events` come between it and the complete item. */
 type Item = { begun: Fields; events: Fields[]; whole: Fields };
 
 function buildItems({ thoughts, text, calls }: Answer, asked: Asked): Item[] {

@@ -2,8 +2,8 @@ import { createHash, createHmac } from "node:crypto";
 import type { SeenRequest } from "../scripted-upstream.ts";
 
 /**
- * The `authorization` header that a request to AWS should have had, made anew from the request as it arrived. What the
- * client says of date and signed headers is believed here and checked elsewhere.
+ * Returns the expected `authorization` header of an AWS request, computed from the received request. The client's date
+ * and signed headers are checked elsewhere.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function signSigV4(
@@ -16,7 +16,7 @@ export function signSigV4(
   const names = signedHeaderNames(request);
   const canonicalRequest = [
     request.method,
-    // Every service but S3 encodes the path once more than it was sent.
+    // Every service except S3 encodes the path twice.
     pathname.split("/").map(encode).join("/"),
     [...searchParams]
       .map(([name, value]) => `${encode(name)}=${encode(value)}`)
@@ -36,13 +36,13 @@ export function signSigV4(
 
 export type SigV4Identity = { accessKeyId: string; secretKey: string; region: string; service: string };
 
-/** What the client says it signed. */
+/** Returns the header names that the client signed. */
 export function signedHeaderNames({ headers }: SeenRequest): string[] {
   const [, names = ""] = /SignedHeaders=([^,]*)/.exec(headers.authorization ?? "") ?? [];
   return names.split(";");
 }
 
-/** As RFC 3986 wants it: all but letters, digits and `-._~`. */
+/** Encodes per RFC 3986: everything except letters, digits and `-._~`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

@@ -1,4 +1,4 @@
-/** A request that a vendor does not take, and why; each vendor has a form of its own to say it in. */
+/** A request that a vendor rejects, with the reason; each vendor has its own error form. */
 export class VendorRefusal extends Error {
   readonly reason: RefusalReason;
 
@@ -12,7 +12,7 @@ export type RefusalReason = "invalid" | "unauthenticated" | "rate limited" | "no
 
 export type Fields = Record<string, unknown>;
 
-/** For use as a statement: what is not so is refused. */
+/** Throws a `VendorRefusal` unless the condition holds. */
 export function demand(condition: boolean, message: string): asserts condition {
   if (!condition) throw new VendorRefusal("invalid", message);
 }
@@ -38,7 +38,7 @@ export function asList(value: unknown, where: string): unknown[] {
   return value;
 }
 
-/** A list that may be missing. */
+/** Returns a list; a missing one is empty. */
 export function asOptionalList(value: unknown, where: string): unknown[] {
   return value === undefined ? [] : asList(value, where);
 }
@@ -54,13 +54,13 @@ export function asOptionalNumber(value: unknown, where: string): number | null {
   return value;
 }
 
-/** Vendors other than OpenAI refuse members that they do not know. */
+/** Vendors other than OpenAI reject unknown members. */
 export function onlyKnown(fields: Fields, names: string, refusal: (name: string) => string): void {
   const known = new Set(names.split(" "));
   for (const name of Object.keys(fields)) demand(known.has(name), refusal(name));
 }
 
-/** Structured output and strict tools want every object of a schema to say that it has no other members. */
+/** Structured output and strict tools require `additionalProperties: false` in every object. */
 export function demandClosed(schema: unknown, where: string): void {
   if (typeof schema !== "object" || schema === null) return;
   const { type, additionalProperties } = schema as Fields;

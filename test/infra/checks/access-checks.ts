@@ -17,7 +17,7 @@ const administrator: Policy = {
 
 export const accessChecks: Record<number, Check> = {
   5: {
-    title: "no policy allows all actions, nor an action on everything but to log in to the registry",
+    title: "no policy allows all actions, or all resources except for the registry login",
     findings(graph) {
       const statements = ofType(graph, rolePolicyType, keyType).flatMap((resource) =>
         (json<Policy>(resource.inputs["policy"])?.Statement ?? []).map((statement) => ({
@@ -35,7 +35,7 @@ export const accessChecks: Record<number, Check> = {
             return `${name} allows actions by pattern`;
           if (statement.Principal === "*" || list(principalOf(statement)).includes("*"))
             return `${name} allows everybody`;
-          // In the policy of a key, everything is that key.
+          // `*` in a key policy is the key itself.
           if (type === keyType || !list(statement.Resource).includes("*")) return false;
           return (
             list(statement.Action).join() !== "ecr:GetAuthorizationToken" && `${name} is about everything`
@@ -72,7 +72,7 @@ export const accessChecks: Record<number, Check> = {
     },
   },
   6: {
-    title: "providers' keys are opened by the tasks, with the stack's context, and by nobody else",
+    title: "only the tasks decrypt provider keys, with the stack's context",
     findings(graph) {
       const keys = [find(graph, keyType, "provider-keys"), find(graph, keyType, "storage")];
       const [providers, storage] = keys.map(({ inputs }) => json<Policy>(inputs["policy"]));

@@ -11,13 +11,13 @@ import { find, ofType, texts } from "../helpers/graph.ts";
 
 const instanceType = "aws:rds/instance:Instance";
 const secretName = /password|secret|token|credential|private_?key|api_?key/i;
-/** ARNs, and settings about secrets that are none. */
+/** ARNs, and settings about secrets that contain none. */
 const harmless = /^(arn:|true$|false$|$)/;
 const secretText = /\w+:\/\/[^\s/:@]+:[^\s/@]+@|AKIA[0-9A-Z]{16}|-----BEGIN|\bsk-[A-Za-z0-9]{16}/;
 
 export const configurationChecks: Record<number, Check> = {
   11: {
-    title: "no secret stands in the clear, neither in Pulumi's state nor in a task definition",
+    title: "Pulumi's state and the task definitions contain no plain secret",
     findings(graph) {
       const inputs = graph.resources.flatMap(({ name, inputs: values }) =>
         texts(values).map(({ path, text }) => ({
@@ -69,7 +69,7 @@ export const configurationChecks: Record<number, Check> = {
     },
   },
   20: {
-    title: "the gateway knows every variable it is given, and starts with them",
+    title: "the gateway accepts every given variable and starts",
     findings: (graph) =>
       containersOf(graph)
         .filter(({ container }) => container.name !== "database-users")
@@ -94,7 +94,7 @@ export const configurationChecks: Record<number, Check> = {
   },
 };
 
-/** What the gateway would say at its start. */
+/** Returns the gateway's startup errors. */
 function startProblem(container: Container): string[] {
   const secrets = container.secrets.map(({ name }) => [name, "x".repeat(48)]);
   try {

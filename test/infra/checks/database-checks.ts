@@ -6,8 +6,7 @@ const parametersType = "aws:rds/parameterGroup:ParameterGroup";
 
 export const databaseChecks: Record<number, Check> = {
   3: {
-    title:
-      "the database is private and sealed; in production it is in two zones, backed up, and hard to delete",
+    title: "the database is private and encrypted, in production redundant and protected",
     findings(graph) {
       const isProduction = graph.stack === "prod";
       return ofType(graph, instanceType).flatMap((instance) => {
@@ -58,7 +57,7 @@ export const databaseChecks: Record<number, Check> = {
     },
   },
   4: {
-    title: "the database refuses what is not TLS 1.2 or 1.3",
+    title: "the database accepts only TLS 1.2 and 1.3",
     findings: (graph) =>
       ofType(graph, instanceType).flatMap((instance) => {
         const used = instance.propertyDependencies["parameterGroupName"] ?? [];
@@ -90,7 +89,7 @@ function refersTo({ inputs, propertyDependencies }: GraphResource, property: str
   return isThere && (propertyDependencies[property] ?? []).some((urn) => urn.includes(`aws:${type}:`));
 }
 
-/** How many routes lead out of the subnets of a database. */
+/** Returns the number of routes out of a database's subnets. */
 function routesFrom(graph: Graph, instance: GraphResource): number {
   const follow = (urns: string[], property: string) =>
     graph.resources
@@ -105,7 +104,7 @@ function routesFrom(graph: Graph, instance: GraphResource): number {
   const routes = ofType(graph, "aws:ec2/route:Route").filter(({ propertyDependencies }) =>
     propertyDependencies["routeTableId"]?.some((urn) => tables.includes(urn)),
   );
-  // Without tables of their own, subnets have that of the network.
+  // Subnets without their own table use the network's.
   return tables.length === subnets.length && subnets.length > 1 ? routes.length : -1;
 }
 

@@ -10,7 +10,7 @@ const modernTls = ["ELBSecurityPolicy-TLS13-1-2-2021-06", "ELBSecurityPolicy-TLS
 
 export const edgeChecks: Record<number, Check> = {
   7: {
-    title: "443 forwards over modern TLS, 80 redirects; plain HTTP is for development",
+    title: "443 forwards over modern TLS, 80 redirects; only development serves plain HTTP",
     findings(graph) {
       const listeners = ofType(graph, listenerType);
       const isPlain = graph.stack !== "prod" && listeners.length === 1;
@@ -51,7 +51,7 @@ export const edgeChecks: Record<number, Check> = {
     },
   },
   8: {
-    title: "times fit: upstream < idle < keep-alive, draining ≥ the longest stream, SIGKILL after the drain",
+    title: "timeouts increase from upstream to keep-alive, and drains outlast streams",
     findings(graph) {
       const [balancer] = ofType(graph, balancerType);
       const [targets] = ofType(graph, targetsType);

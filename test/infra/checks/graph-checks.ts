@@ -22,7 +22,7 @@ const outputNames =
 
 export const graphChecks: Record<number, Check> = {
   13: {
-    title: "everything is made by our provider: one region, one account, tagged",
+    title: "our provider creates everything in one region and account, with tags",
     findings(graph) {
       const providers = ofType(graph, providerType);
       const [provider] = providers;
@@ -109,7 +109,7 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   15: {
-    title: "a preview shows what an update does",
+    title: "a preview equals the update",
     findings(graph, { otherPhase }) {
       const urns = [graph, otherPhase].flatMap(({ resources }) => resources.map(({ urn }) => urn));
       const difference = urns.filter((urn) => urns.indexOf(urn) === urns.lastIndexOf(urn));
@@ -122,11 +122,11 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   16: {
-    title: "nothing unknown, undefined or unresolved has become part of a text",
+    title: "no text contains an unknown, undefined or unresolved value",
     findings: (graph) =>
       graph.resources.flatMap(({ urn, inputs }) => [
         ...problems([urn], (text) => leak.test(text) && `the name of ${text}`),
-        // Programs are texts too, in which these words are no accident.
+        // Programs are texts in which these words are intended.
         ...problems(
           texts(inputs).filter(({ path }) => path.at(-1) !== "containerDefinitions"),
           ({ path, text }) => leak.test(text) && `${urn} ${path.join(".")}: ${text.slice(0, 80)}`,
@@ -147,7 +147,7 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   18: {
-    title: "every output is there, and known after an update",
+    title: "every output exists and is known after an update",
     findings: (graph) =>
       problems(outputNames, (name) => {
         const value = graph.outputs[name];
@@ -166,7 +166,7 @@ export const graphChecks: Record<number, Check> = {
     },
   },
   19: {
-    title: "nothing waits for itself, and the graph is the one that was agreed to",
+    title: "the graph has no cycles and equals the checked-in one",
     findings: (graph, { agreed }) => [
       ...problems(
         graph.resources,
@@ -188,7 +188,7 @@ export const graphChecks: Record<number, Check> = {
 
 const leak = /Calling \[toString\]|\[object |undefined|\bNaN\b|04da6b54-80e4-46f7-96ec-b56ff0331ba9/;
 
-/** What a task needs to start, besides what its definition names. */
+/** Returns whether a task needs the resource to start, beyond the names in its definition. */
 function isNeededToRun({ type, name }: GraphResource): boolean {
   if (type.startsWith("aws:vpc/securityGroup")) return !/^edge-\d/.test(name);
   if (type === "aws:ec2/vpcEndpoint:VpcEndpoint") return name !== "s3";
@@ -196,7 +196,7 @@ function isNeededToRun({ type, name }: GraphResource): boolean {
   return type === "aws:iam/rolePolicy:RolePolicy" && name !== "flow";
 }
 
-/** Takes what a resource refers to away from it. */
+/** Removes a resource's reference to another. */
 function forget(graph: Graph, type: string, name: string, target: string): void {
   const resource: GraphResource = find(graph, type, name);
   resource.dependencies = resource.dependencies.filter((urn) => !urn.endsWith(target));

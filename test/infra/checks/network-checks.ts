@@ -38,7 +38,7 @@ export const networkChecks: Record<number, Check> = {
     },
   },
   2: {
-    title: "the database is reached by the tasks and the migration on its port, and reaches nothing",
+    title: "only the tasks and the migration reach the database, which reaches nothing",
     findings(graph) {
       const database = groupsOf(ofType(graph, "aws:rds/instance:Instance"), "vpcSecurityGroupIds");
       const service = groupsOf(ofType(graph, "aws:ecs/service:Service"), "networkConfiguration");
@@ -85,14 +85,14 @@ export const networkChecks: Record<number, Check> = {
   },
 };
 
-/** The security groups that a property refers to. */
+/** Returns the security groups that a property refers to. */
 function groupsOf(resources: GraphResource[], property: string): string[] {
   return resources
     .flatMap(({ propertyDependencies }) => propertyDependencies[property] ?? [])
     .filter((urn) => urn.split("::")[2]?.endsWith(groupType));
 }
 
-/** Whether a rule is for addresses that are not all private. */
+/** Returns whether a rule includes public addresses. */
 function isPublic({ inputs }: GraphResource): boolean {
   if (inputs["cidrIpv6"] !== undefined) return true;
   const block = inputs["cidrIpv4"];

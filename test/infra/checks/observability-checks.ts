@@ -6,7 +6,7 @@ const dashboardType = "aws:cloudwatch/dashboard:Dashboard";
 
 export const observabilityChecks: Record<number, Check> = {
   17: {
-    title: "alarms and dashboard are about things that exist, and somebody hears of an alarm",
+    title: "alarms and dashboard refer to existing resources, and alarms have recipients",
     findings(graph) {
       const alarms = ofType(graph, alarmType);
       const counted = ofType(graph, "aws:cloudwatch/logMetricFilter:LogMetricFilter").map(({ inputs }) => {
@@ -71,9 +71,9 @@ export const observabilityChecks: Record<number, Check> = {
 
 type Body = { widgets: { properties: { metrics: string[][] } }[] };
 
-/** Whether a dimension's value is the name of something in the graph. */
+/** Returns whether a dimension's value names a resource of the graph. */
 function exists(graph: Graph, dimension: string, value: unknown): boolean {
-  // A preview does not know what AWS will call it.
+  // A preview does not know the name in AWS yet.
   if (typeof value !== "string") return graph.phase === "preview";
   const named = (type: string, property: string) =>
     ofType(graph, type).some(({ inputs }) => inputs[property] === value);

@@ -10,7 +10,7 @@ const otherImage = "111122223333.dkr.ecr.eu-central-1.amazonaws.com/model-gatewa
 
 export const serviceChecks: Record<number, Check> = {
   9: {
-    title: "two tasks at least, in two zones, replaced without a gap, and taken back when they fail",
+    title: "two or more tasks in two zones are replaced without a gap and rolled back",
     findings: (graph) =>
       ofType(graph, serviceType).flatMap((service) => {
         const { inputs, propertyDependencies } = service;
@@ -76,8 +76,7 @@ export const serviceChecks: Record<number, Check> = {
     },
   },
   12: {
-    title:
-      "containers have no root, no writable file system, no capabilities, one port at most; logs end and are sealed",
+    title: "containers have minimal rights, and their logs are encrypted and expire",
     findings(graph) {
       const logGroups = ofType(graph, logGroupType);
       const names = logGroups.map(({ inputs }) => inputs["name"]);
@@ -119,7 +118,8 @@ export const serviceChecks: Record<number, Check> = {
         changeContainer(graph, {
           logConfiguration: { logDriver: "awslogs", options: { mode: "non-blocking" } },
         }),
-      "logs for ever": (graph) => change(find(graph, logGroupType, "service"), { retentionInDays: 0 }),
+      "logs without an expiry": (graph) =>
+        change(find(graph, logGroupType, "service"), { retentionInDays: 0 }),
       "logs in the clear": (graph) =>
         delete find(graph, logGroupType, "flow").propertyDependencies["kmsKeyId"],
     },

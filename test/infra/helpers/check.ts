@@ -1,19 +1,19 @@
 import type { Graph, GraphResource, Inputs, Value } from "./graph.ts";
 
-/** Something that has to be true of a graph, with graphs of which it is not. */
+/** A condition on a graph, with graphs that violate it. */
 export type Check = {
   title: string;
-  /** What is wrong with a graph, in words; nothing when all is well. What a preview does not know yet is not wrong. */
+  /** Returns the problems of a graph in words. Unknown values of a preview are not problems. */
   findings(graph: Graph, others: Others): string[];
-  /** Each breaks the graph of production in one way that the check must notice. */
+  /** Each breaks the production graph in one way that the check must detect. */
   mutants: Record<string, (graph: Graph) => void>;
 };
 
-/** What a graph is compared with. */
+/** Graphs for comparison. */
 export type Others = {
   /** The same stack in the other phase. */
   otherPhase: Graph;
-  /** The graph as it was last agreed to, in words; null for graphs that have no such file. */
+  /** The checked-in text of the graph; null for graphs without a file. */
   agreed: string | null;
 };
 
@@ -22,7 +22,7 @@ export function change(resource: GraphResource, inputs: Inputs): void {
   Object.assign(resource.inputs, inputs);
 }
 
-/** Changes an input that is JSON in a text. */
+/** Changes an input that contains JSON as text. */
 export function changeJson<Shape>(
   resource: GraphResource,
   property: string,
@@ -33,7 +33,7 @@ export function changeJson<Shape>(
   resource.inputs[property] = JSON.stringify(value);
 }
 
-/** A problem for each item for which there is one. */
+/** Returns a problem for each offending item. */
 export function problems<Item>(items: Item[], problem: (item: Item) => string | false | undefined): string[] {
   return items.map(problem).filter((found) => typeof found === "string");
 }

@@ -1,7 +1,7 @@
 import { changeJson } from "./check.ts";
 import { find, type Graph, type GraphResource, json, ofType } from "./graph.ts";
 
-/** As much of a container's definition as the checks look at. */
+/** The part of a container definition that the checks read. */
 export type Container = {
   name: string;
   image: string;
@@ -18,7 +18,7 @@ export type Container = {
 
 const taskType = "aws:ecs/taskDefinition:TaskDefinition";
 
-/** The containers of all tasks; none in a preview, in which their environment is not known yet. */
+/** Returns the containers of all tasks; none in a preview, where their environment is unknown. */
 export function containersOf(graph: Graph): { task: GraphResource; container: Container }[] {
   return ofType(graph, taskType).flatMap((task) =>
     (json<Container[]>(task.inputs["containerDefinitions"]) ?? []).map((container) => ({ task, container })),
@@ -29,14 +29,14 @@ export function environmentOf({ environment }: Container): Record<string, string
   return Object.fromEntries(environment.map(({ name, value }) => [name, value]));
 }
 
-/** Changes a container of the task of the service, or of another one. */
+/** Changes a container of the service's task, or of another one. */
 export function changeContainer(graph: Graph, changes: Partial<Container>, task = "service"): void {
   changeJson<Container[]>(find(graph, taskType, task), "containerDefinitions", ([container]) => {
     Object.assign(container ?? {}, changes);
   });
 }
 
-/** Sets a variable of the gateway's. */
+/** Sets a variable of the gateway. */
 export function changeVariable(graph: Graph, name: string, value: string): void {
   changeJson<Container[]>(find(graph, taskType, "service"), "containerDefinitions", ([container]) => {
     container?.environment.push({ name, value });

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Graph, GraphResource, Value } from "./graph.ts";
 
-/** A graph in lines, for people to compare. */
+/** Returns a graph as lines for review. */
 export function describeGraph({ resources, outputs }: Graph): string {
   const blocks = resources.filter(({ isCustom }) => isCustom).map(describe);
   return `${[...blocks, `outputs\n${lines(outputs)}`].join("\n\n")}\n`;
@@ -29,7 +29,7 @@ function lines(values: Record<string, Value>): string {
     .join("\n");
 }
 
-/** JSON in texts is opened, and programs are named by their hash. */
+/** Parses JSON in texts, and replaces programs by their hashes. */
 function readable(value: Value): unknown {
   if (typeof value === "string") {
     if (/^(\{"|\[[{"])/.test(value)) return readable(JSON.parse(value) as Value);

@@ -1,12 +1,12 @@
 import type { Policy, Statement } from "../../../infra/policies.ts";
 
 type Question = {
-  /** Who asks: the ARN of a role. */
+  /** ARN of the requesting role. */
   principal: string;
   accountId: string;
-  /** The policies of the role. */
+  /** Policies of the role. */
   identity: Policy[];
-  /** The policy of the key. */
+  /** Policy of the key. */
   resource: Policy;
   action: string;
   resourceArn: string;
@@ -14,9 +14,8 @@ type Question = {
 };
 
 /**
- * Whether KMS lets somebody do something with a key
- * (https://docs.aws.amazon.com/kms/latest/developerguide/policy-evaluation.html): the key's policy decides, either for the
- * principal itself or for the account, and then the principal's own policies have to allow it too.
+ * Returns whether KMS permits an operation on a key. The key's policy permits the principal, or its account together
+ * with the principal's own policies. https://docs.aws.amazon.com/kms/latest/developerguide/policy-evaluation.html
  */
 export function isAllowed(question: Question): boolean {
   const { principal, accountId, identity, resource, resourceArn } = question;

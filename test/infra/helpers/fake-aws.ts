@@ -3,19 +3,19 @@ import type { AddressInfo } from "node:net";
 import type { ExecutionContext } from "ava";
 
 type Input = Record<string, unknown>;
-/** A body is an answer with 200; an error is one with its status; "hang" is none. */
+/** A body is a 200 response; an error has its status; "hang" never responds. */
 type Answer = object | { status: number; error: string } | "hang";
 type Answers = Record<string, (input: Input, attempt: number) => Answer>;
 
 export type FakeAws = {
   url: string;
-  /** What was asked, in order. */
+  /** Requests in order. */
   requests: { operation: string; input: Input; isSigned: boolean }[];
   operations(): string[];
   close(): void;
 };
 
-/** One that ends with the test. */
+/** Starts one that stops with the test. */
 export async function createFakeAws(
   t: Pick<ExecutionContext, "teardown">,
   answers: Answers,
@@ -25,7 +25,7 @@ export async function createFakeAws(
   return aws;
 }
 
-/** A service of AWS that speaks its JSON protocol: the operation is the end of `x-amz-target`, errors are named by `__type`. */
+/** Starts an AWS service with its JSON protocol: `x-amz-target` ends with the operation, `__type` names errors. */
 export async function startFakeAws(answers: Answers): Promise<FakeAws> {
   const requests: FakeAws["requests"] = [];
   const server = createServer(async (request, response) => {
@@ -60,13 +60,13 @@ export async function startFakeAws(answers: Answers): Promise<FakeAws> {
 
 export const fakeCredentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "an example" };
 
-/** The environment of a process that is to find it. */
+/** Returns the environment of a process that uses it. */
 export function reaching({ url }: FakeAws): Record<string, string> {
   const { accessKeyId, secretAccessKey } = fakeCredentials;
   return { AWS_ENDPOINT_URL: url, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
 }
 
-/** What ECS, its logs and Secrets Manager answer when all goes well. */
+/** Successful responses of ECS, its logs and Secrets Manager. */
 export const goodRelease: Answers = {
   DescribeSecret: () => ({ VersionIdsToStages: {} }),
   PutSecretValue: () => ({}),

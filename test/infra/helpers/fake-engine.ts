@@ -15,7 +15,7 @@ export type EngineOptions = {
   project: string;
   stack: string;
   phase: Graph["phase"];
-  /** Whether it runs hooks, as the real one does in an update. */
+  /** Whether it runs hooks, as the real engine does in an update. */
   runsHooks: boolean;
 };
 
@@ -23,9 +23,9 @@ export type FakeEngine = {
   address: string;
   resources: GraphResource[];
   invocations: Graph["invocations"];
-  /** The program's, once it is through. */
+  /** Outputs of the finished program. */
   outputs(): Inputs;
-  /** What the program told people. */
+  /** Messages of the program. */
   messages: string[];
   /** Operations that a hook prevented. */
   failures: string[];
@@ -33,8 +33,8 @@ export type FakeEngine = {
 };
 
 /**
- * As much of Pulumi's engine as a program needs that is run by Pulumi's own language host: it takes registrations, answers
- * what AWS would (in an update) or what is known beforehand (in a preview), and writes down what it was told.
+ * Starts the part of Pulumi's engine that a program under its language host needs. It records registrations and returns
+ * AWS's values in an update, or the known ones in a preview.
  */
 export async function startFakeEngine(options: EngineOptions): Promise<FakeEngine> {
   const { project, stack, phase } = options;
@@ -190,7 +190,7 @@ function readResource(
   };
 }
 
-/** Empty when the hook went well; otherwise what it says. */
+/** Returns an empty string on success, otherwise the hook's error. */
 function runHook(
   callback: callbackProto.Callback | undefined,
   { urn, name, type }: GraphResource,

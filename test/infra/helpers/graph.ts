@@ -1,10 +1,10 @@
-/** What a program registered, in the order of the names, as the engine saw it. */
+/** Registrations of a program, sorted by name. */
 export type Graph = {
   phase: "preview" | "update";
   stack: string;
   resources: GraphResource[];
   outputs: Inputs;
-  /** What was asked of AWS while the program ran. */
+  /** AWS calls during the program. */
   invocations: { token: string; provider: string }[];
 };
 
@@ -19,13 +19,13 @@ export type GraphResource = {
   dependencies: string[];
   propertyDependencies: Record<string, string[]>;
   ignoreChanges: string[];
-  /** The names of the hooks that run before the resource is created, and before it is updated. */
+  /** Names of the hooks before the resource is created, and before it is updated. */
   hooks: { beforeCreate: string[]; beforeUpdate: string[] };
   inputs: Inputs;
 };
 
 export type Inputs = { [name: string]: Value };
-/** A secret is `{ $secret: value }`; what is known only after the resource exists is `{ $unknown: true }`. */
+/** A secret is `{ $secret: value }`; a value unknown until creation is `{ $unknown: true }`. */
 export type Value = null | boolean | number | string | Value[] | Inputs;
 
 export const unknown = { $unknown: true };
@@ -44,7 +44,7 @@ export function find(graph: Graph, type: string, name: string): GraphResource {
   return found;
 }
 
-/** All that a resource needs before it, also by way of others. */
+/** Returns all direct and indirect dependencies of a resource. */
 export function neededBy(graph: Graph, resource: GraphResource): Set<string> {
   const needed = new Set<string>();
   const byUrn = new Map(graph.resources.map((each) => [each.urn, each]));
@@ -57,12 +57,12 @@ export function neededBy(graph: Graph, resource: GraphResource): Set<string> {
   return needed;
 }
 
-/** A value that is JSON in a text, such as a policy; undefined where it is not known yet. */
+/** Parses JSON in a text, such as a policy; returns undefined if it is unknown. */
 export function json<Shape>(value: Value | undefined): Shape | undefined {
   return typeof value === "string" ? (JSON.parse(value) as Shape) : undefined;
 }
 
-/** Every text in a value, with the path that leads there. */
+/** Returns every text in a value with its path. */
 export function texts(value: Value, path: string[] = []): { path: string[]; text: string }[] {
   if (typeof value === "string") return [{ path, text: value }];
   if (value === null || typeof value !== "object") return [];

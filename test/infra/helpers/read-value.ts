@@ -1,8 +1,8 @@
 import { type Inputs, unknown, type Value } from "./graph.ts";
 
 /**
- * Values as Pulumi's programs send them, with their markers, in the plain form of `Graph`.
- * The markers are those of @pulumi/pulumi/runtime/rpc.
+ * Converts values with the markers of Pulumi's programs to the plain form of `Graph`. The markers are those of
+ * @pulumi/pulumi/runtime/rpc.
  */
 export function readInputs(fields: Record<string, unknown>): Inputs {
   const names = Object.keys(fields).toSorted();

@@ -10,16 +10,16 @@ type RunOptions = {
   stack: string;
   phase: Graph["phase"];
   config: Record<string, string>;
-  /** Another program than infra/index.ts. */
+  /** A program other than infra/index.ts. */
   program?: string;
   runsHooks?: boolean;
-  /** Added to an environment that is otherwise empty: no test finds the credentials of whoever runs it. */
+  /** Added to an otherwise empty environment, so that no test finds real credentials. */
   environment?: Record<string, string>;
 };
 
 type Run = { graph: Graph; exitCode: number | null; messages: string[]; failures: string[] };
 
-/** Runs a program by Pulumi's own language host, as `pulumi preview` and `pulumi up` do. */
+/** Runs a program with Pulumi's language host, as `pulumi preview` and `pulumi up` do. */
 export async function runProgram(options: RunOptions): Promise<Run> {
   const { stack, phase, config, program = infraProgram, runsHooks = false, environment = {} } = options;
   const engine = await startFakeEngine({ project: "gateway", stack, phase, runsHooks });
@@ -36,7 +36,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
     const child = spawn(
       process.execPath,
       [
-        // The host keeps a trace of every output, which is half of its work.
+        // The host traces every output, which is half of its work.
         "--stack-trace-limit=4",
         languageHost,
         ...Object.entries(parameters).map(([name, value]) => `--${name}=${value}`),
@@ -68,7 +68,7 @@ export async function runProgram(options: RunOptions): Promise<Run> {
   }
 }
 
-/** A stack's configuration as the examples in infra/ have it; only what those few lines of YAML need is understood. */
+/** Returns a stack's example configuration from infra/; parses only the YAML of those files. */
 export function exampleConfig(stack: "dev" | "prod"): Record<string, string> {
   const yaml = readFileSync(path.join(infraFolder, `Pulumi.${stack}.yaml`), "utf8");
   const lines = yaml.matchAll(/^ {2}([\w:-]+): (.+)$/gm);

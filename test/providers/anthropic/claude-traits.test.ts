@@ -33,7 +33,7 @@ type Row = [
 ];
 
 for (const [name, xhigh, calm, sampling, bindsThoughts] of table) {
-  test(`what ${name} takes`, (t) => {
+  test(`${name} has its known traits`, (t) => {
     const traits = findClaudeTraits(name);
     t.is(traits.efforts?.xhigh ?? null, xhigh);
     t.deepEqual(traits.calm, calm);

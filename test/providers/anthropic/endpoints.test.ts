@@ -16,7 +16,7 @@ function headerOf({ headers }: Endpoint, name: string): string | undefined {
   return at === -1 ? undefined : headers[at + 1];
 }
 
-test("answers and streams come from one address, with the key in a header", (t) => {
+test("responses and streams come from one address, with the key in a header", (t) => {
   for (const endpoint of chatEndpoints("claude-haiku-4-5")) {
     t.is(endpoint.origin + endpoint.path, "https://api.anthropic.com/v1/messages");
     t.is(headerOf(endpoint, "x-api-key"), secret);
@@ -28,7 +28,7 @@ test("answers and streams come from one address, with the key in a header", (t) 
   t.is(chatEndpoints("claude-haiku-4-5").length, 2);
 });
 
-test("only models that bind thoughts to their conversation get the header that loosens it", (t) => {
+test("only models that bind thoughts to a conversation receive the beta header", (t) => {
   const betas = (name: string) => chatEndpoints(name).map((endpoint) => headerOf(endpoint, "anthropic-beta"));
   for (const name of ["claude-haiku-4-5", "claude-opus-5", "claude-fable-5", "MiniMax-M2"]) {
     t.deepEqual(betas(name), [undefined, undefined], name);
@@ -38,7 +38,7 @@ test("only models that bind thoughts to their conversation get the header that l
   }
 });
 
-test("a base URL keeps its own path and query, and needs no key", (t) => {
+test("a base URL keeps its own path and query and needs no key", (t) => {
   const api = connect("https://proxy.example/anthropic/v1/?team=a", null);
   t.is(chatEndpoints("m", api)[0]?.path, "/anthropic/v1/messages?team=a");
   t.is(api.modelsEndpoint.path, "/anthropic/v1/models?team=a&limit=1000");
@@ -46,7 +46,7 @@ test("a base URL keeps its own path and query, and needs no key", (t) => {
   t.is(api.embeddings({ name: "m", outputTokensMax: null }), null);
 });
 
-test("the list of models names them", (t) => {
+test("the models endpoint lists model names", (t) => {
   const { readModelNames } = connect();
   const data = [
     {
@@ -62,7 +62,7 @@ test("the list of models names them", (t) => {
   for (const list of [null, [], "models", {}, { data: {} }]) t.is(readModelNames(list), null);
 });
 
-test("an account without money is told from a request that is wrong", (t) => {
+test("an account without credit is distinguished from an invalid request", (t) => {
   const { effectiveStatus } = connect();
   const error = (message: unknown) => ({ type: "error", error: { type: "invalid_request_error", message } });
   t.is(

@@ -30,7 +30,7 @@ const request = requestsOf(words, parameters);
 
 const wellFormed = /^[\w.[\]]+$/;
 
-test("whatever is asked becomes a request that can be sent, or an error of ours that says where", (t) => {
+test("any input becomes a valid request or a GatewayError that names the member", (t) => {
   let built = 0;
   fc.assert(
     fc.property(request, fc.constantFrom(...models), (body, name) => {
@@ -53,7 +53,7 @@ test("whatever is asked becomes a request that can be sent, or an error of ours 
   t.true(built > 100, `${built} requests were built`);
 });
 
-test("whatever is answered becomes an answer, or an error and no end", (t) => {
+test("any output becomes a response, or an error without an end", (t) => {
   const { readAnswer, createStreamReader } = chatOf("claude-opus-4-8");
   const types =
     "message_start content_block_start content_block_delta content_block_stop message_delta message_stop error other".split(
@@ -87,7 +87,7 @@ test("whatever is answered becomes an answer, or an error and no end", (t) => {
   );
 });
 
-test("many parts are no burden", (t) => {
+test("many parts take linear time", (t) => {
   const text = { type: "text", text: "a" };
   const details = Array.from({ length: 20_000 }, (_, index) => ({
     type: "reasoning.text",
@@ -108,7 +108,7 @@ test("many parts are no burden", (t) => {
   t.true(cpuMsSince(before) < 5_000);
 });
 
-test("arguments of a call that are nested without end are wrapped, as those that are no JSON are", (t) => {
+test("deeply nested and invalid arguments of a call are wrapped", (t) => {
   const call = (args: string) => {
     const calls = [{ id: "c1", type: "function", function: { name: "f", arguments: args } }];
     const messages = [

@@ -38,7 +38,7 @@ const block = (index: number, content_block: object): Event => ({
 const delta = (index: number, piece: object): Event => ({ type: "content_block_delta", index, delta: piece });
 
 for (const file of globSync("*.chunks.txt", { cwd: folder }).toSorted()) {
-  test(`${file}: it is over when it says so, and not before`, (t) => {
+  test(`${file}: the stream ends exactly at its last event`, (t) => {
     const events = recordedEvents(file);
     const reasonAt = events.findIndex(({ type }) => type === "message_delta");
     for (let length = 0; length <= events.length; length++) {
@@ -49,7 +49,7 @@ for (const file of globSync("*.chunks.txt", { cwd: folder }).toSorted()) {
   });
 }
 
-test("an error in the middle is the client's to know, and leaves the stream unfinished", (t) => {
+test("an error mid-stream reaches the client and leaves the stream unfinished", (t) => {
   const reader = new MessageStreamReader();
   const error = { type: "overloaded_error", message: "Overloaded" };
   t.throws(() => readAll([start, { type: "error", error }], reader), {
@@ -61,14 +61,14 @@ test("an error in the middle is the client's to know, and leaves the stream unfi
   t.throws(() => readAll([{ type: "error" }]), { instanceOf: GatewayError, code: "upstream_error" });
 });
 
-test("a stream that ends without a reason has not ended", (t) => {
+test("a stream without a stop reason has not ended", (t) => {
   const reader = new MessageStreamReader();
   t.throws(() => readAll([start, stop], reader));
   t.throws(() => readAll([{ type: "message_delta", delta: { stop_reason: null } }, stop], reader));
   t.is(reader.state, "unfinished");
 });
 
-test("what is new is passed over: events, blocks, deltas, pings without sense", (t) => {
+test("unknown events, blocks, deltas and pings are ignored", (t) => {
   const { choices, reader } = readAll([
     start,
     { type: "vendor_event", data: 1 },
@@ -89,7 +89,7 @@ test("what is new is passed over: events, blocks, deltas, pings without sense", 
   t.deepEqual(new MessageStreamReader().read({ name: "ping", data: "" }), []);
 });
 
-test("what a block begins with is not lost, arguments included", (t) => {
+test("the content of a block's start is kept, including arguments", (t) => {
   const { choices } = readAll([
     block(0, { type: "text", text: "Hi" }),
     block(1, { type: "tool_use", id: "toolu_1", name: "add", input: { a: 1 } }),
@@ -107,7 +107,7 @@ test("what a block begins with is not lost, arguments included", (t) => {
   );
 });
 
-test("counts are the latest that were said, in whichever event", (t) => {
+test("the latest counts of any event apply", (t) => {
   t.is(readAll([]).reader.usage, null);
   t.like(readAll([start]).reader.usage, { prompt_tokens: 125, completion_tokens: 1, total_tokens: 126 });
   t.like(readAll([start, finish]).reader.usage, { prompt_tokens: 125, completion_tokens: 15 });

@@ -17,7 +17,7 @@ const thought: fc.Arbitrary<Block> = fc.oneof(
 );
 const thoughts = fc.array(thought, { maxLength: 3 });
 
-/** Blocks as Claude gives them: thoughts anywhere, but not at the end, one text, then calls. */
+/** Blocks in Claude's order: thoughts anywhere except at the end, one text, then calls. */
 const content: fc.Arbitrary<Block[]> = fc
   .tuple(
     fc.option(
@@ -35,7 +35,7 @@ const content: fc.Arbitrary<Block[]> = fc
     return said.flatMap((block, index) => [...(groups[index] ?? []), block]);
   });
 
-test("an answer that comes back is what it was, thoughts in their places", (t) => {
+test("a returned response is restored with thoughts in their places", (t) => {
   fc.assert(
     fc.property(content, (blocks) => {
       const { choices } = readMessage({ content: blocks, stop_reason: "end_turn" });
@@ -47,7 +47,7 @@ test("an answer that comes back is what it was, thoughts in their places", (t) =
   t.pass();
 });
 
-test("so does a streamed one, whether its client puts the pieces of thoughts together or not", (t) => {
+test("a returned streamed response is restored, however the client joins thoughts", (t) => {
   fc.assert(
     fc.property(content, (blocks) => {
       const message = assemble(blocks);
@@ -57,7 +57,7 @@ test("so does a streamed one, whether its client puts the pieces of thoughts tog
   t.pass();
 });
 
-test("what is not ours, not signed or no detail at all is left out", (t) => {
+test("foreign, unsigned and malformed details are dropped", (t) => {
   const format = "anthropic-claude-v1";
   const details = [
     { type: "reasoning.text", format: "google-gemini-v1", index: 0, text: "a", signature: "b" },
@@ -80,7 +80,7 @@ test("what is not ours, not signed or no detail at all is left out", (t) => {
   }
 });
 
-test("a turn never ends with a thought, and thoughts alone are no turn", (t) => {
+test("a turn never ends with a thought, and thoughts alone are dropped", (t) => {
   const reasoning_details = [
     { type: "reasoning.text", format: "anthropic-claude-v1", index: 7, text: "a", signature: "s" },
   ];
@@ -90,7 +90,7 @@ test("a turn never ends with a thought, and thoughts alone are no turn", (t) => 
   t.deepEqual(types, ["thinking", "text"]);
 });
 
-/** A client's message, made of a stream's deltas; thoughts stay in pieces. */
+/** Assembles a client's message from a stream's deltas; thoughts stay in pieces. */
 function assemble(blocks: Block[]) {
   const reader = new MessageStreamReader();
   const message = {
@@ -137,7 +137,7 @@ function toEvents(block: Block, index: number): Block[] {
   ];
 }
 
-/** As it would travel: without what is undefined. */
+/** Serialization drops undefined members. */
 function viaJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -26,7 +26,7 @@ for (const host of [
   "https://proxy.example:8443/azure/eu",
 ]) {
   for (const path of ["", "/", "/openai", "/openai/", "/openai/v1", "/openai/v1/"]) {
-    test(`${host}${path} leads to the v1 form`, (t) => {
+    test(`${host}${path} uses the v1 form`, (t) => {
       const expected = {
         chat: `${host}/openai/v1/chat/completions`,
         embeddings: `${host}/openai/v1/embeddings`,
@@ -37,7 +37,7 @@ for (const host of [
   }
 
   for (const path of ["", "/openai/", "/openai/v1", "/openai/deployments/gpt-4o/chat/completions"]) {
-    test(`${host}${path} with the date of a version leads to deployments`, (t) => {
+    test(`${host}${path} with a dated version uses deployments`, (t) => {
       for (const version of ["2024-10-21", "2025-01-01-preview"]) {
         const expected = {
           chat: `${host}/openai/deployments/our%20gpt%2F5/chat/completions?api-version=${version}`,
@@ -50,21 +50,21 @@ for (const host of [
   }
 }
 
-test("a version without a date is one of the v1 form", (t) => {
+test("a version without a date belongs to the v1 form", (t) => {
   for (const version of ["preview", "latest", "v1"]) {
     const { chat } = addresses(`https://res.openai.azure.com/openai/v1?api-version=${version}`);
     t.is(chat, `https://res.openai.azure.com/openai/v1/chat/completions?api-version=${version}`);
   }
 });
 
-test("other parameters of the base URL stay, and so does a path that only looks like Azure's", (t) => {
+test("other parameters of the base URL stay, and so do paths that resemble Azure's", (t) => {
   t.is(
     addresses("https://proxy.example/openai-eu?team=a&api-version=2024-10-21").models,
     "https://proxy.example/openai-eu/openai/models?team=a&api-version=2024-10-21",
   );
 });
 
-test("the key is in its own header, and nowhere else", (t) => {
+test("the key is sent only in its own header", (t) => {
   const { chat, modelsEndpoint } = connect("https://res.openai.azure.com");
   for (const endpoint of [chat(deployment).endpoint, modelsEndpoint]) {
     t.deepEqual(endpoint.headers.slice(0, 2), ["api-key", secret]);
@@ -75,7 +75,7 @@ test("the key is in its own header, and nowhere else", (t) => {
   t.false(connect("https://res.openai.azure.com", null).modelsEndpoint.headers.includes("api-key"));
 });
 
-test("it speaks chat completions itself, as OpenAI does", (t) => {
+test("Azure speaks chat completions natively, as OpenAI does", (t) => {
   const { chat, embeddings } = connect("https://res.openai.azure.com");
   t.like(chat(deployment), {
     quirks: { maxTokensName: "max_completion_tokens", developerRole: "developer" },
@@ -83,13 +83,13 @@ test("it speaks chat completions itself, as OpenAI does", (t) => {
   t.is(embeddings(deployment)?.form, "native");
 });
 
-test("its list of models names none, for deployments are not in it", (t) => {
+test("the model list is empty, since it does not contain deployments", (t) => {
   const { readModelNames } = connect("https://res.openai.azure.com");
   t.deepEqual(readModelNames({ object: "list", data: [{ id: "gpt-5-mini-2025-08-07" }] }), []);
   for (const list of [null, [], {}, { data: {} }, "models"]) t.is(readModelNames(list), null);
 });
 
-test("a name that is no well-formed text breaks nothing", (t) => {
+test("a malformed model name does not throw", (t) => {
   const { chat } = connect("https://res.openai.azure.com?api-version=2024-10-21");
   const { path } = chat({ name: "a\ud800", outputTokensMax: null }).endpoint;
   t.is(path, "/openai/deployments/a%EF%BF%BD/chat/completions?api-version=2024-10-21");

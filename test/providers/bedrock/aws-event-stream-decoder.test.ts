@@ -10,7 +10,7 @@ const events = [
 ];
 const bytes = Buffer.concat(events.map(({ name, data }) => frameAwsEvent(name, data)));
 
-test("events come out whole, wherever the bytes are cut", (t) => {
+test("events are decoded completely, wherever the bytes are cut", (t) => {
   for (let size = 1; size <= bytes.length; size++) {
     const decoder = new AwsEventStreamDecoder(1_000);
     const found = [];
@@ -32,7 +32,7 @@ test("an exception has its own name, and an error without a model another", (t) 
   t.deepEqual(error, { name: "unmodeledError", data: '{"message":"Oh no."}' });
 });
 
-test("headers of every type are read over", (t) => {
+test("headers of every type are skipped", (t) => {
   const flag = Buffer.from("\u0004flag\u0000");
   const number = Buffer.from("\u0001n\u0004\u0000\u0000\u0000\u0007");
   const type = headerBytes(":event-type", "ping");
@@ -40,9 +40,9 @@ test("headers of every type are read over", (t) => {
   t.deepEqual(decoder.push(frameBytes(Buffer.concat([flag, type, number]))), [{ name: "ping", data: "" }]);
 });
 
-test("any bit that flips is noticed", (t) => {
+test("a single flipped bit is detected", (t) => {
   const message = frameAwsEvent("messageStop", '{"stopReason":"end_turn"}');
-  // The first four bytes tell how much to wait for.
+  // The first four bytes contain the length, so damage there only delays the error.
   for (let at = 4; at < message.length; at++) {
     const damaged = Buffer.from(message);
     damaged[at] = (damaged[at] ?? 0) ^ 1;
@@ -50,7 +50,7 @@ test("any bit that flips is noticed", (t) => {
   }
 });
 
-test("an event that is too long is known by its first four bytes, and nothing of it is kept", (t) => {
+test("an oversized event is rejected by its first four bytes and not buffered", (t) => {
   const length = frameAwsEvent("a", "b").length;
   t.is(new AwsEventStreamDecoder(length).push(frameAwsEvent("a", "b")).length, 1);
 
@@ -63,7 +63,7 @@ test("an event that is too long is known by its first four bytes, and nothing of
   t.true(decoder.isTooLong);
 });
 
-test("what is no message throws", (t) => {
+test("an invalid message throws", (t) => {
   for (const length of [0, 4, 15]) {
     const prelude = Buffer.alloc(16);
     prelude.writeUInt32BE(length);
@@ -74,7 +74,7 @@ test("what is no message throws", (t) => {
   t.true(page.isTooLong);
 });
 
-/** A message with headers of one's own, and no body. */
+/** Returns a message with the given headers and no body. */
 function frame(headers: Record<string, string>): Buffer {
   return frameBytes(Buffer.concat(Object.entries(headers).map(([name, value]) => headerBytes(name, value))));
 }

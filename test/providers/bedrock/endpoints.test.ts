@@ -30,7 +30,7 @@ test("a model has an endpoint for answers, one for streams and one for embedding
   t.is(embeddings && addressOf(embeddings.endpoint), `${us}/model/cohere.embed-english-v3/invoke`);
 });
 
-test("models that make no embeddings have no endpoint for them", (t) => {
+test("models without embeddings have no embeddings endpoint", (t) => {
   for (const name of ["us.anthropic.claude-opus-4-8", "amazon.nova-2-multimodal-embeddings-v1:0"]) {
     t.is(connect().embeddings({ name, outputTokensMax: null }), null);
   }
@@ -44,7 +44,7 @@ for (const [name, segment] of [
   ["../../x?y=", "..%2F..%2Fx%3Fy%3D"],
   ["a\ud800", "a%EF%BF%BD"],
 ] as const) {
-  test(`the model name ${JSON.stringify(name)} stays one segment of the path`, (t) => {
+  test(`the model name ${JSON.stringify(name)} stays one path segment`, (t) => {
     t.is(chatOf(name).endpoint.path, `/model/${segment}/converse`);
   });
 }
@@ -64,13 +64,13 @@ for (const [baseUrl, runtime, control] of [
   ],
   ["http://127.0.0.1:8080/aws/?region=ap-south-1", "http://127.0.0.1:8080/aws", "http://127.0.0.1:8080/aws"],
 ] as const) {
-  test(`${baseUrl}: where models run, and where they are listed`, (t) => {
+  test(`${baseUrl}: the runtime and the model list have their own hosts`, (t) => {
     t.is(addressOf(chatOf("m", baseUrl).endpoint), `${runtime}/model/m/converse`);
     t.is(addressOf(connect(baseUrl).modelsEndpoint), `${control}/foundation-models`);
   });
 }
 
-test("a Bedrock API key is sent along, and nothing is signed", (t) => {
+test("a Bedrock API key is sent in a header without a signature", (t) => {
   for (const endpoint of [chatOf("m").endpoint, chatOf("m").streamEndpoint, connect().modelsEndpoint]) {
     t.is(headerOf(endpoint, "authorization"), `Bearer ${apiKey}`);
     t.is(endpoint.secret, apiKey);
@@ -78,31 +78,31 @@ test("a Bedrock API key is sent along, and nothing is signed", (t) => {
   }
 });
 
-test("without a credential, a proxy may have it", (t) => {
+test("without a credential a proxy receives none", (t) => {
   const { modelsEndpoint } = connect("https://proxy.example", null);
   t.is(headerOf(modelsEndpoint, "authorization"), undefined);
   t.is(modelsEndpoint.secret, null);
 });
 
-test("a credential that cannot be one is refused, and not repeated", (t) => {
+test("an invalid credential is rejected and not repeated", (t) => {
   for (const secret of ["", ":", "AKID:", ":secret", "AKID:secret:token:more", "AKID:sec ret", "key\nkey"]) {
     const error = t.throws(() => connect(us, secret), { code: "invalid_value" }, JSON.stringify(secret));
     t.false(error?.message.includes("sec ret"));
   }
 });
 
-test("a region that cannot be one is refused", (t) => {
+test("an invalid region is rejected", (t) => {
   for (const region of ["", "us east", "a%0d%0ab", "us-east-1/"]) {
     t.throws(() => connect(`http://127.0.0.1?region=${region}`), { code: "invalid_value" }, region);
   }
 });
 
-test("a proxy that has a name like AWS's hosts is no host of AWS", (t) => {
+test("a proxy with a name like AWS's hosts is not an AWS host", (t) => {
   const { modelsEndpoint } = connect("https://bedrock-runtime.example.com");
   t.is(addressOf(modelsEndpoint), "https://bedrock-runtime.example.com/foundation-models");
 });
 
-test("the list of models names those that can be asked for text or embeddings", (t) => {
+test("the model list names the models for text and embeddings", (t) => {
   const { readModelNames } = connect();
   const model = (modelId: string, output: string, inference: string) => ({
     modelArn: `arn:aws:bedrock:us-east-1::foundation-model/${modelId}`,
@@ -132,7 +132,7 @@ test("the list of models names those that can be asked for text or embeddings", 
   for (const list of [null, [], {}, { modelSummaries: {} }, "models"]) t.is(readModelNames(list), null);
 });
 
-test("a model that fails or takes too long is the upstream's failure, not the client's", (t) => {
+test("a model failure or timeout is the upstream's failure, not the client's", (t) => {
   const { effectiveStatus } = connect();
   t.is(effectiveStatus?.(408, { message: "Model has timed out in processing the request." }), 504);
   t.is(effectiveStatus?.(424, { message: "The model failed.", originalStatusCode: 503 }), 503);

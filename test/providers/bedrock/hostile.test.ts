@@ -39,7 +39,7 @@ const parameters =
 
 const request = requestsOf(words, parameters);
 
-test("whatever is asked becomes a request that can be sent, or an error of ours that says where", (t) => {
+test("any input becomes a valid request or a GatewayError that names the member", (t) => {
   let built = 0;
   fc.assert(
     fc.property(request, fc.constantFrom(...names), (body, name) => {
@@ -59,7 +59,7 @@ test("whatever is asked becomes a request that can be sent, or an error of ours 
   t.true(built > 100, `${built} requests were built`);
 });
 
-test("any JSON in a request for embeddings is translated or refused", (t) => {
+test("any JSON in an embeddings request is translated or rejected", (t) => {
   const forms = ["amazon.titan-embed-text-v1", "cohere.embed-v4:0"].map((name) => {
     const form = api.embeddings({ name, outputTokensMax: null });
     if (form?.form !== "translated") throw new Error("Bedrock has a form of its own for embeddings");
@@ -84,7 +84,7 @@ test("any JSON in a request for embeddings is translated or refused", (t) => {
   );
 });
 
-test("whatever is answered becomes an answer, or an error and no end", (t) => {
+test("any output becomes a response, or an error without an end", (t) => {
   const { readAnswer, createStreamReader } = chatOf(names[0] ?? "");
   fc.assert(
     fc.property(json, fc.array(json, { maxLength: 4 }), (answer, content) => {
@@ -125,7 +125,7 @@ test("whatever is answered becomes an answer, or an error and no end", (t) => {
   );
 });
 
-test("arguments that are nested without end are refused", (t) => {
+test("deeply nested arguments are rejected", (t) => {
   const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
   const call = { id: "a", type: "function", function: { name: "f", arguments: deep } };
   t.throws(() => build({ model: "m", messages: [{ role: "assistant", tool_calls: [call] }] }), {
@@ -133,7 +133,7 @@ test("arguments that are nested without end are refused", (t) => {
   });
 });
 
-test("many parts are no burden", (t) => {
+test("many parts take linear time", (t) => {
   const text = { type: "text", text: "a" };
   const file = { type: "file", file: { filename: "a.pdf", file_data: "JVBERi0xLjQK" } };
   const content = Array.from({ length: 200_000 }, () => text);

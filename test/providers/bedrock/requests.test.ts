@@ -15,7 +15,7 @@ function build(name: string, more: object, outputTokensMax: number | null = null
   return JSON.parse(JSON.stringify(request)) as ConverseRequest;
 }
 
-/** What the model gets besides what Converse knows, and the limit of its answer. */
+/** Returns the additional model fields and the output limit. */
 function thinkingOf(name: string, more: object, outputTokensMax: number | null = null) {
   const request = build(name, more, outputTokensMax);
   const { inferenceConfig, additionalModelRequestFields: fields = {} } = request;
@@ -53,12 +53,12 @@ for (const [name, expected] of [
   ["us.deepseek.r1-v1:0", nothing],
   ["arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3", nothing],
 ] as const) {
-  test(`${name}: how it is told to think hard`, (t) => {
+  test(`${name}: the reasoning effort is translated`, (t) => {
     t.deepEqual<object, object>(thinkingOf(name, { reasoning_effort: "high" }), expected);
   });
 }
 
-test("a budget is a share of the answer's limit, and always less", (t) => {
+test("a thinking budget is a share of the output limit and always smaller", (t) => {
   const budgetOf = (effort: string, more: object, outputTokensMax: number | null = null) => {
     const { thinking } = thinkingOf(sonnet45, { reasoning_effort: effort, ...more }, outputTokensMax) as {
       thinking?: { budget_tokens: number };
@@ -74,7 +74,7 @@ test("a budget is a share of the answer's limit, and always less", (t) => {
   t.is(budgetOf("none", {}), undefined);
 });
 
-test("Anthropic's own parameter goes through, with the limit that a budget needs", (t) => {
+test("Anthropic's own parameter passes with the limit that its budget needs", (t) => {
   const enabled = { type: "enabled", budget_tokens: 4_000 };
   t.deepEqual<object, object>(thinkingOf(sonnet45, { thinking: enabled, reasoning_effort: "high" }), {
     thinking: enabled,
@@ -87,13 +87,13 @@ test("Anthropic's own parameter goes through, with the limit that a budget needs
   });
 });
 
-test("what only looks like an effort is refused", (t) => {
+test("an invalid effort is rejected", (t) => {
   t.throws(() => build(sonnet45, { reasoning_effort: "utmost" }), { code: "invalid_value" });
   t.throws(() => build(sonnet45, { reasoning_effort: 3 }), { code: "invalid_type" });
   t.notThrows(() => build(sonnet45, { reasoning_effort: null }));
 });
 
-test("how words are chosen is told to Claude where it lets itself be told", (t) => {
+test("sampling parameters reach Claude only where it accepts them", (t) => {
   t.deepEqual(build(sonnet45, { temperature: 1, top_p: 1 }).inferenceConfig, undefined);
   const { inferenceConfig } = build(sonnet45, { top_p: 0.97, reasoning_effort: "low", max_tokens: 9_000 });
   t.deepEqual(inferenceConfig, { maxTokens: 9_000, topP: 0.97 });
@@ -111,7 +111,7 @@ test("how words are chosen is told to Claude where it lets itself be told", (t) 
   }
 });
 
-test("a tool call keeps its id, or gets one that the model takes, and so does its result", (t) => {
+test("a call and its result keep their id, or both receive a valid one", (t) => {
   const idsIn = (name: string, id: string) => {
     const calls = [{ id, type: "function", function: { name: "f", arguments: "{}" } }];
     const messages = [
@@ -140,7 +140,7 @@ test("a tool call keeps its id, or gets one that the model takes, and so does it
   }
 });
 
-test("no two documents have the same name, and none has a character too many", (t) => {
+test("document names are unique and valid", (t) => {
   const namesOf = (filenames: string[]) => {
     const content = filenames.map((filename) => ({
       type: "file",
@@ -159,7 +159,7 @@ test("no two documents have the same name, and none has a character too many", (
   t.is(namesOf(["x".repeat(500)])?.[0]?.length, 190);
 });
 
-test("an assistant who only thought said nothing", (t) => {
+test("an assistant turn with only thoughts is dropped", (t) => {
   const thought = { type: "reasoning.text", format: "anthropic-claude-v1", text: "Hm.", signature: "s" };
   const { messages } = build(sonnet45, {
     messages: [user, { role: "assistant", content: " ", reasoning_details: [thought] }, user],
@@ -167,7 +167,7 @@ test("an assistant who only thought said nothing", (t) => {
   t.deepEqual(messages, [{ role: "user", content: [{ text: "Hi" }, { text: "Hi" }] }]);
 });
 
-test("choices of tools that name none are refused", (t) => {
+test("tool choices that name no existing tool are rejected", (t) => {
   const tools = [{ type: "function", function: { name: "f" } }];
   const allow = (names: string[]) => ({
     type: "allowed_tools",
@@ -206,7 +206,7 @@ for (const [name, body, error] of [
   ["cohere.embed-v4:0", { input: [1, 2] }, { code: "unsupported_parameter", param: "input" }],
   ["cohere.embed-v4:0", { input: [[1, 2]] }, { code: "unsupported_parameter", param: "input" }],
 ] as const) {
-  test(`${name}: no embeddings for ${JSON.stringify(body)}`, (t) => {
+  test(`${name}: the embeddings request is rejected: ${JSON.stringify(body)}`, (t) => {
     t.like(
       t.throws(() => embeddingsOf(name, body)),
       error,

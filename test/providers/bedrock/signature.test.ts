@@ -18,15 +18,15 @@ function connect(baseUrl: string, secret = `AKIDEXAMPLE:${secretKey}`) {
   return { api, endpoint: api.chat({ name, outputTokensMax: null }).endpoint };
 }
 
-/** The headers that a request arrives with: those of the endpoint, the signature's, and the host. */
+/** Returns the headers of a request: the endpoint's, the signature's, and the host. */
 async function headersOf(endpoint: Endpoint, request: UpstreamRequest): Promise<Record<string, string>> {
   const list = [...endpoint.headers, ...((await endpoint.sign?.(request)) ?? [])];
   const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? ""]] : []));
   return { ...Object.fromEntries(pairs), host: new URL(endpoint.origin).host };
 }
 
-test("the signature that is computed for comparison is AWS's", (t) => {
-  // get-vanilla of the test suite that AWS publishes with its SDKs.
+test("the reference signature equals AWS's", (t) => {
+  // get-vanilla from the test suite that AWS publishes with its SDKs.
   const request = {
     method: "GET",
     url: "/",
@@ -49,7 +49,7 @@ for (const [baseUrl, region] of [
   ["http://127.0.0.1:8080/some/path?region=us-west-2", "us-west-2"],
   ["http://127.0.0.1:8080", "us-east-1"],
 ] as const) {
-  test(`${baseUrl}: a request is signed for ${region}, as AWS would check it`, async (t) => {
+  test(`${baseUrl}: a request is signed for ${region} and passes AWS's verification`, async (t) => {
     const { api, endpoint } = connect(baseUrl);
     for (const [signed, body] of [
       [endpoint, '{"messages":[{"role":"user","content":[{"text":"Grüezi 🌍"}]}]}'],
@@ -66,13 +66,13 @@ for (const [baseUrl, region] of [
   });
 }
 
-test("what could change on its way is not signed", async (t) => {
+test("headers that may change in transit are not signed", async (t) => {
   const headers = await headersOf(connect("http://127.0.0.1").endpoint, { method: "POST", body: null, date });
   const [, names] = /SignedHeaders=([^,]*)/.exec(headers["authorization"] ?? "") ?? [];
   t.is(names, "content-type;host;x-amz-content-sha256;x-amz-date");
 });
 
-test("the token of a session is sent and signed", async (t) => {
+test("the session token is sent and signed", async (t) => {
   const { endpoint } = connect("http://127.0.0.1", `AKIDEXAMPLE:${secretKey}:token/with+signs==`);
   const body = "{}";
   const headers = await headersOf(endpoint, { method: "POST", body: Buffer.from(body), date });
@@ -81,7 +81,7 @@ test("the token of a session is sent and signed", async (t) => {
   t.is(headers["authorization"], signSigV4({ method: "POST", url: endpoint.path, body, headers }, identity));
 });
 
-test("the secret key is in no header, and known with the rest as what nobody may see", async (t) => {
+test("no header contains the secret key, and it is hidden with the other secrets", async (t) => {
   const credential = `AKIDEXAMPLE:${secretKey}:token`;
   const { endpoint, api } = connect("http://127.0.0.1", credential);
   for (const signed of [endpoint, api.modelsEndpoint]) {

@@ -20,7 +20,7 @@ const finish = event("messageStop", { stopReason: "end_turn" });
 const counts = event("metadata", { usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4 } });
 
 for (const file of globSync("*.chunks.txt", { cwd: folder }).toSorted()) {
-  test(`${file}: it is over when it says so, and not before`, (t) => {
+  test(`${file}: the stream ends exactly at its last event`, (t) => {
     const lines = readFileSync(path.join(folder, file), "utf8").trimEnd().split("\n");
     const events = lines.map((line) => {
       const space = line.indexOf(" ");
@@ -46,7 +46,7 @@ for (const name of [
   "exceptionOfTomorrowException",
   "unmodeledError",
 ]) {
-  test(`${name} is the client's to know, and leaves the stream unfinished`, (t) => {
+  test(`${name} reaches the client and leaves the stream unfinished`, (t) => {
     const reader = newReader();
     const failure = event(name, { message: "It went wrong.", originalStatusCode: 500 });
     t.throws(() => readAll([text, failure], reader), {
@@ -58,12 +58,12 @@ for (const name of [
   });
 }
 
-test("an exception without a message is one all the same", (t) => {
+test("an exception without a message is still an exception", (t) => {
   t.throws(() => readAll([event("throttlingException", {})]), { code: "upstream_error" });
 });
 
 for (const stopReason of ["malformed_model_output", "malformed_tool_use", "of_tomorrow", "", null, 7]) {
-  test(`the stop reason ${String(stopReason)} is no regular end`, (t) => {
+  test(`the stop reason ${String(stopReason)} is not a regular end`, (t) => {
     const reader = newReader();
     t.throws(() => readAll([text, event("messageStop", { stopReason })], reader), {
       code: "upstream_error",
@@ -72,14 +72,14 @@ for (const stopReason of ["malformed_model_output", "malformed_tool_use", "of_to
   });
 }
 
-test("counts that come before the end do not end it", (t) => {
+test("counts before the stop event do not end the stream", (t) => {
   const { reader } = readAll([text, counts]);
   t.is(reader.state, "unfinished");
   t.is(reader.usage?.total_tokens, 4);
   t.is(readAll([finish], reader).reader.state, "finished");
 });
 
-test("events, blocks and fields that nobody knows yet are passed over", (t) => {
+test("unknown events, blocks and fields are ignored", (t) => {
   const { choices, reader } = readAll([
     { name: "eventOfTomorrow", data: "" },
     event("messageStart", { role: "assistant", mood: "good" }),
@@ -103,7 +103,7 @@ test("events, blocks and fields that nobody knows yet are passed over", (t) => {
   t.is(reader.state, "ended");
 });
 
-test("a tool that Bedrock runs itself is not the client's to run", (t) => {
+test("a tool that Bedrock runs itself is not forwarded to the client", (t) => {
   const { choices } = readAll([
     event("contentBlockStart", {
       contentBlockIndex: 0,
@@ -121,7 +121,7 @@ test("a tool that Bedrock runs itself is not the client's to run", (t) => {
   t.is(choices.at(-1)?.finish_reason, "stop");
 });
 
-test("thoughts between calls are counted on", (t) => {
+test("thoughts between calls are numbered consecutively", (t) => {
   const thought = (contentBlockIndex: number, reasoningContent: object) =>
     event("contentBlockDelta", { contentBlockIndex, delta: { reasoningContent } });
   const { choices } = readAll([

@@ -34,7 +34,7 @@ const request: ChatRequestBody = {
   ],
 };
 
-test("a strict upstream gets nothing beyond the form that all imitate", (t) => {
+test("a strict upstream receives only the common form", (t) => {
   const plain = toPlainChat(request, {}, quirks([]));
   t.false("verbosity" in plain);
   t.notRegex(JSON.stringify(plain.messages), /cache_control|reasoning_/);
@@ -43,14 +43,14 @@ test("a strict upstream gets nothing beyond the form that all imitate", (t) => {
   ]);
 });
 
-test("an upstream that knows more gets it", (t) => {
+test("an extended upstream receives the extensions", (t) => {
   const plain = toPlainChat(request, {}, quirks(["thoughts", "cache_control", "verbosity"]));
   t.is(plain["verbosity"], "low");
   t.deepEqual(plain["tools"], request["tools"]);
   t.deepEqual(plain.messages.slice(0, 3), request.messages.slice(0, 3));
 });
 
-test("pictures that tools returned follow all results of the turn", (t) => {
+test("images returned by tools follow all results of the turn", (t) => {
   const { messages } = toPlainChat(request, {}, quirks([]));
   t.deepEqual(
     messages.map(({ role }) => role),
@@ -64,7 +64,7 @@ test("pictures that tools returned follow all results of the turn", (t) => {
   t.is(last.messages.at(-1)?.role, "user");
 });
 
-test("a model that cannot think is not told how much to", (t) => {
+test("a model without reasoning receives no reasoning effort", (t) => {
   const effort = { ...request, reasoning_effort: "high" };
   for (const [canReason, expected] of [
     [true, "high"],

@@ -21,7 +21,7 @@ test("a model has an endpoint for answers, one for streams and one for embedding
   t.is(embeddings?.endpoint.path, "/v1beta/models/gemini-embedding-001:batchEmbedContents");
 });
 
-test("the key is in a header, never in the address", (t) => {
+test("the key is sent in a header, never in the URL", (t) => {
   const { modelsEndpoint } = connect();
   for (const endpoint of [modelsEndpoint, chatOf("a").endpoint, chatOf("a").streamEndpoint]) {
     t.deepEqual(endpoint.headers.slice(0, 2), ["x-goog-api-key", secret]);
@@ -42,12 +42,12 @@ for (const [name, path] of [
   ["../../v1/files?x=", "/v1beta/models/..%2F..%2Fv1%2Ffiles%3Fx%3D:generateContent"],
   ["a b#ü%\ud800", "/v1beta/models/a%20b%23%C3%BC%25%EF%BF%BD:generateContent"],
 ] as const) {
-  test(`the model name ${JSON.stringify(name)} cannot lead elsewhere`, (t) => {
+  test(`the model name ${JSON.stringify(name)} cannot change the path`, (t) => {
     t.is(chatOf(name).endpoint.path, path);
   });
 }
 
-test("the list of models is asked for in one page, and names those that chat or embed", (t) => {
+test("the model list is one page of chat and embedding models", (t) => {
   const { modelsEndpoint, readModelNames } = connect();
   t.is(modelsEndpoint.path, "/v1beta/models?pageSize=1000");
   const names = readModelNames({
@@ -64,7 +64,7 @@ test("the list of models is asked for in one page, and names those that chat or 
   for (const list of [null, [], {}, { models: {} }, "models"]) t.is(readModelNames(list), null);
 });
 
-test("a key that Google does not know means 401, whatever else is wrong means what it says", (t) => {
+test("a key unknown to Google becomes 401, and other errors keep their status", (t) => {
   const { effectiveStatus } = connect();
   const error = (reason: string) => ({
     error: {

@@ -32,7 +32,7 @@ function passesOrRefuses(action: () => unknown): void {
   }
 }
 
-test("any JSON in a request is translated or refused", (t) => {
+test("any JSON in a request is translated or rejected", (t) => {
   fc.assert(
     fc.property(requestsOf(requestWords, parameters), (body) => {
       passesOrRefuses(() => chat.buildRequest(body, model));
@@ -42,7 +42,7 @@ test("any JSON in a request is translated or refused", (t) => {
   t.pass();
 });
 
-test("any JSON in a request for embeddings is translated or refused", (t) => {
+test("any JSON in an embeddings request is translated or rejected", (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (input, dimensions) => {
       const body = { model: "m", input, dimensions } as EmbeddingsRequestBody;
@@ -52,7 +52,7 @@ test("any JSON in a request for embeddings is translated or refused", (t) => {
   t.pass();
 });
 
-test("JSON that is nested without end, in a result or in arguments, does no harm", (t) => {
+test("deeply nested JSON in results and arguments is harmless", (t) => {
   const deep = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
   const ask = (args: string, result: string) => () =>
     chat.buildRequest(
@@ -84,7 +84,7 @@ const answerWords =
     " ",
   );
 
-test("any JSON in an answer gives choices in their form, or no answer", (t) => {
+test("any JSON in a response yields valid choices or an error", (t) => {
   fc.assert(
     fc.property(jsonOf(answerWords), (answer) => {
       try {
@@ -101,7 +101,7 @@ test("any JSON in an answer gives choices in their form, or no answer", (t) => {
   t.pass();
 });
 
-test("any JSON in a stream gives pieces in their form, or an error, and finishes only with a reason", (t) => {
+test("any JSON in a stream yields valid chunks or an error and ends with a reason", (t) => {
   fc.assert(
     fc.property(fc.array(jsonOf(answerWords), { maxLength: 5 }), (events) => {
       const reader = chat.createStreamReader();
@@ -124,7 +124,7 @@ test("any JSON in a stream gives pieces in their form, or an error, and finishes
   t.pass();
 });
 
-test("any JSON in an answer with embeddings gives numbers, or no answer", (t) => {
+test("any JSON in an embeddings response yields numbers or an error", (t) => {
   fc.assert(
     fc.property(jsonOf(answerWords), (answer) => {
       try {

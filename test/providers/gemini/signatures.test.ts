@@ -22,7 +22,7 @@ function answerOf(
   return choices[0].message;
 }
 
-/** The parts the model gets back as its own after the client has run its tools. */
+/** Returns the model's own parts after the client has run its tools. */
 function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview"): unknown[] {
   const results = (message.tool_calls ?? []).map(({ id }): ChatMessage => ({
     role: "tool",
@@ -35,7 +35,7 @@ function returned(message: AssistantMessage, modelName = "gemini-3.1-pro-preview
   return contents[1]?.parts ?? [];
 }
 
-/** What becomes of a message in clients that keep only what they know. */
+/** Messages after clients that keep only known members. */
 const clients: Record<string, (message: AssistantMessage) => AssistantMessage> = {
   "that returns everything": (message) => message,
   "that drops reasoning_details": ({ reasoning_details: _, ...message }) => message,
@@ -46,7 +46,7 @@ const clients: Record<string, (message: AssistantMessage) => AssistantMessage> =
 };
 
 for (const [client, keep] of Object.entries(clients)) {
-  test(`a client ${client} gives the model its thoughts back`, (t) => {
+  test(`a client ${client} returns the model's thoughts`, (t) => {
     const message = answerOf([
       { text: "Let me see." },
       { ...call("Paris", { id: "abc" }), thoughtSignature: signature },
@@ -60,7 +60,7 @@ for (const [client, keep] of Object.entries(clients)) {
   });
 }
 
-test("a client that drops both gets on without them, where Gemini insists on some", (t) => {
+test("a client that drops both still works, even where Gemini requires signatures", (t) => {
   const message = answerOf([
     { ...call("Paris", { id: "abc" }), thoughtSignature: signature },
     call("Rome", { id: "def" }),
@@ -94,13 +94,13 @@ test("a client that drops both gets on without them, where Gemini insists on som
   }
 });
 
-test("the signature of a text comes back with it", (t) => {
+test("the signature of a text is returned with it", (t) => {
   const message = answerOf([{ text: "Four" }, { text: ".", thoughtSignature: signature }]);
   t.deepEqual(returned(message), [{ text: "Four.", thoughtSignature: signature }]);
   t.deepEqual(returned({ ...message, content: "" }), []);
 });
 
-test("details in another provider's format, or of no form, are left alone", (t) => {
+test("foreign and malformed details are ignored", (t) => {
   const details = [
     { type: "reasoning.encrypted", format: "openai-responses-v1", id: "abc", data: "foreign" },
     { type: "reasoning.encrypted", format: "google-gemini-v1", id: "abc", data: "" },
@@ -115,7 +115,7 @@ test("details in another provider's format, or of no form, are left alone", (t) 
   }
 });
 
-test("calls without an id get one that neither another call nor another turn has", (t) => {
+test("calls without an id receive a unique one across calls and turns", (t) => {
   const parts = [call("Paris"), call("Paris"), call("Rome")];
   const turns = [
     { responseId: "one" },

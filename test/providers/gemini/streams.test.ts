@@ -44,7 +44,7 @@ test("a stream without a regular end is unfinished", (t) => {
   }
 });
 
-test("what comes after the end is passed on, but nothing ends twice", (t) => {
+test("chunks after the end are passed on, and the end is sent once", (t) => {
   const reader = new GenerateStreamReader();
   const choices = [
     ...reader.read(piece({ ...text("a"), finishReason: "STOP" })),
@@ -59,7 +59,7 @@ test("what comes after the end is passed on, but nothing ends twice", (t) => {
   t.is(reader.usage?.total_tokens, 5);
 });
 
-test("counts stay when an event has none", (t) => {
+test("counts stay unchanged when an event has none", (t) => {
   const reader = new GenerateStreamReader();
   t.is(reader.usage, null);
   reader.read(event({ usageMetadata: { promptTokenCount: 3 } }));
@@ -68,7 +68,7 @@ test("counts stay when an event has none", (t) => {
   t.is(reader.usage?.prompt_tokens, 3);
 });
 
-test("an error in the middle of a stream is the upstream's, in its words", (t) => {
+test("an error mid-stream is the upstream's and keeps its message", (t) => {
   const reader = new GenerateStreamReader();
   const message = "The model is overloaded. Please try again later.";
   const error = t.throws(() => reader.read(event({ error: { code: 503, message, status: "UNAVAILABLE" } })), {
@@ -85,7 +85,7 @@ for (const reason of [
   "OF_TOMORROW",
   "constructor",
 ]) {
-  test(`the end ${reason} is a failure, in a stream as in an answer`, (t) => {
+  test(`the end ${reason} is a failure, in streams and in complete responses`, (t) => {
     const candidate = { ...text("a"), finishReason: reason, finishMessage: "Malformed function call: f(" };
     const reader = new GenerateStreamReader();
     for (const read of [
@@ -102,7 +102,7 @@ for (const reason of [
   });
 }
 
-test("what is no answer is not taken for one", (t) => {
+test("an invalid response is rejected", (t) => {
   for (const answer of [
     null,
     [],
@@ -118,7 +118,7 @@ test("what is no answer is not taken for one", (t) => {
   }
 });
 
-test("what has ended does not end once more", (t) => {
+test("a finished stream does not finish twice", (t) => {
   const reader = new GenerateStreamReader();
   t.is(reader.read(piece({ ...text("a"), finishReason: "STOP" }))[0]?.finish_reason, "stop");
   t.deepEqual(reader.read(event({ promptFeedback: { blockReason: "OTHER" } })), []);

@@ -22,14 +22,14 @@ import { createPowerShellParser } from "./parse-powershell.ts";
 import { runPowerShell } from "./run-powershell.ts";
 import { Thrown } from "./values.ts";
 
-/** A file's text afterwards, its characters bytes; or why it was refused. */
+/** A file's resulting text with characters as bytes, or the reason of a refusal. */
 export type Edited = { text: string } | { why: string };
 
 export type Merge = Exclude<FileChange, { format: "own" }>;
 
 export type Editor = (text: string, change: Merge) => Promise<Edited>;
 
-/** The editors of the command for Windows, read from its own text. */
+/** Returns the editors of the Windows command, parsed from its text. */
 export async function createPowerShellEditor(): Promise<Editor> {
   const parts = [
     editorConstants,
@@ -54,7 +54,7 @@ export async function createPowerShellEditor(): Promise<Editor> {
   };
 }
 
-/** Those of the command for macOS and Linux, in awk. */
+/** Returns the awk editors of the macOS and Linux command. */
 export async function createAwkEditor(t: Pick<ExecutionContext, "teardown">): Promise<Editor> {
   const program = findProgram("awk");
   if (!program) throw new Error("This machine has no awk.");

@@ -15,11 +15,11 @@ import {
   toText,
 } from "./values.ts";
 
-/** The value of an expression; undefined is none. */
+/** Returns the value of an expression; undefined for none. */
 export function evaluate(tree: Tree, scope: Scope, machine: Machine): unknown {
   const go = (child: Tree | undefined) => evaluate(need(child), scope, machine);
   const { children } = tree;
-  // In a list of arguments the grammar has other names for the same.
+  // The grammar renames expressions in argument lists.
   switch (tree.type.replace("_argument_expression", "_expression")) {
     case "decimal_integer_literal":
       return Number(tree.text);
@@ -139,7 +139,7 @@ function add(left: unknown, operator: string, right: unknown): unknown {
   return operator === "+" ? toNumber(left) + toNumber(right) : toNumber(left) - toNumber(right);
 }
 
-/** Texts are compared by a language, which overlooks some characters. */
+/** Culture-sensitive comparison ignores some characters. */
 function compare(left: unknown, operator: string, right: unknown): unknown {
   switch (operator) {
     case "-ceq":
@@ -182,14 +182,14 @@ function isNull(value: unknown): boolean {
   return value === null || value === undefined;
 }
 
-/** Makes what stands on the left of an assignment have the value. */
+/** Assigns a value to the left side of an assignment. */
 export function assign(target: Tree, value: unknown, scope: Scope, machine: Machine): void {
   const { children } = target;
   if (target.type === "variable") {
     scope.write(target.text.slice(1), value);
     return;
   }
-  // A setting of .NET's own.
+  // Assignments to static .NET members are ignored.
   if (children[0]?.type === "type_literal") return;
   const object = evaluate(need(children[0]), scope, machine);
   const index =

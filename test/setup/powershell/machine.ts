@@ -2,11 +2,11 @@ import type { Tree } from "./parse-powershell.ts";
 import type { Scope } from "./scope.ts";
 import type { System } from "./stand-in-system.ts";
 
-/** What expressions need of whatever runs the statements around them. */
+/** Callbacks that expressions need from the statement runner. */
 export type Machine = {
-  /** What is outside of the text; the editors need none. */
+  /** The environment of the text; the editors need none. */
   system: System | undefined;
   runCommand(command: Tree, scope: Scope): unknown;
-  /** What the statements give, one by one. */
+  /** Returns the output of the statements. */
   collect(block: Tree, scope: Scope): unknown[];
 };

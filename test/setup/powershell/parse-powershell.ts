@@ -1,19 +1,19 @@
 import { createRequire } from "node:module";
 import { Language, type Node, Parser } from "web-tree-sitter";
 
-/** A text as a tree; a node that has nothing but one named child is left out for the child. */
+/** A text as a tree; a node with a single named child is replaced by the child. */
 export type Tree = { type: string; text: string; line: number; children: Tree[] };
 
 export type ParsePowerShell = (text: string) => { tree: Tree; mistakes: string[] };
 
-/** By tree-sitter's grammar, compiled to WebAssembly, so that nothing has to be built. */
+/** Returns a parser of tree-sitter's grammar in WebAssembly, which needs no build. */
 export async function createPowerShellParser(): Promise<ParsePowerShell> {
   const require = createRequire(import.meta.url);
   await Parser.init();
   const parser = new Parser();
   const file = require.resolve("tree-sitter-powershell/tree-sitter-powershell.wasm");
   parser.setLanguage(await Language.load(file));
-  // A command is run more than once, and to read a tree out of WebAssembly is what takes long.
+  // Commands run repeatedly, and reading a tree out of WebAssembly is slow.
   const known = new Map<string, { tree: Tree; mistakes: string[] }>();
   return (text) => {
     const before = known.get(text);
@@ -35,7 +35,7 @@ function toTree(node: Node, mistakes: string[]): Tree {
       `line ${line}: ${node.isError ? "not understood" : `no ${node.type}`}: ${node.text.slice(0, 80)}`,
     );
   }
-  // PowerShell's own rule, which the grammar does not have: a typographic quote ends a string as well.
+  // PowerShell ends a string at a typographic quote, which the grammar does not know.
   if (
     node.type === "verbatim_string_characters" &&
     !/^'(?:[^'\u2018-\u201b]|['\u2018-\u201b]{2})*'$/.test(node.text)
@@ -47,13 +47,13 @@ function toTree(node: Node, mistakes: string[]): Tree {
   return only ?? { type: node.type, text: node.text, line, children };
 }
 
-/** The tree and all below it. */
+/** Yields the tree and all its descendants. */
 export function* walk(tree: Tree): Generator<Tree> {
   yield tree;
   for (const child of tree.children) yield* walk(child);
 }
 
-/** What a string in single quotes says, as PowerShell reads it. */
+/** Returns the value of a single-quoted string, as PowerShell reads it. */
 export function readVerbatim(text: string): string {
   return text.slice(1, -1).replaceAll(/(['\u2018-\u201b])['\u2018-\u201b]/g, "$1");
 }

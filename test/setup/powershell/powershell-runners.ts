@@ -10,14 +10,14 @@ import { createPowerShellParser } from "./parse-powershell.ts";
 import { runPowerShell } from "./run-powershell.ts";
 import { type Answer, createStandInSystem } from "./stand-in-system.ts";
 
-/** Somebody's Windows as far as a command sees it. */
+/** A Windows account as a command sees it. */
 export type WindowsHome = {
   home: string;
-  /** What the gateway is reached at. */
+  /** Address of the gateway. */
   baseUrl: string;
-  /** All that the command writes to the window. */
+  /** Returns the command's window output. */
   run(command: string): Promise<string>;
-  /** The variables of the account; null where the system has none. */
+  /** Variables of the account; null if the system has none. */
   account: Map<string, string> | null;
 };
 
@@ -25,7 +25,7 @@ type CreateHome = (t: ExecutionContext, options?: HomeOptions) => Promise<Window
 
 type HomeOptions = { answer?: Answer; environment?: Record<string, string> };
 
-/** A real PowerShell where there is one, and always what reads the command's text in its place. */
+/** Returns a real PowerShell if installed, and always the stand-in. */
 export async function findPowerShells(say: (line: string) => void): Promise<PowerShells> {
   const parse = await createPowerShellParser();
   const standIn: CreateHome = async (t, { answer = oneModel, environment = {} } = {}) => {
@@ -80,7 +80,7 @@ async function createPwshHome(
   return { home, run, baseUrl: answer.status > 0 ? upstream.url : "http://127.0.0.1:9", account: null };
 }
 
-/** Quotes of every kind in its name, and what PowerShell takes for a pattern. */
+/** The path contains quotes of every kind and PowerShell wildcards. */
 async function makeHome(t: ExecutionContext): Promise<string> {
   const home = path.join(await createTestFolder(t), "some 'one\u2019s [home] $HOME \u00fc");
   await mkdir(home, { recursive: true });

@@ -8,7 +8,7 @@ import {
 } from "../../../console/src/lib/setup/setup-plan.ts";
 import type { Merge } from "./both-editors.ts";
 
-/** Files as people have them, nearly right ones too, and what is to be changed in them. Characters are bytes. */
+/** Realistic files, some slightly invalid, with a change. Characters are bytes. */
 export type RandomFile = { text: string; change: Merge };
 
 const blank = fc.constantFrom(
@@ -197,7 +197,7 @@ function inLines(line: fc.Arbitrary<string>): fc.Arbitrary<string> {
     .map(([mark, lines, eol, isEnded]) => mark + lines.join(eol) + (isEnded ? eol : ""));
 }
 
-/** Now and then a character is gone, or one more is there. */
+/** Sometimes removes or inserts a character. */
 function withMistakes(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const mistake = fc.record({
     at: fc.nat(200),

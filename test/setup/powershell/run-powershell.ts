@@ -6,9 +6,8 @@ import type { System } from "./stand-in-system.ts";
 import { enumerate, Hash, isTrue, List, Native, Thrown, toNumber, toText } from "./values.ts";
 
 /**
- * Runs functions of PowerShell, of the small part of the language that the editors keep to, where no PowerShell is to be had:
- * what a function does not catch is what it gives, a function sees the variables of its callers, and all is as strict as
- * StrictMode. What it does not know it does not let pass. It is no proof of what PowerShell does, only of what the text says.
+ * Runs functions in the editors' subset of PowerShell, where PowerShell is not installed: uncaught output is returned,
+ * variables are dynamically scoped, and StrictMode applies. Unknown syntax throws. It proves only the text's logic.
  */
 export function runPowerShell(
   tree: Tree,
@@ -25,7 +24,7 @@ export function runPowerShell(
       return output;
     },
   };
-  // A command is one block, which is called at once.
+  // A command is one block that is called at once.
   const block = tree.type === "command" ? need(tree.children[1]).children.slice(1, -1) : [tree];
   for (const statement of block.flatMap(statementsOf)) {
     if (statement.type === "function_statement") functions.set(need(statement.children[1]).text, statement);
@@ -42,7 +41,7 @@ class Leave extends Error {
   }
 }
 
-/** Made once each: nobody reads where it was thrown, and to find that out takes half of the time of a run. */
+/** Created once, since unread stack traces take half of the run time. */
 const leaves = new Map(["break", "continue", "return"].map((how) => [how, new Leave(how)]));
 
 function statementsOf(tree: Tree): Tree[] {
@@ -80,7 +79,7 @@ function runCommand(command: Tree, scope: Scope, functions: Map<string, Tree>, m
   const words = (elements?.children ?? []).filter(({ type }) => type !== "command_argument_sep");
   const parameters = words.flatMap((each, index) => {
     const named = words[index - 1];
-    // Of what has a name only the text or the path is of any meaning here.
+    // Only the text or the path of a named parameter matters.
     if (each.type === "command_parameter" || /^-(Error|Fore|Encoding|Version)/.test(named?.text ?? ""))
       return [];
     if (each.type === "argument_list")
@@ -165,7 +164,7 @@ function runStatement(statement: Tree, scope: Scope, output: unknown[], machine:
       if (children[1]) output.push(...enumerate(go(children[1])));
       throw need(leaves.get(how));
     }
-    // A word alone is its own only child.
+    // A single word is its own only child.
     case "break":
     case "continue":
     case "return":
@@ -175,7 +174,7 @@ function runStatement(statement: Tree, scope: Scope, output: unknown[], machine:
   }
 }
 
-/** Catches what the text throws and what a method of .NET does, never a mistake that StrictMode would find. */
+/** Catches exceptions of the text and of .NET methods, but no StrictMode errors. */
 function runTry(children: Tree[], scope: Scope, output: unknown[], machine: Machine): void {
   const clauses = children
     .slice(2)

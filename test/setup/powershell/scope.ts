@@ -1,4 +1,4 @@
-/** A function's variables; it sees those of its callers, and what it sets is its own. */
+/** Variables of a function, which reads its callers' and writes its own. */
 export class Scope {
   readonly #variables = new Map<string, unknown>();
   readonly #caller: Scope | null;

@@ -3,14 +3,14 @@ import * as fs from "node:fs";
 import path from "node:path";
 import { Native, Thrown, toText } from "./values.ts";
 
-/** As much of .NET as the command needs of files, on a real disk, with canned answers in the gateway's place. */
+/** The part of .NET's file API that the command uses, on a real disk, with scripted gateway responses. */
 export type System = {
   statics: Record<string, (...parameters: unknown[]) => unknown>;
   commands: Record<string, (...parameters: unknown[]) => unknown>;
   variable(name: string): unknown;
-  /** The variables of the account. */
+  /** Variables of the account. */
   account: Map<string, string>;
-  /** Every line that was written to the window. */
+  /** Lines of window output. */
   said: string[];
 };
 
@@ -51,7 +51,7 @@ const session = new Native({
 });
 const executionContext = new Native({ SessionState: session });
 
-/** What goes wrong with a file is an exception, which the command may catch. */
+/** File errors are exceptions that the command may catch. */
 function files(action: (...names: string[]) => unknown): (...parameters: unknown[]) => unknown {
   return (...parameters) => {
     try {
@@ -150,7 +150,7 @@ function environmentStatics(
   };
 }
 
-/** An answer with a status of 400 or more is an exception, and no answer is one without a response. */
+/** A status of 400 or above is an exception; a missing response is one without a response. */
 function webStatics({ status, text }: Answer): System["statics"] {
   const reader = new Native(
     {},

@@ -1,7 +1,7 @@
-/** The few kinds of objects of .NET that the editors use, as strict about places as it is. */
+/** The few .NET types that the editors use, with the same bounds checks. */
 export class Hash {
   readonly members = new Map<string, unknown>();
-  /** A literal takes no heed of case, an object of the class does. */
+  /** A literal ignores case, an instance of the class does not. */
   readonly isLiteral: boolean;
   constructor(isLiteral: boolean) {
     this.isLiteral = isLiteral;
@@ -30,7 +30,7 @@ export class Pattern {
   }
 }
 
-/** What `throw` throws, and what a method of .NET does. */
+/** Exceptions of `throw` and of .NET methods. */
 export class Thrown extends Error {
   readonly inner: Native | null;
   constructor(message: string, inner: Native | null = null) {
@@ -39,7 +39,7 @@ export class Thrown extends Error {
   }
 }
 
-/** An object of .NET's with what is used of it. */
+/** A .NET object with its used members. */
 export class Native {
   readonly members: Record<string, unknown>;
   readonly methods: Record<string, (...parameters: unknown[]) => unknown>;
@@ -50,7 +50,7 @@ export class Native {
   }
 }
 
-/** Regular expressions of .NET and JavaScript differ, in what is used of them, at the end of a text. */
+/** In the used subset, regular expressions of .NET and JavaScript differ only at the end of a text. */
 export function toRegExp(source: string, flags: string): RegExp {
   const ended = source.replace(/\\z$/, "(?![^])").replace(/\$$/, "(?=\\n?(?![^]))");
   return new RegExp(ended.replace(/^\\G/, ""), flags);
@@ -79,7 +79,7 @@ export function isTrue(value: unknown): boolean {
   throw new Error("A condition that is neither true nor false.");
 }
 
-/** What a statement gives to whoever called: lists in their parts. */
+/** Returns the output of a statement with lists unrolled. */
 export function enumerate(value: unknown): unknown[] {
   if (value === undefined) return [];
   if (value instanceof List) return value.items;

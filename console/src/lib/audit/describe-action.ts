@@ -2,12 +2,12 @@ import type { Outputs } from "#lib/session/api.ts";
 
 type Action = Outputs["audit"]["actions"][number];
 
-/** What was done, in words. Every action has some, or this does not compile. */
+/** The label of each action. The type requires one for every action. */
 const words: Record<Action, string> = {
   "key.create": "Key created",
   "key.rename": "Key renamed",
-  "key.setModels": "Key's models changed",
-  "key.setLimits": "Key's limits changed",
+  "key.setModels": "Key models changed",
+  "key.setLimits": "Key limits changed",
   "key.activate": "Key activated",
   "key.deactivate": "Key deactivated",
   "key.rotate": "Key rotated",
@@ -19,9 +19,9 @@ const words: Record<Action, string> = {
   "provider.update": "Provider changed",
   "provider.delete": "Provider deleted",
   "provider.addModels": "Models added",
-  "provider.addCredential": "Provider's key added",
-  "provider.updateCredential": "Provider's key changed",
-  "provider.removeCredential": "Provider's key removed",
+  "provider.addCredential": "Credential added",
+  "provider.updateCredential": "Credential changed",
+  "provider.removeCredential": "Credential removed",
   "user.setUp": "Gateway set up",
   "user.invite": "Person invited",
   "user.join": "Invitation used",
@@ -30,7 +30,7 @@ const words: Record<Action, string> = {
   "user.signOut": "Signed out",
   "user.signOutEverywhere": "Signed out everywhere",
   "user.changePassword": "Password changed",
-  "user.resetPassword": "Password reset link made",
+  "user.resetPassword": "Password reset link created",
   "user.rename": "Person renamed",
   "user.setRole": "Role changed",
   "user.disable": "Person disabled",

@@ -2,8 +2,8 @@ import { formatExactTime } from "#lib/format/relative-time.ts";
 import { memberWords, valueWords } from "./member-words.ts";
 
 /**
- * What else an entry says, a line for each value: what it was and is, or what it is. Of a value with members, a line for each
- * of them that differs. A name comes before its id, whichever the database gives first.
+ * The details of an entry, one line per value: old and new, or only new. Objects get a line per changed member. Names
+ * precede IDs, in any order of the database.
  */
 export function describeDetails(details: Members, name = ""): DetailLine[] {
   if ("from" in details && "to" in details) return describeChange(name, details["from"], details["to"]);
@@ -37,12 +37,12 @@ function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The beginning of a list that may be long, as the gateway writes it down. */
+/** The truncated list of an audit entry. */
 function isList(value: Members): value is { count: number; items: unknown[] } {
   return typeof value["count"] === "number" && Array.isArray(value["items"]);
 }
 
-/** @param path whose value it is */
+/** @param path the path of the value */
 function show(value: unknown, path: string): string {
   if (value === null || value === undefined || value === "") return "none";
   const words = valueWords[path]?.[String(value)];

@@ -1,16 +1,16 @@
 import { formatCompact, formatExactDollars } from "./numbers.ts";
 
-/** US dollars per million tokens. An unknown price is not nothing, and says so. */
+/** US dollars per million tokens. An unknown price is not 0. */
 export function formatPrice(dollars: number | null): string {
   return dollars === null ? "unknown" : formatExactDollars(dollars);
 }
 
-/** "128K context · $2.50 in · $10.00 out", for a list; of what is not known, one word says so. */
+/** "128K context · $2.50 in · $10.00 out", for lists. Omits unknown facts. */
 export function describeFacts({ contextWindow, prices: { input, output } }: Facts): string {
   const size = contextWindow === null ? null : `${formatTokens(contextWindow)} context`;
   const isPriced = input !== null || output !== null;
   const cost = isPriced ? `${formatPrice(input)} in · ${formatPrice(output)} out` : null;
-  if (size === null && cost === null) return "context and prices unknown";
+  if (size === null && cost === null) return "no context or price data";
   return `${size ?? "context unknown"} · ${cost ?? "prices unknown"}`;
 }
 

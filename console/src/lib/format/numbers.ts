@@ -11,18 +11,18 @@ export function formatCountOf(count: number, thing: string): string {
   return `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** "1.2M", for where there is little room. */
+/** "1.2M", for narrow places. */
 export function formatCompact(count: number): string {
   return compact.format(count);
 }
 
-/** US dollars: cents where they say enough, more decimals where they do not, so that small costs do not look free. */
+/** US dollars in cents, or with more decimals for small amounts, which would look free otherwise. */
 export function formatDollars(dollars: number): string {
   const size = Math.abs(dollars);
   return toDollars(dollars, size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : size >= 0.000_001 ? 6 : 9);
 }
 
-/** US dollars as exact as they are kept, to a billionth: "$1.375" */
+/** US dollars with all stored digits, to a billionth: "$1.375" */
 export function formatExactDollars(dollars: number): string {
   return toDollars(dollars, 9);
 }
@@ -38,7 +38,7 @@ function toDollars(dollars: number, maximumFractionDigits: number): string {
 
 /** "340 ms", "1.2 s", "2 min 5 s" */
 export function formatDuration(milliseconds: number): string {
-  // Rounded before it is split: there is no minute of 60 seconds.
+  // Rounded before it is split, to avoid 60 seconds.
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
   const tenths = Math.round(milliseconds / 100);
   if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;

@@ -8,11 +8,11 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 const day = 24 * 3600;
-/** So long a time to come is counted in days, as people say it when they choose it. */
+/** Expiries up to this far away are counted in days, as in the form. */
 const daysMax = 60;
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-/** Times of day are of 24 hours everywhere, as budgets begin anew at "00:00". */
+/** 24-hour clock everywhere, because budgets reset at "00:00". */
 export const dayTime = { hourCycle: "h23" } as const;
 const moment = new Intl.DateTimeFormat("en", {
   month: "short",
@@ -27,7 +27,7 @@ const exact = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "l
 /** "5 minutes ago", "in 30 days", "just now". Times are milliseconds since 1970. */
 export function formatRelativeTime(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
-  // Rounded: what was just made to last 30 days does not end in 29.
+  // Rounded, so that a new expiry in 30 days does not show 29.
   if (seconds >= day && seconds < daysMax * day) return relative.format(Math.round(seconds / day), "day");
   for (const [unit, size] of steps) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
@@ -35,12 +35,12 @@ export function formatRelativeTime(time: number, now: number): string {
   return "just now";
 }
 
-/** As it stands below a relative time, which tells the year: "Nov 21, 17:41:03". */
+/** Shown below a relative time, which implies the year: "Nov 21, 17:41:03". */
 export function formatMoment(time: number): string {
   return moment.format(time);
 }
 
-/** With the date, the second and the time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
+/** With date, seconds and time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
 export function formatExactTime(time: number): string {
   return exact.format(time);
 }

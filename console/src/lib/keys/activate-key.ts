@@ -4,12 +4,12 @@ import { api } from "#lib/session/api.ts";
 import { reportError } from "#lib/ui/report-error.ts";
 import { type ApiKey, rememberKey } from "./key-cache.ts";
 
-/** Brings a deactivated key back. Nothing can break by it, so that nobody is asked. */
+/** Reactivates a key. Nothing can break, so it needs no confirmation. */
 export async function activateKey(queries: QueryClient, { id }: ApiKey): Promise<void> {
   try {
     await rememberKey(queries, await api.keys.activate.mutate({ id }));
     toast.success("Key activated");
   } catch (error) {
-    reportError("The key could not be activated", error);
+    reportError("Couldn't activate the key", error);
   }
 }

@@ -1,23 +1,29 @@
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Milliseconds since 1970; null is never. @param choice "never", or a number of days */
+/**
+ * Milliseconds since 1970. Null means never.
+ * @param choice "never", or a number of days
+ */
 export function expiryOf(choice: string, now: number): number | null {
   return choice === "never" ? null : now + Number(choice) * dayMs;
 }
 
-/** The last moment of a day where this browser is. @param date such as 2027-01-31; anything else gives null */
+/**
+ * The end of a day in the browser's time zone.
+ * @param date such as 2027-01-31. Anything else returns null.
+ */
 export function endOf(date: string): number | null {
   const [, year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return null;
   return new Date(year, month - 1, day, 23, 59, 59, 999).getTime();
 }
 
-/** Whether it is the end of a day where this browser is, as `endOf` has it; somebody elsewhere may have set another. */
+/** Whether a time is the end of a day in this time zone. Someone elsewhere may have set another time. */
 export function isEndOfDay(time: number): boolean {
   return Math.abs(time - (endOf(toDateText(time)) ?? 0)) < 1_000;
 }
 
-/** The day it is then, as date fields have it. */
+/** The day of a time, in the format of date fields. */
 export function toDateText(time: number): string {
   const date = new Date(time);
   const two = (number: number) => String(number).padStart(2, "0");

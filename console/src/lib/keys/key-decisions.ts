@@ -3,17 +3,17 @@ import type { ApiKey } from "./key-cache.ts";
 
 const isAdmin = () => session.user?.role === "admin";
 
-/** Whether the signed-in person may activate the key, once it is disabled. */
+/** Whether the user may reactivate the key. */
 export function canActivate({ disabledBy }: ApiKey): boolean {
   return disabledBy !== "admin" || isAdmin();
 }
 
-/** Whether the key's owner cannot undo what the signed-in person decides about it. */
+/** Whether the user decides as an administrator about someone else's key. */
 export function isOverruling({ owner }: ApiKey): boolean {
   return isAdmin() && owner !== null && owner.id !== session.user?.id;
 }
 
-/** The models that the signed-in person cannot connect with the key. */
+/** The models that the user cannot connect to the key. */
 export function lockedModels({ withheldModels }: ApiKey): ReadonlySet<string> {
   return new Set(isAdmin() ? [] : withheldModels);
 }

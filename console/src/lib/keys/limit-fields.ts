@@ -10,17 +10,17 @@ export type LimitName =
   | "month"
   | "total";
 
-/** What stands in the form; empty is no limit. */
+/** The form's texts. Empty means no limit. */
 export type LimitTexts = Record<LimitName, string> & { addressRanges: string };
 
 export const limitLabels: Record<LimitName, { label: string; unit: string }> = {
   requestsPerMinute: { label: "Requests per minute", unit: "" },
   tokensPerMinute: { label: "Tokens per minute", unit: "" },
-  concurrentRequests: { label: "Requests at the same time", unit: "" },
-  day: { label: "Budget per day", unit: "US dollars, from midnight UTC" },
-  week: { label: "Budget per week", unit: "US dollars, from Monday UTC" },
-  month: { label: "Budget per month", unit: "US dollars, from the first UTC" },
-  total: { label: "Budget in total", unit: "US dollars" },
+  concurrentRequests: { label: "Concurrent requests", unit: "" },
+  day: { label: "Daily budget", unit: "US dollars, resets at midnight UTC" },
+  week: { label: "Weekly budget", unit: "US dollars, resets on Monday UTC" },
+  month: { label: "Monthly budget", unit: "US dollars, resets on the 1st UTC" },
+  total: { label: "Lifetime budget", unit: "US dollars" },
 };
 
 export const limitNames = Object.keys(limitLabels) as LimitName[];
@@ -40,7 +40,7 @@ export function toTexts({ budgetsUsd, addressRanges, ...limits }: Limits): Limit
   };
 }
 
-/** As the gateway takes it: null takes a limit away. */
+/** The gateway's format: null removes a limit. */
 export function fromTexts(texts: LimitTexts) {
   const { addressRanges, day, week, month, total, ...limits } = texts;
   return {
@@ -57,7 +57,7 @@ export function fromTexts(texts: LimitTexts) {
   };
 }
 
-/** One a line, or with commas between them. */
+/** One per line, or separated by commas. */
 export function toRanges(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

@@ -2,16 +2,16 @@ import { formatCount } from "#lib/format/numbers.ts";
 import { endOf } from "./expiry.ts";
 import { type LimitName, limitLabels, limitNames, type LimitTexts, toRanges } from "./limit-fields.ts";
 
-/** A field of the form of a key's limits. */
+/** A field of the limits form. */
 export type LimitField = LimitName | "addressRanges" | "expiresAt";
 
-/** What is wrong with fields, to be said beside each. */
+/** Messages by field. */
 export type LimitProblems = Partial<Record<LimitField, string>>;
 
 type Typed = {
   texts: LimitTexts;
   lastDay: string;
-  /** Whether the last day is another than it was; one that is past already may stay. */
+  /** Whether the date was changed. A past date may stay. */
   isNewDay: boolean;
   now: number;
 };
@@ -20,7 +20,7 @@ const countMax = 2 ** 31 - 1;
 const budgetMax = 1_000_000;
 const rangesMax = 50;
 
-/** All that the gateway would refuse, at once: it says what is wrong with a day only when all else is right. */
+/** All problems at once. The gateway reports a date only when everything else is valid. */
 export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitProblems {
   const problems: LimitProblems = {};
   for (const name of limitNames) {
@@ -28,18 +28,18 @@ export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitPro
     if (problem) problems[name] = problem;
   }
   const end = endOf(lastDay);
-  if (lastDay !== "" && end === null) problems.expiresAt = "Choose a day.";
-  else if (isNewDay && end !== null && end <= now) problems.expiresAt = "The expiry is in the past.";
+  if (lastDay !== "" && end === null) problems.expiresAt = "Choose a date.";
+  else if (isNewDay && end !== null && end <= now) problems.expiresAt = "Expiry date is in the past.";
   const ranges = toRanges(texts.addressRanges);
   const wrong = ranges.filter((range) => !isAddressRange(range));
   if (wrong.length > 0) {
-    const are = wrong.length === 1 ? "is neither an IP address nor a range" : "are no IP addresses or ranges";
-    problems.addressRanges = `${wrong.join(", ")} ${are} such as 10.0.0.0/8.`;
-  } else if (ranges.length > rangesMax) problems.addressRanges = `At most ${rangesMax}.`;
+    const are = wrong.length === 1 ? "is not an IP address or range" : "are not IP addresses or ranges";
+    problems.addressRanges = `${wrong.join(", ")} ${are}. Example: 10.0.0.0/8.`;
+  } else if (ranges.length > rangesMax) problems.addressRanges = `Enter at most ${rangesMax}.`;
   return problems;
 }
 
-/** The field that an error of the gateway is about, as in "limits.budgetsUsd.day" or "limits.addressRanges.0". */
+/** The field of a gateway error, such as "limits.budgetsUsd.day" or "limits.addressRanges.0". */
 export function fieldOf(param: string | null): LimitField | undefined {
   const fields: LimitField[] = [...limitNames, "addressRanges", "expiresAt"];
   return fields.find((field) => param?.split(".").includes(field));
@@ -47,18 +47,18 @@ export function fieldOf(param: string | null): LimitField | undefined {
 
 function findNumberProblem(text: string, isMoney: boolean): string | null {
   if (text === "") return null;
-  // With or without a sign between thousands; "1,5" is no 15.
+  // With or without thousands separators. "1,5" is not 15.
   const [, whole, rest = ""] = /^(\d+|\d{1,3}(?:[, ]\d{3})+)(\.\d+)?$/.exec(text) ?? [];
   const number = whole === undefined ? NaN : Number(whole.replace(/\D/g, "") + rest);
   if (isMoney) {
-    if (Number.isNaN(number)) return "US dollars, such as 12.50, or empty for no limit.";
-    return number > budgetMax ? `At most ${formatCount(budgetMax)} dollars.` : null;
+    if (Number.isNaN(number)) return "Enter US dollars, such as 12.50, or leave empty.";
+    return number > budgetMax ? `Enter at most ${formatCount(budgetMax)} dollars.` : null;
   }
-  if (rest !== "" || !(number >= 1)) return "A whole number from 1 on, or empty for no limit.";
-  return number > countMax ? `At most ${formatCount(countMax)}.` : null;
+  if (rest !== "" || !(number >= 1)) return "Enter a whole number from 1, or leave empty.";
+  return number > countMax ? `Enter at most ${formatCount(countMax)}.` : null;
 }
 
-/** As the gateway has it. What a URL takes between brackets is an IPv6 address without a zone. */
+/** The gateway's rule. A URL's brackets accept IPv6 addresses without a zone. */
 function isAddressRange(text: string): boolean {
   const [, address = "", bits = "0"] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   if (/^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(address)) {

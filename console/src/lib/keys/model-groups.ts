@@ -3,19 +3,19 @@ import type { Outputs } from "#lib/session/api.ts";
 export type ModelChoice = Pick<Outputs["models"]["list"][number], "slug" | "contextWindow" | "prices">;
 export type ModelGroup<Model> = { provider: string; models: Model[] };
 
-/** Models by the provider that their slugs begin with, in the order they come in. */
+/** Models by provider, in their order. */
 export function groupByProvider<Model extends { slug: string }>(models: Model[]): ModelGroup<Model>[] {
   const groups = Map.groupBy(models, ({ slug }) => slug.slice(0, slug.indexOf("/")));
   return [...groups].map(([provider, members]) => ({ provider, models: members }));
 }
 
-/** Those whose slug holds every word that is searched for. */
+/** The models whose slug contains every search term. */
 export function findModels<Model extends { slug: string }>(models: Model[], search: string): Model[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return models.filter(({ slug }) => words.every((word) => slug.toLowerCase().includes(word)));
 }
 
-/** What only one of the two lists has. */
+/** The items that only one of the lists has. */
 export function compareModels(before: string[], after: string[]): { added: string[]; removed: string[] } {
   const [had, has] = [new Set(before), new Set(after)];
   return { added: after.filter((slug) => !had.has(slug)), removed: before.filter((slug) => !has.has(slug)) };

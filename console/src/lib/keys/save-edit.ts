@@ -4,17 +4,16 @@ import { type ApiKey, keyQuery, rememberKey } from "./key-cache.ts";
 
 type Edit = {
   queries: QueryClient;
-  /** The key as it was last seen. */
+  /** The key as last loaded. */
   key: ApiKey;
-  /** Whether what was edited is still as it was when the edit began. */
+  /** Whether the edited part is still as it was at the start. */
   isUntouched: (key: ApiKey) => boolean;
   save: (revision: number) => Promise<ApiKey>;
 };
 
 /**
- * Saves an edit of one part of a key, which is shown so from now on. Somebody else's change of another part does not stand
- * in its way; one of the same part does, and then nothing is saved and the answer is null: the reloaded key shows what it
- * is now.
+ * Saves an edit of one part of a key. Concurrent changes of other parts do not matter. After a change of the same part,
+ * nothing is saved and null is returned with the reloaded key.
  */
 export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promise<ApiKey | null> {
   let current = key;
@@ -31,5 +30,5 @@ export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promi
   return null;
 }
 
-/** More often than that nobody is faster by chance. */
+/** More conflicts in a row are no coincidence. */
 const triesMax = 5;

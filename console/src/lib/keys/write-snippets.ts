@@ -4,18 +4,18 @@ export type Language = (typeof languages)[number];
 type SnippetInput = {
   baseUrl: string;
   model: string;
-  /** The key's value; without one the snippets take it from the environment variable `GATEWAY_API_KEY`. */
+  /** The key's value. Without it, snippets read the variable `GATEWAY_API_KEY`. */
   value: string | null;
 };
 
-/** A first request in each language, to be pasted as it stands. */
+/** A first request per language, ready to paste. */
 export const writeSnippet: Record<Language, (input: SnippetInput) => string> = {
   curl: ({ baseUrl, model, value }) => {
     const header = `Authorization: Bearer ${value ?? "$GATEWAY_API_KEY"}`;
     const body = JSON.stringify({ model, messages: [message] });
     return [
       `curl ${inShell(`${baseUrl}/v1/chat/completions`)} \\`,
-      // Between double quotes the shell puts the variable in; a value holds nothing that it would take for anything else.
+      // Shells expand the variable between double quotes. A key value has no special characters.
       `  -H "${header}" \\`,
       `  -H "Content-Type: application/json" \\`,
       `  -d ${inShell(body)}`,

@@ -1,9 +1,9 @@
-/** The console's page of a model. Slugs have slashes of their own. */
+/** The page of a model. Slugs contain slashes. */
 export function modelAddress(slug: string): string {
   return `/models/${slug.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** The page that makes a key, with these models chosen. Of more than an address can hold, none is. */
+/** The page for a new key with these models. Omits them all if they exceed a URL. */
 export function newKeyAddress(slugs: string[]): string {
   const models = slugs.join(",");
   return models.length > chosenLengthMax ? "/keys/new" : `/keys/new?${new URLSearchParams({ models })}`;

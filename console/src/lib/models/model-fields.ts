@@ -4,9 +4,9 @@ import { readNumber, writeNumber } from "#lib/read-number.ts";
 export type Model = Outputs["models"]["get"];
 type KnownModel = Outputs["models"]["known"][number];
 
-/** What can be edited about a model, as text; empty is unknown. */
+/** The editable fields of a model, as text. Empty means unknown. */
 export const modelFields = {
-  upstreamModel: "The name at the provider",
+  upstreamModel: "The provider model ID",
   contextWindow: "The context window",
   outputTokensMax: "The output limit",
   input: "The input price",
@@ -30,7 +30,7 @@ export function toModelText({ upstreamModel, fallbacks, ...facts }: Model): Mode
   return { upstreamModel, fallbacks: fallbacks.join("\n"), ...toFactText(facts) };
 }
 
-/** The facts alone, of a model or of what is known about one. */
+/** Only the facts of a model, or of a known model. */
 export function toFactText({
   contextWindow,
   outputTokensMax,
@@ -48,7 +48,7 @@ export function toFactText({
 
 type Changes = Omit<Extract<Inputs["models"]["update"], { id: string }>, "id" | "revision">;
 
-/** The fields named, as the gateway takes them: what is empty becomes unknown. */
+/** The named fields in the gateway's format. Empty becomes unknown. */
 export function toModelChanges(text: Partial<ModelText>, names: readonly ModelField[]): Changes {
   const has = (name: ModelField) => names.includes(name);
   const number = (name: ModelField) => readNumber(text[name] ?? "");

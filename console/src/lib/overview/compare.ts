@@ -1,8 +1,8 @@
-/** How a number stands to that of the day before: "12% more than the day before"; empty where that says nothing. */
+/** Compares with the previous 24 hours: "+12% vs previous 24 h". Empty where that is meaningless. */
 export function compare(now: number | null, before: number | null): string {
   if (now === null || before === null || before === 0) return "";
   const percent = Math.round((now / before - 1) * 100);
-  if (percent === 0) return "as the day before";
-  if (percent > 1_000) return "far more than the day before";
-  return `${Math.abs(percent)}% ${percent > 0 ? "more" : "less"} than the day before`;
+  if (percent === 0) return "no change vs previous 24 h";
+  if (percent > 1_000) return ">10× vs previous 24 h";
+  return `${percent > 0 ? "+" : "−"}${Math.abs(percent)}% vs previous 24 h`;
 }

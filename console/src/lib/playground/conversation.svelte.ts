@@ -10,7 +10,7 @@ export type Turn = {
   error: unknown;
 };
 
-/** A chat with one model, for as long as the page is open. */
+/** A chat with one model, until the page is closed. */
 export class Conversation {
   turns = $state<Turn[]>([]);
   system = $state("");
@@ -23,11 +23,11 @@ export class Conversation {
     return this.turns.at(-1)?.state === "answering";
   }
 
-  /** What would be sent for a question, as it stands in the raw request. Nothing is sent that was not said. */
+  /** The request for a question, as in the raw view. */
   requestFor(model: string, question: string): ChatRequest {
     const messages: ChatMessage[] = this.system.trim() ? [{ role: "system", content: this.system }] : [];
     for (const turn of this.turns) {
-      // An answer that failed was never given; its question would stand alone.
+      // A failed answer is omitted, and so is its question.
       if (turn.state !== "answered" && turn.state !== "stopped") continue;
       messages.push({ role: "user", content: turn.question }, { role: "assistant", content: turn.answer });
     }
@@ -42,7 +42,7 @@ export class Conversation {
     };
   }
 
-  async ask(keyValue: string, model: string, question: string): Promise<void> {
+  async send(keyValue: string, model: string, question: string): Promise<void> {
     const request = this.requestFor(model, question);
     const abort = (this.#abort = new AbortController());
     this.turns.push({
@@ -61,8 +61,8 @@ export class Conversation {
       turn.state = "answered";
     } catch (error) {
       turn.state = abort.signal.aborted ? "stopped" : "failed";
-      // Without an answer of its own, `fetch` says little more than that it failed.
-      turn.error = error instanceof ChatError ? error : new Error("The gateway cannot be reached.");
+      // Without a response, `fetch` only reports that it failed.
+      turn.error = error instanceof ChatError ? error : new Error("The gateway is unreachable.");
     }
   }
 

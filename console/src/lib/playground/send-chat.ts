@@ -11,7 +11,7 @@ export type ChatRequest = {
 
 type Usage = { prompt_tokens?: number; completion_tokens?: number };
 
-/** What an answer was, besides its text. Times are milliseconds. */
+/** Facts about a response. Times are milliseconds. */
 export type AnswerFacts = {
   requestId: string | null;
   finishReason: string | null;
@@ -21,7 +21,7 @@ export type AnswerFacts = {
   durationMs: number;
 };
 
-/** A request that the gateway refused, or an answer that broke off, in the API's words. */
+/** A rejected request or a broken response, in the API's words. */
 export class ChatError extends Error {
   override readonly name = "ChatError";
   readonly requestId: string | null;
@@ -32,14 +32,14 @@ export class ChatError extends Error {
   }
 }
 
-/** The body that is really sent: an answer is streamed, and its usage asked for. */
+/** The sent body: streamed, with usage. */
 export function toBody(request: ChatRequest) {
   return { ...request, stream: true, stream_options: { include_usage: true } };
 }
 
 /**
- * Sends a chat through the gateway's public API, as any client would, and tells each piece of text as it comes.
- * Throws a `ChatError`, or the signal's reason.
+ * Sends a chat through the public API, as any client would. Reports each piece of text as it arrives. Throws a
+ * `ChatError`, or the signal's reason.
  */
 export async function sendChat(
   keyValue: string,
@@ -80,7 +80,7 @@ export async function sendChat(
       ontext(choice.delta.content);
     }
   }
-  if (!isComplete) throw new ChatError("The answer broke off before its end.", requestId);
+  if (!isComplete) throw new ChatError("The response was cut off. Try again.", requestId);
   return {
     requestId,
     finishReason,
@@ -91,15 +91,15 @@ export async function sendChat(
   };
 }
 
-/** The slugs that a key may use. Throws a `ChatError` for a key that does not count. */
+/** The slugs that a key can use. Throws a `ChatError` for an invalid key. */
 export async function listModelsOf(keyValue: string): Promise<string[]> {
-  // With a key as lists show it, dots in its middle, no request could be made.
+  // A masked key contains characters that headers do not allow.
   if (!/^[\x21-\x7e]+$/.test(keyValue)) {
-    throw new ChatError("This is not a whole key. Its value was shown once, when the key was made.", null);
+    throw new ChatError("This key is incomplete. Its value was shown once, when it was created.", null);
   }
   const headers = { authorization: `Bearer ${keyValue}` };
   const response = await fetch("/v1/models", { headers }).catch(() => {
-    // What `fetch` says itself is each browser's own.
+    // Each browser has its own message for `fetch`.
     throw new Error("The gateway cannot be reached. Check that it is running and that you are online.");
   });
   if (!response.ok) throw new ChatError(await readError(response), response.headers.get("x-request-id"));
@@ -108,7 +108,7 @@ export async function listModelsOf(keyValue: string): Promise<string[]> {
 }
 
 async function readError(response: Response): Promise<string> {
-  const fallback = `The gateway answered with status ${response.status}.`;
+  const fallback = `The gateway returned status ${response.status}.`;
   return response.json().then(
     (body) => body.error?.message ?? fallback,
     () => fallback,

@@ -1,7 +1,7 @@
 import { createQuery, type QueryClient } from "@tanstack/svelte-query";
 import { api } from "#lib/session/api.ts";
 
-/** All providers; there are never many. */
+/** All providers. There are never many. */
 export function createProvidersQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["providers", "list"],
@@ -10,7 +10,7 @@ export function createProvidersQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** How they do; shared with the overview, and as fresh. */
+/** Provider health, shared with the overview. */
 export function createHealthQuery() {
   return createQuery(() => ({
     queryKey: ["providers", "health"],
@@ -19,7 +19,7 @@ export function createHealthQuery() {
   }));
 }
 
-/** The well-known upstreams, which change with the gateway's version alone. */
+/** The known upstreams, which change only with the gateway's version. */
 export function createPresetsQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["providers", "presets"],
@@ -29,7 +29,7 @@ export function createPresetsQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** Which private addresses may be called, which changes when the gateway starts anew alone. */
+/** The allowed private addresses, which change only when the gateway restarts. */
 export function createPrivateHostsQuery(isWanted: () => boolean) {
   return createQuery(() => ({
     queryKey: ["providers", "privateHosts"],
@@ -39,7 +39,7 @@ export function createPrivateHostsQuery(isWanted: () => boolean) {
   }));
 }
 
-/** Every model, to count them, to choose from and to see what is there already. */
+/** Every model, to count, to select and to find existing ones. */
 export function createAllModelsQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["models", "all"],
@@ -48,7 +48,7 @@ export function createAllModelsQuery(isWanted: () => boolean = () => true) {
   }));
 }
 
-/** After a change of providers or models: whatever shows any of them asks again. */
+/** Reloads everything that shows providers or models. */
 export async function refreshCatalogue(client: QueryClient): Promise<void> {
   await Promise.all([
     client.invalidateQueries({ queryKey: ["providers", "list"] }),

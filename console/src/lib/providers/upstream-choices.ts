@@ -3,23 +3,23 @@ import type { Outputs } from "#lib/session/api.ts";
 type Preset = Outputs["providers"]["presets"][number];
 type ProviderKind = Preset["kind"];
 
-/** Something that a provider can be made of. */
+/** A preset or kind to create a provider from. */
 export type UpstreamChoice = {
-  /** In the address of the page. */
+  /** Used in the page's URL. */
   id: string;
   kind: ProviderKind;
   preset: string | null;
   label: string;
   hint: string;
-  /** Null where it is different for everyone. */
+  /** Null where every customer has another. */
   baseUrl: string | null;
   keyPageUrl: string | null;
-  /** Whether it is on this machine, or in this network. */
+  /** Whether it runs on this machine or network. */
   isLocal: boolean;
   fields: Preset["fields"];
 };
 
-/** Any address; the well-known upstreams, the companies before what runs at home; and the one that needs none. */
+/** Companies first, then local servers, then the custom provider and the demo. */
 export function toChoices(presets: Preset[]): UpstreamChoice[] {
   const known = presets.map(fromPreset);
   const [first, ...others] = known.filter(({ isLocal }) => !isLocal);
@@ -30,7 +30,7 @@ export function toChoices(presets: Preset[]): UpstreamChoice[] {
   return [anyAddress, ...(first ? [first] : []), ...(ownForm ?? []), ...(imitators ?? []), ...local, demo];
 }
 
-/** What a provider is, for people: its preset's name, or its kind's. */
+/** A provider's display name: its preset's, or its kind's. */
 export function nameOfKind(
   { kind, kindLabel, preset }: { kind: string; kindLabel: string; preset: string | null },
   presets: Preset[],
@@ -45,7 +45,7 @@ function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset):
     kind,
     preset: name,
     label,
-    hint: isLocal ? "On your own machine" : `Key from ${mainDomainOf(keyPageUrl)}`,
+    hint: isLocal ? "Local servers" : `Key from ${mainDomainOf(keyPageUrl)}`,
     baseUrl,
     keyPageUrl,
     isLocal,
@@ -53,7 +53,7 @@ function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset):
   };
 }
 
-/** A tile has room for the name people know; the form has the whole address. */
+/** A tile has room for the known domain only. The form shows the whole URL. */
 function mainDomainOf(url: string): string {
   return new URL(url).hostname.split(".").slice(-2).join(".");
 }
@@ -62,8 +62,8 @@ const anyAddress: UpstreamChoice = {
   id: "other",
   kind: "openai-compatible",
   preset: null,
-  label: "Any OpenAI-compatible address",
-  hint: "Another company, a proxy, your own server",
+  label: "Custom OpenAI-compatible provider",
+  hint: "Another company, a proxy or your own server",
   baseUrl: null,
   keyPageUrl: null,
   isLocal: false,
@@ -75,7 +75,7 @@ const demo: UpstreamChoice = {
   kind: "demo",
   preset: null,
   label: "Demo",
-  hint: "Answers by itself, to try things out",
+  hint: "Built-in test provider",
   baseUrl: null,
   keyPageUrl: null,
   isLocal: false,

@@ -1,4 +1,4 @@
-/** The gateway's description of its API, as the page shows it. Throws where it is none. */
+/** The API description in the page's structure. Throws for anything else. */
 export function readReference(document: OpenApiDocument): Reference {
   const schemas = document.components.schemas;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -30,12 +30,12 @@ export type Operation = {
   example: object | null;
   answer: Row[];
   stream: string | null;
-  /** Where the body is described by those who made the form. */
+  /** The vendor's description of the body. */
   origin: string | null;
   errors: { status: string; reasons: string[] }[];
 };
 
-/** One parameter or member; of something within another, the name says the way there. */
+/** A parameter or member. Nested names contain the path. */
 export type Row = { name: string; type: string; isRequired: boolean; description: string };
 
 function toOperation(schemas: Schemas, { path, method, operation }: Found): Operation {

@@ -4,14 +4,14 @@ import { observable } from "@trpc/server/observable";
 import type { AppRouter } from "../../../../gateway/trpc/app-router.ts";
 import { session } from "./session.svelte.ts";
 
-/** The gateway's console API, typed from its router. */
+/** The gateway's console API, typed by its router. */
 export const api = createTRPCClient<AppRouter>({
   links: [
     renewing(),
     httpBatchLink({
       url: "/trpc",
       maxItems: 20,
-      // As many slugs as a key may have make an address longer than servers take.
+      // The slugs of a key can exceed the length of a URL.
       methodOverride: "POST",
       headers: async () => ({ authorization: `Bearer ${await session.token()}` }),
     }),
@@ -21,7 +21,7 @@ export const api = createTRPCClient<AppRouter>({
 export type Inputs = inferRouterInputs<AppRouter>;
 export type Outputs = inferRouterOutputs<AppRouter>;
 
-/** A call whose access token is refused is made once more with a new one. */
+/** Repeats a call once with a new access token after a rejection. */
 function renewing(): TRPCLink<AppRouter> {
   return () =>
     ({ op, next }) =>

@@ -4,33 +4,33 @@ import { GraphqlError } from "./graphql.ts";
 export type Explanation = {
   message: string;
   requestId: string | null;
-  /** The part of the input that is wrong. */
+  /** The invalid part of the input. */
   param: string | null;
   code: string | null;
-  /** Which revision the thing has now, where somebody else changed it meanwhile. */
+  /** The current revision, after a concurrent change. */
   currentRevision: number | null;
 };
 
-/** What to tell a person about a call that failed. */
+/** Explains a failed call to the user. */
 export function explainError(error: unknown): Explanation {
   if (!(error instanceof TRPCClientError)) {
     const message = error instanceof Error ? error.message : String(error);
-    // Errors of the usage history and of the playground name their request too.
+    // Errors of the usage history and the playground also have a request ID.
     const requestId =
       error instanceof Error && "requestId" in error ? (error.requestId as string | null) : null;
     const code = error instanceof GraphqlError ? error.code : null;
     return { message, requestId, param: null, code, currentRevision: null };
   }
   const { requestId = null, param = null, code = null, currentRevision = null }: ErrorData = error.data ?? {};
-  const said = { requestId, param, code, currentRevision };
+  const shown = { requestId, param, code, currentRevision };
   if (!error.data) {
     const message = "The gateway cannot be reached. Check that it is running and that you are online.";
-    return { ...said, message };
+    return { ...shown, message };
   }
-  return { ...said, message: inWords(error.message) };
+  return { ...shown, message: inWords(error.message) };
 }
 
-/** Complaints about an input come as a list of "✖ must not be empty → at name". Where they belong is in `param`. */
+/** Input errors are a list of "✖ must not be empty → at name". `param` has the location. */
 function inWords(message: string): string {
   return message.replace(/\s*→ at .*$/gm, "").replace(/^✖ /gm, "");
 }
@@ -42,19 +42,19 @@ type ErrorData = Partial<{
   currentRevision: number | null;
 }>;
 
-/** What is wrong with one field, to be said beside it; null where the error is about something else. */
+/** The message for one field. Null for an error about something else. */
 export function explainField(error: unknown, param: string): string | null {
   if (!error) return null;
-  const said = explainError(error);
-  return said.param === param ? said.message : null;
+  const shown = explainError(error);
+  return shown.param === param ? shown.message : null;
 }
 
-/** Whether it is about one of these fields, and so is said beside it already. */
+/** Whether a field shows the error already. */
 export function isAboutField(error: unknown, params: string[]): boolean {
   return params.includes(explainError(error).param ?? "");
 }
 
-/** Whether trying again by itself can help: nobody answered, or the gateway said that it cannot serve now. */
+/** Whether an automatic retry can help: the gateway is unreachable or temporarily unavailable. */
 export function isTemporary(error: unknown): boolean {
   const { code } = explainError(error);
   const isCall = error instanceof TRPCClientError || error instanceof GraphqlError;

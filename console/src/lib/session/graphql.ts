@@ -1,6 +1,6 @@
 import { session } from "./session.svelte.ts";
 
-/** What the usage history refuses, in its words. */
+/** An error of the usage history, in its words. */
 export class GraphqlError extends Error {
   override readonly name = "GraphqlError";
   readonly code: string | null;
@@ -15,7 +15,7 @@ export class GraphqlError extends Error {
 
 type Answer<Data> = { data?: Data | null; errors?: { message: string; extensions?: { code?: string } }[] };
 
-/** Asks the usage history. The documents stand in `lib/usage`; a test checks them against the schema. */
+/** Queries the usage history. A test checks the documents in `lib/usage` against the schema. */
 export async function askGraphql<Data>(query: string, variables: Record<string, unknown>): Promise<Data> {
   let response = await send(query, variables);
   if (response.status === 401) {
@@ -26,7 +26,7 @@ export async function askGraphql<Data>(query: string, variables: Record<string, 
   const { data, errors }: Answer<Data> = await response.json().catch(() => ({}));
   const [error] = errors ?? [];
   if (error || !data) {
-    const message = error?.message ?? `The gateway answered with status ${response.status}.`;
+    const message = error?.message ?? `The gateway returned status ${response.status}.`;
     throw new GraphqlError(message, error?.extensions?.code ?? null, requestId);
   }
   return data;

@@ -6,16 +6,14 @@ type SessionData = inferRouterOutputs<AppRouter>["auth"]["signIn"];
 export type SignedInUser = SessionData["user"];
 
 /**
- * Who is signed in. The access token lives in this page's memory alone; a reload gets a new one for the refresh cookie,
- * which no script can read.
- *
- * `expired` means that somebody was signed in on this page and has to sign in again: the page stays as it is, with
- * everything typed into it, and calls wait until that has happened.
+ * The signed-in user. The access token is only in this page's memory. A reload gets a new one for the refresh cookie,
+ * which no script can read. `expired` means that the session ended on this page. The page and its input stay, and calls
+ * wait until the user signs in again.
  */
 class Session {
   status = $state<"restoring" | "signedOut" | "signedIn" | "expired">("restoring");
   user = $state<SignedInUser | null>(null);
-  /** Why nothing could be restored, when that is not simply that nobody is signed in. */
+  /** Why restoring failed, unless the user is simply not signed in. */
   problem = $state<string | null>(null);
   #accessToken = "";
   #expiresAt = 0;
@@ -29,7 +27,7 @@ class Session {
     };
   }
 
-  /** Signs in by the refresh cookie, if there is one that counts. */
+  /** Signs in with a valid refresh cookie. */
   async restore(): Promise<void> {
     this.problem = null;
     try {
@@ -41,9 +39,9 @@ class Session {
     }
   }
 
-  /** Takes what signing in, setting up or joining answered. */
+  /** Starts a session from a sign-in, setup or join response. */
   begin({ accessToken, expiresAt, user }: SessionData): void {
-    // Somebody else signed in over a page with another person's things on it: that page must not stay.
+    // Another user signed in: the previous user's data must not stay.
     const isAnother = this.user !== null && this.user.id !== user.id;
     this.#accessToken = accessToken;
     this.#expiresAt = new Date(expiresAt).getTime();
@@ -53,13 +51,13 @@ class Session {
     if (isAnother) location.assign("/");
   }
 
-  /** A token that will live long enough for one call; empty when nobody is signed in. */
+  /** A token that is valid long enough for one call. Empty when signed out. */
   async token(): Promise<string> {
     if (this.status === "signedIn" && this.#expiresAt - Date.now() < marginMs) await this.renew();
     return this.#accessToken;
   }
 
-  /** The token is not accepted (any more): gets another, or waits until the person has signed in again. */
+  /** The token was rejected: gets another, or waits for the user to sign in again. */
   async renew(): Promise<void> {
     try {
       await this.refresh();
@@ -77,7 +75,7 @@ class Session {
     this.forget();
   }
 
-  /** Ends it on this page and in the other tabs. What waited is given up. */
+  /** Ends the session on this page and in other tabs. Waiting calls fail. */
   forget(): void {
     this.#otherTabs.postMessage("signed out");
     for (const { reject } of this.#waiting.splice(0)) reject(new Error("You have signed out."));
@@ -85,7 +83,7 @@ class Session {
   }
 
   async refresh(): Promise<void> {
-    // One at a time in this browser: a refresh token counts once.
+    // One at a time per browser, because a refresh token works once.
     this.#refreshing ??= navigator.locks
       .request("refresh", async () => this.begin(await cookieApi.auth.refresh.mutate()))
       .finally(() => {
@@ -95,7 +93,7 @@ class Session {
   }
 }
 
-/** What needs no access token: the cookie alone decides. */
+/** Calls that need only the cookie. */
 const cookieApi = createTRPCClient<AppRouter>({ links: [httpLink({ url: "/trpc" })] });
 
 const marginMs = 30_000;

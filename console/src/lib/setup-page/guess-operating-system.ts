@@ -1,4 +1,4 @@
-/** Of the machine that the browser runs on: mostly that of the terminal, too. */
+/** The browser's system, which is usually the terminal's too. */
 export function guessOperatingSystem(): "posix" | "windows" {
   return /windows/i.test(navigator.userAgent) ? "windows" : "posix";
 }

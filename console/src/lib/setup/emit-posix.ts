@@ -15,9 +15,9 @@ import type { FilePlace, PlannedFile, SetupPlan } from "./setup-plan.ts";
 import { showFile } from "./show-file.ts";
 
 /**
- * The plan as a command for bash, zsh and dash: one here-document into `sh`, which no interactive shell changes, with what it
- * does first and how after it. It needs nothing but what POSIX has, and `mktemp` and `readlink`.
- * @param key a validated key value, or null if the command shall ask for it
+ * Emits a command for bash, zsh and dash: a here-document for `sh`, which no interactive shell changes. It needs only
+ * POSIX tools, `mktemp` and `readlink`.
+ * @param key a validated key value, or null to prompt for it
  */
 export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
   const files = [...plan.files, ...environmentFiles(plan)];
@@ -46,7 +46,8 @@ export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
     ...[scriptFrame, askForKey, mergeFiles, writeFiles, checkGateway].map((part) => part.trim()),
     "setup",
   ];
-  // The blank keeps it out of the history of shells that are told so; the key is on the first line, which is what they look at.
+  // The leading space keeps the line out of the history of shells with that setting. The key is on the first line,
+  // which they check.
   const environment = key === null ? "" : ` GATEWAY_API_KEY=${quote(key)}`;
   return {
     command: `${environment} sh <<'MODEL_GATEWAY'\n${script.join("\n")}\nMODEL_GATEWAY\n`,
@@ -78,12 +79,12 @@ function mergeStep(file: PlannedFile): string {
   return `merge ${file.format} ${places.map(quotePlace).join(" ")} <<'EOF'\n${operations.join("")}EOF`;
 }
 
-/** Variables stand in a file of their own, since a shell's profile is often shared and seen. */
+/** Variables have their own file, because a shell profile is often shared and shown. */
 function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFile[] {
   if (!environment) return [];
   const lines = [
     `# ${toolName}: the gateway`,
-    // fish knows `set -e` only, and reads the same file.
+    // fish only knows `set -e`, and reads the same file.
     ...environment.remove.flatMap((name) => [
       `test -n "$FISH_VERSION" && set -e ${name}`,
       `test -n "$FISH_VERSION" || unset ${name}`,
@@ -98,7 +99,7 @@ function environmentPlace(tool: string): FilePlace {
   return { folder: { variable: null, home: [".config", "model-gateway"] }, path: [`${tool}.sh`] };
 }
 
-/** `source` is what fish knows, `.` what all others know. */
+/** fish uses `source`, all others `.`. */
 function profileStep({ tool, toolName }: SetupPlan): string {
   const marks = [`# >>> ${toolName}: the gateway >>>`, `# <<< ${toolName}: the gateway <<<`];
   const file = quotePlace(environmentPlace(tool)).replaceAll("$", "\\$");
@@ -106,14 +107,14 @@ function profileStep({ tool, toolName }: SetupPlan): string {
 merge profile "$profile" <<EOF\n${marks[0]}\n[ -f ${file} ] && $load ${file}\n${marks[1]}\nEOF`;
 }
 
-/** A path for the shell. What may be in it is known: names of ours, and variables that stay in their quotes. */
+/** A path for the shell. It consists of fixed names and quoted variables. */
 function quotePlace({ folder, path }: FilePlace): string {
   const below = path.map((part) => `/${part}`).join("");
   const home = ["$HOME", ...folder.home].join("/");
   return folder.variable === null ? `"${home}${below}"` : `"\${${folder.variable}:-${home}}${below}"`;
 }
 
-/** A path for people. */
+/** A path for display. */
 function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("/");
 }

@@ -18,10 +18,10 @@ import type { FilePlace, PlannedEnvironment, PlannedFile, SetupPlan } from "./se
 import { showFile } from "./show-file.ts";
 
 /**
- * The plan as a command for Windows PowerShell 5.1 and PowerShell 7: one block, which a window takes as a whole once its last
- * bracket is there. It has no empty line, which would end it in a window without line editing, no tab, which would complete
- * something, no here-string, and nothing but ASCII.
- * @param key a validated key value, or null if the command shall ask for it
+ * Emits a command for Windows PowerShell 5.1 and PowerShell 7: one block, which a window runs at its closing brace. It
+ * contains no empty line and no tab, because windows without line editing interpret those. It has no here-string and
+ * only ASCII.
+ * @param key a validated key value, or null to prompt for it
  */
 export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetup {
   const { environment } = plan;
@@ -59,7 +59,7 @@ export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetu
   const undoFile = `$env:USERPROFILE\\.config\\model-gateway\\undo-${plan.tool}.ps1`;
   return {
     command: `${lines.map((part) => part.trim()).join("\n")}\n`,
-    // A file of a script is not run where the policy allows none, as on Windows by itself; its text is.
+    // Windows' default policy blocks script files, but not their text.
     undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile}")))`,
     files: [
       ...files.map((file) => showFile(file, formatPlace)),
@@ -87,7 +87,7 @@ function toList(texts: string[]): string {
   return `@(\n${texts.map(quote).join("\n")}\n)`;
 }
 
-/** What one loads oneself, in each window where one wants it. */
+/** Loaded by the user in each window. */
 function environmentFiles({ tool, toolName, environment }: SetupPlan): PlannedFile[] {
   if (environment?.load !== "on-demand") return [];
   const lines = [
@@ -126,7 +126,7 @@ function quotePlace({ folder, path }: FilePlace): string {
   return `(find_place ${parts.map(quote).join(" ")})`;
 }
 
-/** A path for people. */
+/** A path for display. */
 function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("\\");
 }

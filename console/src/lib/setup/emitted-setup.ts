@@ -1,20 +1,20 @@
-/** A plan in the words of one kind of shell. */
+/** A plan as a command of one kind of shell. */
 export type EmittedSetup = {
-  /** To be pasted as it is. */
+  /** Ready to paste. */
   command: string;
-  /** Takes back what the last command that changed something has changed. */
+  /** Undoes the last command that changed something. */
   undo: string;
-  /** As people of that system write paths, in the order of the plan. */
+  /** Paths in the system's notation, in the plan's order. */
   files: ShownFile[];
 };
 
 export type ShownFile = {
   path: string;
-  /** In words, the file that is changed in its place, and when. */
+  /** The file that is changed instead, and when. */
   instead: string | null;
-  /** What the file has afterwards, of ours alone, with words in the place of the key; for a look and for merging by hand. */
+  /** The gateway's part of the file, with a placeholder for the key, to show and to merge manually. */
   content: string;
-  /** What is taken out of it, if it is there: settings of older setups. */
+  /** Settings of older setups that are removed if present. */
   removes: string[];
   language: "json" | "toml" | "ini" | "yaml" | "sh" | "powershell";
 };

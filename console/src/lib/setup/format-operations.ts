@@ -1,6 +1,6 @@
 import type { EnvOperation, Json, JsonOperation, PlannedFile, TomlOperation } from "./setup-plan.ts";
 
-/** Operations as the editors of the command read them: a line each, parts of a path with ` > ` between them. */
+/** Operations for the command's editors: one per line, with ` > ` between the parts of a path. */
 export function formatOperations(file: Exclude<PlannedFile, { format: "own" }>): string[] {
   switch (file.format) {
     case "json":
@@ -27,11 +27,11 @@ function formatJson(operation: JsonOperation): string {
   }
 }
 
-/** A text of JSON without escapes is a text of TOML too, and no other passes the validation. */
+/** A JSON string without escapes is valid TOML, and validation allows no other. */
 function formatToml(operation: TomlOperation): string {
   if (operation.do === "set") return `set ${formatPath(operation.path)} = ${toText(operation.value)}`;
   const { path, prefix, keep } = operation;
-  // Each on a line of its own; the second blank is part of the text.
+  // One per line. The second space is part of the text.
   return `drop ${formatPath([...path, prefix])} except${keep.map((name) => `\n  ${name}`).join("")}`;
 }
 
@@ -39,15 +39,15 @@ function formatEnv({ name, value }: EnvOperation): string {
   return `set ${name} = ${value}`;
 }
 
-/** What would be read as something else must not be in a path; a mistake in a tool's plan, since people's text has no blank. */
+/** Rejects path parts that would be misread: a mistake in a tool's plan, because user input has no spaces. */
 function formatPath(path: string[]): string {
   if (!path.every((name) => /^[\w$.:@+~/-]+$/.test(name))) throw new Error("A path has a name with a blank.");
   return path.join(" > ");
 }
 
 /**
- * Long values over more lines, each but the first with a blank in front: a terminal without line editing takes no more than
- * 1,024 bytes a line on macOS, 4,096 on Linux. No text of a value ends with a comma.
+ * Splits long values into lines with a leading space. Terminals without line editing accept 1,024 bytes per line on
+ * macOS and 4,096 on Linux. No value ends with a comma.
  */
 function toText(value: Json): string {
   let length = 0;

@@ -7,8 +7,8 @@ import type { SetupPlan } from "./setup-plan.ts";
 import { type ToolId, toolSetups } from "./tool-setups.ts";
 
 /**
- * The command that sets a coding tool up for the gateway, and what a person wants to know before running it. It throws
- * `SetupInputError` for input that must not get into a command.
+ * The command that sets up a coding tool, and what to know before running it. Throws `SetupInputError` for input that
+ * must not get into a command.
  */
 export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
   const { tool, operatingSystem, baseUrl, key, models } = parseSetupInput(input);
@@ -32,20 +32,20 @@ export function generateSetup(input: SetupInput<ToolId>): GeneratedSetup {
 
 export type GeneratedSetup = EmittedSetup & {
   notes: string[];
-  /** Where a choice of models, or the gateway's address, will not work well. */
+  /** Problems with the selected models or the gateway's URL. */
   warnings: string[];
-  /** How to see that the tool works, one step each. */
+  /** Steps to verify the setup. */
   verify: string[];
 };
 
 const keyNotes: Record<SetupInput["operatingSystem"], string> = {
   posix:
-    "The key is in this command. bash on Linux leaves a line that starts with a blank out of its history; zsh, as on macOS, does so only after setopt HIST_IGNORE_SPACE. Let the command ask for the key to keep it out of any history.",
+    "This command contains the key. bash on Linux does not store it, because the line starts with a space. zsh needs setopt HIST_IGNORE_SPACE. Leave the key empty to enter it in the terminal instead.",
   windows:
-    "The key is in this command, and PowerShell may keep it in its history. Let the command ask for the key to keep it out of there.",
+    "This command contains the key, and PowerShell may keep it in its history. Leave the key empty to enter it in the terminal instead.",
 };
 
-/** The chosen ones first: some tools offer them in this order. */
+/** Selected models first: some tools list them in this order. */
 function uniqueModels({ light, daily, hard, connected }: SetupInput["models"]): SetupModel[] {
   return [...new Map([daily, hard, light, ...connected].map((model) => [model.slug, model])).values()];
 }

@@ -1,4 +1,4 @@
-/** Whether a base URL is one that servers elsewhere cannot reach: this machine, a private network, or no full name. */
+/** Whether other servers cannot reach a base URL: this machine, a private network or an incomplete name. */
 export function isPrivateAddress(baseUrl: string): boolean {
   const host = new URL(baseUrl).hostname;
   if (host.startsWith("[")) return /^\[(::1?\]|f[cd]|fe[89ab])/.test(host);

@@ -1,7 +1,7 @@
 import type { SetupModel, SetupModels } from "./setup-input.ts";
 import type { ToolSetup } from "./tool-setup.ts";
 
-/** Where the chosen models will not work well with the tool, one sentence or two each. */
+/** Warnings about selected models that suit the tool badly. */
 export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   const chosen = [
     ...new Map(setup.workloads.map((workload) => [models[workload].slug, models[workload]])).values(),
@@ -16,36 +16,36 @@ export function modelWarnings(setup: ToolSetup, models: SetupModels): string[] {
   ];
 }
 
-/** Below it the tool's own instructions and tools leave no room for files. */
+/** Below this, the tool's own instructions leave no room for files. */
 const contextWindowLeast = 32_000;
 
 function withoutTools({ slug }: SetupModel): string {
-  return `${slug} cannot call tools: it can talk, but it cannot read or change files.`;
+  return `${slug} cannot call tools: chat only, no file edits.`;
 }
 
 function withLittleRoom({ slug, contextWindow }: SetupModel): string {
-  return `${slug} has room for ${contextWindow} tokens only. Coding tools need more for their own instructions and a few files.`;
+  return `${slug} has a context window of only ${contextWindow} tokens. Coding tools need more for their instructions and files.`;
 }
 
 function isTranslatedClaudeCode({ dialects }: SetupModel): boolean {
   return !dialects.includes("messages");
 }
 
-/** Said once: it is long, and mostly true of all that are chosen or of none. */
+/** One warning for all of them, because it is long. */
 function translatedClaudeCode(models: SetupModel[]): string[] {
   if (models.length === 0) return [];
   const slugs = new Intl.ListFormat("en").format(models.map(({ slug }) => slug));
   return [
-    `${slugs} ${models.length === 1 ? "is" : "are"} not served in Anthropic's form: the gateway translates. Claude Code is made for Claude, and other models may use its tools less well.`,
+    `${slugs} ${models.length === 1 ? "uses" : "use"} a different API format, so requests are translated. Claude Code is made for Claude, and other models may use its tools less well.`,
   ];
 }
 
-/** Codex knows these by their names, and asks them in a form that only OpenAI's own Responses API understands. */
+/** Codex sends these models requests that only OpenAI's own Responses API supports. */
 function isNativeOnly({ slug, dialects }: SetupModel): boolean {
   const name = slug.slice(slug.lastIndexOf("/") + 1);
   return /^gpt-(5\.[6-9]|[6-9])/.test(name) && !dialects.includes("responses");
 }
 
 function nativeOnly({ slug }: SetupModel): string {
-  return `Codex asks ${slug} in a form that only OpenAI's own Responses API understands, and this provider does not speak it. Choose the model from OpenAI itself, or another one.`;
+  return `Codex sends ${slug} requests that only OpenAI's own Responses API supports. Choose OpenAI's own model, or another one.`;
 }

@@ -2,7 +2,7 @@ import { type Json, keyPlaceholder, type PlannedFile } from "./setup-plan.ts";
 import { setMembers } from "./set-members.ts";
 import type { SetupModel, SetupModels } from "./setup-input.ts";
 
-/** The files of OpenCode and of what was made from it, which differ by nothing but their names. */
+/** The files of OpenCode and its forks, which differ only in names. */
 export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions): PlannedFile[] {
   return [
     {
@@ -23,10 +23,11 @@ export function openCodeFiles({ name, schema, baseUrl, models }: OpenCodeOptions
         }),
         ...setMembers(["provider", "gateway", "options"], {
           baseURL: `${baseUrl}/v1`,
-          // Under this name its adapter gives Gemini's thought signatures back, without which Gemini refuses its own calls.
+          // With this name, the adapter returns Gemini's thought signatures, without which Gemini rejects its own
+          // calls.
           name: models.connected.find(({ aiSdkName }) => aiSdkName !== null)?.aiSdkName ?? null,
         }),
-        // It knows no model that is not listed, and does not ask.
+        // It knows only listed models, and does not query them.
         { do: "set", path: ["provider", "gateway", "models"], value: listModels(models.connected) },
       ],
     },
@@ -45,7 +46,7 @@ function listModels(models: SetupModel[]): Json {
   return Object.fromEntries(models.map((model) => [model.slug, limitsOf(model)]));
 }
 
-/** It takes both numbers or none. */
+/** It accepts both numbers or neither. */
 function limitsOf({ contextWindow, outputTokensMax }: SetupModel): Json {
   if (contextWindow === null || outputTokensMax === null) return {};
   return { limit: { context: contextWindow, output: outputTokensMax } };

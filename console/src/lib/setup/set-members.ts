@@ -1,6 +1,6 @@
 import type { Json, JsonOperation } from "./setup-plan.ts";
 
-/** Sets the members of the object at `path` one by one, so that others in it survive; a null removes. */
+/** Sets the members of the object at `path` one by one, so that others survive. Null removes one. */
 export function setMembers(path: string[], members: Record<string, Json>): JsonOperation[] {
   return Object.entries(members).map(([name, value]) =>
     value === null ? { do: "remove", path: [...path, name] } : { do: "set", path: [...path, name], value },

@@ -1,54 +1,54 @@
 /**
- * What setting up one tool changes on somebody's machine, said without any shell: the tools' files make it, and one emitter
- * for each kind of shell turns it into a command. Everything is merged into what is there; a second run changes nothing.
+ * What setting up a tool changes on a machine, independent of the shell. The tools' files create it, and one emitter
+ * per shell turns it into a command. Everything is merged, and a second run changes nothing.
  */
 export type SetupPlan = {
-  /** The tab's id; also part of the names of files of ours. */
+  /** The tab's ID, also part of file names. */
   tool: string;
   toolName: string;
-  /** What is looked for on the PATH, to say so if the tool is not installed; null if nothing can be looked for. */
+  /** The program on the PATH, to report a tool that is not installed. Null to skip that. */
   program: string | null;
-  /** A command that installs the tool; null where there is more than one way. */
+  /** A command that installs the tool. Null where there are several ways. */
   install: string | null;
-  /** All of them are written, or none: one that cannot be merged stops the whole. */
+  /** All are written, or none: one that cannot be merged stops the setup. */
   files: PlannedFile[];
   environment: PlannedEnvironment | null;
-  /** Without a slash at the end, and without `/v1`. */
+  /** Without a trailing slash and without `/v1`. */
   baseUrl: string;
-  /** The slugs in the settings, each once: the check at the end says if the key may not use one of them. */
+  /** The slugs in the settings, once each. The final check reports those that the key cannot use. */
   slugs: string[];
-  /** What to do once it has worked, as plain text. */
+  /** The next step after success, as plain text. */
   next: string;
 };
 
-/** A file is made, with its folders, if it is not there; it is readable by its owner only, but for a shell's profile. */
+/** A missing file is created with its folders. Only its owner can read it, except for a shell profile. */
 export type PlannedFile = FilePlace & FileChange;
 
 export type FilePlace = {
   folder: Folder;
-  /** Below the folder, the file's name last. Never with a slash in a part. */
+  /** Below the folder, with the file name last. No part contains a slash. */
   path: string[];
-  /** The name of another file in the same place: if it is there it is merged into instead, since the tool prefers it. */
+  /** Another file in the same folder that the tool prefers. If it exists, it is merged into instead. */
   beatenBy?: string;
 };
 
-/** A folder that the tool lets people move with an environment variable, and where it is if that is not set or empty. */
+/** A folder that an environment variable can move, and its default. */
 type Folder = {
   variable: string | null;
   /** Below the home folder ($HOME, %USERPROFILE%). */
   home: string[];
 };
 
-/** `json` is plain JSON, where a comment is a mistake; the tools of `jsonc` read comments and commas at the end, too. */
+/** `json` is plain JSON without comments. The tools of `jsonc` accept comments and trailing commas. */
 export type FileChange =
   | { format: "json" | "jsonc"; operations: JsonOperation[] }
   | { format: "toml"; operations: TomlOperation[] }
   | { format: "env"; operations: EnvOperation[] }
   | OwnFile;
 
-/** Strings that are exactly `keyPlaceholder` become the key. Names of a path are letters, digits, `_`, `$` and `-`. */
+/** Strings equal to `keyPlaceholder` become the key. Path names consist of letters, digits, `_`, `$` and `-`. */
 export type JsonOperation =
-  /** Makes the objects on the way, in the place of null too. Anything else in the way makes the file one that is refused. */
+  /** Creates missing objects, also in place of null. Any other value in the path refuses the file. */
   | { do: "set"; path: string[]; value: Json }
   /** Sets what is not there yet. */
   | { do: "default"; path: string[]; value: Json }
@@ -56,33 +56,33 @@ export type JsonOperation =
   /** In the array at `path`, made if need be: the objects whose `member` is `is` give way to `entries`, at the end. */
   | { do: "replaceEntries"; path: string[]; member: string; is: string; entries: Json[] };
 
-/** Strings that are exactly `keyPlaceholder` become the key. */
+/** Strings equal to `keyPlaceholder` become the key. */
 export type TomlOperation =
-  /** The last part is the key, the parts before it the table, which is made at the end if it is not there. */
+  /** The last part is the key, the parts before it the table. A missing table is appended. */
   | { do: "set"; path: string[]; value: string | number | boolean }
   /** The tables directly below `path` whose name starts with `prefix`, but for those named in `keep`. */
   | { do: "removeTables"; path: string[]; prefix: string; keep: string[] };
 
-/** A line `NAME=value`; a value that is exactly `keyPlaceholder` becomes the key. */
+/** A `NAME=value` line. A value equal to `keyPlaceholder` becomes the key. */
 export type EnvOperation = { do: "set"; name: string; value: string };
 
 /**
- * A file that is ours as a whole. One that is there already is replaced if its first line is the first line of `text`;
- * otherwise it is somebody's own, and `otherwise` is written in its place, or the file is refused if that is null.
- * Lines end in `\n`, the last one too; `keyPlaceholder` may stand anywhere in it.
+ * A file that the setup owns. An existing one is replaced if its first line is that of `text`. Otherwise it belongs to
+ * the user: `otherwise` is written instead, or the file is refused if that is null. Lines end in `\n`, including the
+ * last. It may contain `keyPlaceholder`.
  */
 type OwnFile = { format: "own"; text: string; otherwise: FilePlace | null };
 
-/** For tools that are set up by nothing but environment variables. A value that is exactly `keyPlaceholder` becomes the key. */
+/** For tools with environment variables only. A value equal to `keyPlaceholder` becomes the key. */
 export type PlannedEnvironment = {
   variables: Record<string, string>;
-  /** Variables of older setups that would get in the way. */
+  /** Variables of older setups that would interfere. */
   remove: string[];
-  /** `always`: every new terminal has them. `on-demand`: they stand in a file that the person loads. */
+  /** `always`: every new terminal has them. `on-demand`: the user loads their file. */
   load: "always" | "on-demand";
 };
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** Stands for the key in a plan, which is the same whether the key is known or asked for. No validated text contains it. */
+/** Replaces the key in a plan, so that plans do not depend on it. No validated text contains it. */
 export const keyPlaceholder = "{{GATEWAY_API_KEY}}";

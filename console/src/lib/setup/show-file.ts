@@ -9,8 +9,8 @@ import {
 } from "./setup-plan.ts";
 
 /**
- * What a planned file has of ours, as if nothing else were in it, with words in the place of the key.
- * @param formatPlace writes a path as people of that system do
+ * The setup's part of a planned file, with a placeholder for the key.
+ * @param formatPlace formats a path for the system
  */
 export function showFile(file: PlannedFile, formatPlace: (place: FilePlace) => string): ShownFile {
   const path = formatPlace(file);
@@ -22,13 +22,12 @@ export function showFile(file: PlannedFile, formatPlace: (place: FilePlace) => s
 function nameOther(file: PlannedFile, formatPlace: (place: FilePlace) => string): string | null {
   if (file.format === "own") {
     return (
-      file.otherwise &&
-      `or ${formatPlace(file.otherwise)}, if a ${file.path.at(-1) ?? ""} of your own is there`
+      file.otherwise && `or ${formatPlace(file.otherwise)}, if you have your own ${file.path.at(-1) ?? ""}`
     );
   }
   const { folder, path, beatenBy } = file;
   if (beatenBy === undefined) return null;
-  return `or ${formatPlace({ folder, path: path.with(-1, beatenBy) })}, if that is there`;
+  return `or ${formatPlace({ folder, path: path.with(-1, beatenBy) })}, if it exists`;
 }
 
 function showContent(file: PlannedFile): string {

@@ -1,18 +1,18 @@
 import type { Dialect, OperatingSystem, SetupModels } from "./setup-input.ts";
 import type { SetupPlan } from "./setup-plan.ts";
 
-/** A tab of the setup generator: what is known of a tool, and how it is set up. */
+/** A tab of the setup generator: facts about a tool, and its setup. */
 export type ToolSetup = {
-  /** As on the tab. */
+  /** The tab's label. */
   name: string;
-  /** The version that the setup was checked with, and when; null for what is no single tool. */
+  /** The version that the setup was checked with. Null for no single tool. */
   checkedWith: { version: string; month: string } | null;
-  /** The form that the tool speaks with the gateway. */
+  /** The dialect between the tool and the gateway. */
   dialect: Dialect | null;
-  /** The workloads that it has a setting for; the page offers no other. */
+  /** The workloads with a setting of their own. The page shows only these. */
   workloads: ("light" | "daily" | "hard")[];
   plan(options: PlanOptions): ToolPlan;
-  /** How to see that the tool works: commands, and what to look for, one step each. */
+  /** Steps to verify the tool: commands, and what to look for. */
   verify: string[];
   notes?(options: PlanOptions): string[];
   warnings?(options: PlanOptions): string[];
@@ -20,5 +20,5 @@ export type ToolSetup = {
 
 type PlanOptions = { baseUrl: string; models: SetupModels; operatingSystem: OperatingSystem };
 
-/** The plan but for what `generateSetup` knows by itself. */
+/** The plan without the parts that `generateSetup` adds. */
 type ToolPlan = Omit<SetupPlan, "tool" | "toolName" | "baseUrl" | "slugs">;

@@ -9,7 +9,7 @@ import ScrollText from "@lucide/svelte/icons/scroll-text";
 import Users from "@lucide/svelte/icons/users";
 import type { SignedInUser } from "#lib/session/session.svelte.ts";
 
-const places = [
+const pages = [
   { href: "/", label: "Overview", icon: Activity, adminOnly: false },
   { href: "/keys", label: "API keys", icon: KeyRound, adminOnly: false },
   { href: "/usage", label: "Usage", icon: ChartColumn, adminOnly: false },
@@ -21,9 +21,9 @@ const places = [
   { href: "/docs", label: "API reference", icon: BookOpen, adminOnly: false },
 ];
 
-/** Where this person can go from everywhere. */
+/** The pages in the user's navigation. */
 export function placesFor(user: SignedInUser) {
-  return places.filter(({ adminOnly }) => !adminOnly || user.role === "admin");
+  return pages.filter(({ adminOnly }) => !adminOnly || user.role === "admin");
 }
 
 export function isAt(href: string, pathname: string): boolean {

@@ -1,7 +1,7 @@
 import { toast } from "svelte-sonner";
 import { explainError } from "#lib/session/explain-error.ts";
 
-/** Says that something did not work, where no form or dialog is open to say it in. */
+/** Reports a failure where no form or dialog is open. */
 export function reportError(title: string, error: unknown): void {
   const { message, requestId } = explainError(error);
   toast.error(title, { description: requestId ? `${message} Request ${requestId}` : message });

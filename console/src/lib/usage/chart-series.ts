@@ -4,10 +4,10 @@ import type { UsageDimension, UsageSummaryRow } from "./summarize-usage.ts";
 export type UsageMetric = "requests" | "tokens" | "cost";
 
 export type ChartSeries = { key: string; label: string; color: string };
-/** One bar: where it stands, and the value of each series by its key. */
+/** One bar: its time, and the value of each series by key. */
 export type ChartPoint = { at: Date } & Record<string, number | Date>;
 
-/** Colours that can be told apart by people who do not see all colours, in light and in dark (Okabe and Ito). */
+/** Colors for color-blind readers, in light and dark mode (Okabe and Ito). */
 const colors = ["#4f6bed", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a7fdc"];
 const gray = "#7f7f7f";
 const statusColors = new Map([
@@ -27,11 +27,11 @@ type ChartOptions = {
   dimension: UsageDimension;
   metric: UsageMetric;
   intervals: Date[];
-  /** Everything of that kind, oldest first, whether it is in the chart or not: colours go by the place in it. */
+  /** All things of this kind, oldest first, whether in the chart or not. Their index selects the color. */
   known: string[];
 };
 
-/** The largest groups as series of their own, what is left as one; and a point for every interval, used or not. */
+/** The largest groups as series, the rest as one, and a point for every interval. */
 export function toChart(
   rows: UsageSummaryRow[],
   { dimension, metric, intervals, known }: ChartOptions,
@@ -45,12 +45,12 @@ export function toChart(
   }
   const groups = [...totals].toSorted(([, left], [, right]) => right.total - left.total);
   const own = groups.slice(0, groups.length > seriesMax ? seriesMax - 1 : seriesMax);
-  // Keys of series are made up here: names of models may hold anything, and charts read paths into keys.
-  const keyOf = new Map(own.map(([group], place) => [group, `group${place}`]));
+  // Generated series keys, because names may contain anything and charts interpret paths.
+  const keyOf = new Map(own.map(([group], index) => [group, `group${index}`]));
   const names = own.map(([group]) => group);
   const colorOf = dimension === "STATUS" ? statusColors : chooseColors(names, known);
-  const series = own.map(([group, { label }], place) => ({
-    key: `group${place}`,
+  const series = own.map(([group, { label }], index) => ({
+    key: `group${index}`,
     label,
     color: colorOf.get(group) ?? gray,
   }));
@@ -69,8 +69,8 @@ export function toChart(
 }
 
 /**
- * One thing has one colour on every page. Where there are more things than colours, and two of a chart would share one, the
- * smaller takes one that is free, as does what is gone by now.
+ * Each thing has one color on every page. If two share a color in one chart, the smaller one gets a free color. So do
+ * deleted things.
  * @param names the largest first
  */
 function chooseColors(names: string[], known: string[]): Map<string, string> {
@@ -93,6 +93,6 @@ function groupOf(row: UsageSummaryRow, dimension: UsageDimension): { key: string
   if (dimension === "API_KEY")
     return { key: row.apiKeyId ?? "", label: row.apiKeyName ?? row.apiKeyId ?? "" };
   const value = { MODEL: row.model, PROVIDER: row.provider, STATUS: row.status }[dimension] ?? "";
-  // Some requests never came as far as a provider.
+  // Some requests never reached a provider.
   return { key: value, label: dimension === "MODEL" ? nameModel(value) : value || "none" };
 }

@@ -1,31 +1,33 @@
 import { toDateText } from "#lib/keys/expiry.ts";
 
-/** The first and the last day, as date fields have them: 2026-11-21. */
+/** The first and last day, in the format of date fields: 2026-11-21. */
 export type Days = { from: string; to: string };
 
-/** What is wrong with days that somebody chose, and in which field. */
+/** A problem with the selected days, and its field. */
 export type DaysProblem = { field: keyof Days; message: string };
 
 const yearsMax = 3;
 
-/** In milliseconds since 1970, where this browser is; the last day is a part of it. */
+/** In milliseconds since 1970, in the browser's time zone. The last day is inclusive. */
 export function toTimes({ from, to }: Days): { from: number; to: number } {
   return { from: startOfDay(from) ?? NaN, to: startOfDay(to, { days: 1 }) ?? NaN };
 }
 
-/** Null where they are days of which the usage history can be asked. */
+/** Null for days that the usage history can be queried for. */
 export function findProblem(days: Days, now: number): DaysProblem | null {
   const [from, to] = [startOfDay(days.from), startOfDay(days.to)];
-  if (from === null) return { field: "from", message: "Choose the first day." };
-  if (to === null) return { field: "to", message: "Choose the last day." };
-  if (from > now) return { field: "from", message: "This day is still to come." };
-  if (to < from) return { field: "to", message: "The last day is before the first." };
+  if (from === null) return { field: "from", message: "Choose a start date." };
+  if (to === null) return { field: "to", message: "Choose an end date." };
+  if (from > now) return { field: "from", message: "Start date is in the future." };
+  if (to < from) return { field: "to", message: "End date is before the start date." };
   const latest = startOfDay(days.from, { years: yearsMax }) ?? 0;
-  if (to >= latest) return { field: "to", message: `Choose at most ${yearsMax} years at a time.` };
+  if (to >= latest) return { field: "to", message: `Choose at most ${yearsMax} years.` };
   return null;
 }
 
-/** When a day begins where this browser is, or one so much later; null for what is no day, such as February 30. */
+/**
+ * The start of a day in the browser's time zone, or later by an offset. Null for an invalid day, such as February 30.
+ */
 function startOfDay(text: string, { years = 0, days = 0 } = {}): number | null {
   const [, year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return null;

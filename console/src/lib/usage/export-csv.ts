@@ -5,8 +5,8 @@ import type { UsageRecord } from "./read-usage-record.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
 /**
- * Fetches every record of the filter and has the browser save them. `onprogress` is told how many there are so far.
- * Throws when there are more than a browser should hold.
+ * Fetches every record of the filter and saves them with the browser. `onprogress` receives the count so far. Throws
+ * above the maximum for a browser.
  */
 export async function exportCsv(
   filter: UsageFilter,
@@ -20,11 +20,11 @@ export async function exportCsv(
     records.push(...page.items);
     onprogress(records.length);
     if (records.length > recordsMax) {
-      throw new Error(`There are more than ${recordsMax} records. Choose a shorter period, or filter.`);
+      throw new Error(`More than ${recordsMax} records match. Choose a shorter period, or filter.`);
     }
     after = page.nextCursor ?? undefined;
   } while (after !== undefined);
-  // The end is not a part of it: what ends at midnight has the day before as its last.
+  // The end is exclusive: a period until midnight ends the day before.
   const days = [Date.parse(filter.from), Date.parse(filter.to) - 1].map(toDateText);
   save(formatCsv(records), `usage-${days.join("-to-")}.csv`);
 }
@@ -34,7 +34,7 @@ const recordsMax = 200_000;
 
 function save(text: string, name: string): void {
   const link = document.createElement("a");
-  // The mark at the beginning makes Excel read it as UTF-8.
+  // With a byte order mark, Excel reads it as UTF-8.
   link.href = URL.createObjectURL(new Blob(["\u{feff}", text], { type: "text/csv;charset=utf-8" }));
   link.download = name;
   link.click();

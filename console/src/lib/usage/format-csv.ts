@@ -1,6 +1,6 @@
 import type { UsageRecord } from "./read-usage-record.ts";
 
-/** The rows as CSV (RFC 4180), with a line of titles. */
+/** The rows as CSV (RFC 4180), with a header line. */
 export function formatCsv(records: UsageRecord[]): string {
   const lines = records.map((record) => columns.map(([, value]) => formatCell(value(record))).join(","));
   return [columns.map(([title]) => title).join(","), ...lines].join("\r\n") + "\r\n";
@@ -27,7 +27,7 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   ["cost_usd", (record) => record.costUsd],
   ["latency_ms", (record) => record.latencyMs],
   ["time_to_first_token_ms", (record) => record.timeToFirstTokenMs],
-  // New columns come last: somebody's script counts them.
+  // New columns come last, because scripts may count columns.
   ["attempts", (record) => record.attempts],
   ["client_tool", (record) => record.clientTool],
   ["owner_name", (record) => record.ownerName],
@@ -36,17 +36,17 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
 ];
 
 /**
- * Text in quotes, and with an apostrophe before what a spreadsheet would take for a formula: names come from people, and
- * somebody else opens the sheet. Where `;` or a tab separates cells, quotes do not protect what follows it, so text behind
- * one gets an apostrophe, too. https://owasp.org/www-community/attacks/CSV_Injection
+ * Quoted text, with an apostrophe before anything a spreadsheet would run as a formula. Quotes do not protect text
+ * behind `;` or a tab where those separate cells, so it gets an apostrophe too.
+ * https://owasp.org/www-community/attacks/CSV_Injection
  */
 function formatCell(value: string | number | boolean | null): string {
   if (value === null) return "";
-  // Costs are decimal texts.
+  // Costs are decimal strings.
   if (typeof value !== "string" || /^\d+(\.\d+)?$/.test(value)) return String(value);
   const text = value.replaceAll(formulaStart, "$1'");
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** Where a cell may begin, before a character that begins a formula, in full width too. */
+/** Where a cell may start, before a character that starts a formula, full-width forms included. */
 const formulaStart = /(^|[\r\n\t;,|])(?=(?:"|[^\S\r\n\t])*[=+\-@＝＋－＠])/g;

@@ -2,7 +2,7 @@ import { api, type Outputs } from "#lib/session/api.ts";
 import { summarizeUsage, type UsageDimension } from "./summarize-usage.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
-/** Every model, for whoever wants to choose one, or to know them all. */
+/** Every model, as options and names. */
 export function modelsQuery() {
   return { queryKey: ["models", "slugs"], queryFn: () => api.models.list.query() };
 }
@@ -11,16 +11,13 @@ export function keysQuery() {
   return { queryKey: ["keys", "list", { limit: 200 }], queryFn: () => api.keys.list.query({ limit: 200 }) };
 }
 
-/**
- * Keys that were used in that time, those that are gone by now, too. Whole hours, so that the question stays the same while
- * the page is looked at.
- */
+/** Keys used in the period, including deleted ones. Rounded to hours, so that the query stays the same. */
 export function usedKeysQuery(time: UsageFilter) {
   const times = inWholeHours(time);
   return { queryKey: ["usage", "keys", times], queryFn: () => summarizeUsage(times, ["API_KEY"], null) };
 }
 
-/** Names that were asked for in that time, most of all first, whether there is such a model or not. */
+/** Names requested in the period, most frequent first, whether the model exists or not. */
 export function usedModelsQuery({ apiKeyId, ...time }: UsageFilter) {
   const filter = { ...inWholeHours(time), ...(apiKeyId !== undefined && { apiKeyId }) };
   return { queryKey: ["usage", "models", filter], queryFn: () => summarizeUsage(filter, ["MODEL"], null) };
@@ -35,7 +32,9 @@ type Known = {
   keys: Outputs["keys"]["list"]["items"] | undefined;
 };
 
-/** What usage can be of, oldest first, so that nothing changes its place when something is added. Ids begin with their time. */
+/**
+ * The known things of a dimension, oldest first, so that additions do not shift the others. IDs start with their time.
+ */
 export function knownNames(dimension: UsageDimension, { models = [], keys = [] }: Known): string[] {
   if (dimension === "API_KEY") return inOrder(keys).map(({ id }) => id);
   const slugs = inOrder(models).map(({ slug }) => slug);
@@ -43,7 +42,7 @@ export function knownNames(dimension: UsageDimension, { models = [], keys = [] }
   return dimension === "PROVIDER" ? [...new Set(slugs.map(providerOf))] : [];
 }
 
-/** Keys to choose from. Those that share a name are told apart by the end of their value, as the list of keys shows it. */
+/** Keys as options. Equal names get the end of their value, as in the list of keys. */
 export function keyOptions(keys: Outputs["keys"]["list"]["items"]): { value: string; label: string }[] {
   const byName = Map.groupBy(keys, ({ name }) => name);
   return keys.map(({ id, name, maskedValue }) => ({

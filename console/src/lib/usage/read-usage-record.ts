@@ -1,7 +1,7 @@
 import { askGraphql } from "#lib/session/graphql.ts";
 import type { ErrorReason } from "./error-reasons.ts";
 
-/** What the console knows of a record: the same fields wherever it asks for one. */
+/** The fields of a record, the same in every query. */
 export const usageRecordFields = /* GraphQL */ `
   fragment UsageRecordFields on UsageRecord {
     id
@@ -43,32 +43,32 @@ const usageRecordDocument = /* GraphQL */ `
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
 
-/** An API key's own, one that all keys of its owner share, or one that all keys share. */
+/** The key's own, shared by its owner's keys, or shared by all keys. */
 export type LimitScope = "KEY" | "PERSON" | "GATEWAY";
 
-/** One request, as the books have it. Costs are US dollars, exact, as text; null where a price is unknown. */
+/** A request. Costs are exact US dollars as text. Null for unpriced requests. */
 export type UsageRecord = {
   id: string;
   createdAt: string;
   apiKeyId: string;
   apiKeyName: string;
-  /** Null where the key was nobody's. */
+  /** Null without an owner. */
   ownerName: string | null;
   model: string;
   provider: string;
   upstreamModel: string | null;
-  /** How many times an upstream was called: 0 where the gateway refused the request itself. */
+  /** The number of upstream calls. 0 if the gateway rejected the request. */
   attempts: number;
   endpoint: string;
-  /** Null for any client but the coding tools. */
+  /** Null for anything but a coding tool. */
   clientTool: string | null;
   stream: boolean;
   status: UsageStatus;
   httpStatus: number;
   errorCode: string | null;
-  /** Whose limit or budget refused it; null however else it ended. */
+  /** The holder of the limit or budget that rejected it. Null for any other outcome. */
   limitedBy: LimitScope | null;
-  /** Which limit it was, or how the provider failed; null where the code says it all. */
+  /** Which limit it was, or how the provider failed. Null without details. */
   errorReason: ErrorReason | null;
   inputTokens: number | null;
   outputTokens: number | null;
@@ -80,7 +80,7 @@ export type UsageRecord = {
   timeToFirstTokenMs: number | null;
 };
 
-/** Null while it is not in the books yet, which takes a moment after the answer, and for requests of others. */
+/** Null for other users' requests, and until a new record is stored, which takes a moment. */
 export async function readUsageRecord(id: string): Promise<UsageRecord | null> {
   const { usageRecord } = await askGraphql<{ usageRecord: UsageRecord | null }>(usageRecordDocument, { id });
   return usageRecord;

@@ -1,16 +1,16 @@
 import { limitWords } from "./error-reasons.ts";
 import type { LimitScope, UsageRecord } from "./read-usage-record.ts";
 
-/** Who refused a request before any provider was asked, in words; null where nobody did. */
+/** Who rejected a request before any provider was called. Null if it was called. */
 export function refusedBy(record: UsageRecord): string | null {
   const limit = limitOf(record);
   if (limit !== null) return `the ${limit}`;
-  // The code alone could be the provider's: theirs has the same name where an account is empty.
+  // The code is ambiguous: providers use the same for an empty account.
   const { attempts, status } = record;
-  return attempts === 0 && status === "FAILED" ? "the gateway, before any provider was asked" : null;
+  return attempts === 0 && status === "FAILED" ? "Gateway (rejected before routing)" : null;
 }
 
-/** The limit or budget that refused a request, and whose it is; null where none did. */
+/** The limit or budget that rejected a request, and its holder. Null for any other request. */
 export function limitOf({ limitedBy, errorReason }: UsageRecord): string | null {
   return limitedBy && `${limitWords(errorReason) ?? "limits"} of ${limitSubjects[limitedBy]}`;
 }

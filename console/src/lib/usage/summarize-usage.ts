@@ -22,7 +22,7 @@ const usageSummaryDocument = /* GraphQL */ `
 
 export type UsageDimension = "API_KEY" | "MODEL" | "PROVIDER" | "STATUS";
 
-/** Sums of a group, in an interval if one was asked for. BigInt and Decimal come as text. */
+/** Sums of a group, optionally per interval. BigInt and Decimal are strings. */
 export type UsageSummaryRow = {
   interval: string | null;
   apiKeyId: string | null;

@@ -4,7 +4,7 @@ import { type Days, toTimes } from "./custom-period.ts";
 import { noModelChoice } from "./model-name.ts";
 import type { UsageStatus } from "./read-usage-record.ts";
 
-/** As `UsageFilter` of the usage history. Times are ISO 8601 in UTC; `from` is included, `to` is not. */
+/** The history's `UsageFilter`. Times are ISO 8601 in UTC. `from` is inclusive, `to` exclusive. */
 export type UsageFilter = {
   apiKeyId?: string;
   model?: string;
@@ -33,12 +33,12 @@ export function readPeriod(): Period {
   return Object.hasOwn(periods, period) ? (period as Period) : "24h";
 }
 
-/** The days that the address has for a custom period, right or wrong. */
+/** The URL's days of a custom period, valid or not. */
 export function readDays(): Days {
   return { from: urlState("from"), to: urlState("to") };
 }
 
-/** A custom period begins with the days that are shown, so that only what is wanted otherwise has to be changed. */
+/** Starts a custom period with the shown days. */
 export function choosePeriod(period: Period): Promise<void> {
   const now = Date.now();
   const days: Record<keyof Days, string | null> =
@@ -49,8 +49,8 @@ export function choosePeriod(period: Period): Promise<void> {
 }
 
 /**
- * Periods up to now begin with a whole hour, or day, so that the first bar of a chart is not a part of one. One of days that
- * are not over yet ends now, too.
+ * Periods until now start with a whole hour or day, so that the first bar is complete. Custom periods end now at the
+ * latest.
  */
 function timesOf(period: Period, now: number): { from: number; to: number } {
   const { hours } = periods[period];
@@ -62,7 +62,7 @@ function timesOf(period: Period, now: number): { from: number; to: number } {
   return { from: Math.floor((now - hours * hourMs) / step) * step + step, to: now };
 }
 
-/** What the address asks for, up to now. The days of a custom period have to be right. */
+/** The URL's filter, until now. Custom days must be valid. */
 export function readUsageFilter(period: Period, now: number): UsageFilter {
   const { from, to } = timesOf(period, now);
   const status = statuses.find((known) => known === urlState("status"));
@@ -78,23 +78,23 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
 }
 
 /**
- * What ends now goes on to the end of the hour: nothing is there yet that would count too much, and sums of whole hours need
- * not look at records.
+ * Extends the filter to the end of the hour, because sums of whole hours need no records. Nothing in the future is
+ * counted.
  */
 export function toWholeHours(filter: UsageFilter, now: number): UsageFilter {
   if (Date.parse(filter.to) < now) return filter;
   return { ...filter, to: new Date((Math.floor(Date.parse(filter.to) / hourMs) + 1) * hourMs).toISOString() };
 }
 
-/** How finely a period is drawn. */
+/** The interval of a chart. */
 export function intervalOf({ from, to }: UsageFilter): UsageInterval {
   const days = (Date.parse(to) - Date.parse(from)) / dayMs;
-  // A day in which clocks are set back has 25 hours.
+  // The day when clocks are set back has 25 hours.
   if (days < 2.1) return "HOUR";
   return days < 100 ? "DAY" : "MONTH";
 }
 
-/** The beginnings of all intervals of a filter's time, so that nothing used is drawn as nothing and not left out. */
+/** The starts of all intervals, so that empty ones are drawn as zero. */
 export function listIntervals({ from, to }: UsageFilter, interval: UsageInterval): Date[] {
   const starts: Date[] = [];
   let start = startOf(new Date(from), interval);

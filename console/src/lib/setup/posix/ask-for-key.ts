@@ -1,6 +1,6 @@
 /**
- * Takes the key from the environment or asks for it without an echo. It is read from the terminal, since the standard input
- * is the script; it stays out of every command line, which other people of the machine can see.
+ * Reads the key from the environment or prompts for it without echo. It reads from the terminal, because standard input
+ * is the script. The key stays out of every command line, which other users can see.
  */
 export const askForKey = String.raw`
 ask_for_key() { # whether the key came with the command: given or asked

@@ -1,4 +1,4 @@
-/** Asks the gateway for the key's models, with the first program that can, and without the key on its command line. */
+/** Requests the key's models with the first available program, and keeps the key out of its command line. */
 export const checkGateway = String.raw`
 # check_gateway <slug>...
 check_gateway() {

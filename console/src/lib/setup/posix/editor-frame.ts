@@ -1,7 +1,7 @@
 /**
- * What all editors share: the whole file as `text`, a byte order mark apart as `bom`, and a way to refuse. A letter x stands
- * behind the file's last byte, since awk cannot see whether a last line has an end. Run as
- * `{ cat FILE; printf x; } | awk -v operations=FILE -v lenient=0|1 -f EDITOR`, with the key in the environment.
+ * Shared by all editors: the file as `text`, its byte order mark as `bom`, and `fail`. An x follows the last byte,
+ * because awk cannot see a final line end. Run as `{ cat FILE; printf x; } | awk -v operations=FILE -v lenient=0|1 -f
+ * EDITOR`, with the key in the environment.
  */
 export const editorFrame = String.raw`
 function fail(why) { print why > "/dev/stderr"; exit 3 }

@@ -1,4 +1,4 @@
-/** Edits a file of lines `NAME=value`, where others keep their bytes; of lines with the same name one remains. */
+/** Edits a file of `NAME=value` lines. Other lines keep their bytes, and of duplicate names one remains. */
 export const envEditor = String.raw`
 BEGIN {
   read_text()

@@ -1,8 +1,7 @@
 /**
- * Edits JSON where it stands, in POSIX awk, which every macOS and Linux has: what is not changed keeps its bytes, comments
- * and order too. It knows no regular expression with braces, since Debian's awk does not.
- *
- * `read_text`, `fail` and `key` come from the frame that all editors share; the operations are those of `formatOperations`.
+ * Edits JSON in place, in POSIX awk, which every macOS and Linux has. Unchanged parts keep their bytes, comments and
+ * order. Uses no regular expression with braces, because Debian's awk lacks them. `read_text`, `fail` and `key` are
+ * shared by all editors. The operations come from `formatOperations`.
  */
 export const jsonEditor = String.raw`
 # Where every value stands: from and till by path, and the members of each object or array by number.

@@ -1,4 +1,4 @@
-/** Merges into copies: nothing is written before every file is known to be fine. */
+/** Merges into copies. Nothing is written before every file is valid. */
 export const mergeFiles = String.raw`
 # merge <format> <file> [<file that beats it>], with the operations on the standard input
 merge() {

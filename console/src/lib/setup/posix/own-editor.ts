@@ -1,4 +1,4 @@
-/** Writes the operations, which are the whole file, with the key in them. */
+/** Writes the operations, which are the whole file, with the key. */
 export const ownEditor = String.raw`
 BEGIN {
   while ((getline line < operations) > 0) print fill_key(line)

@@ -1,4 +1,4 @@
-/** Keeps one block between two marks in a file of lines; the operations are the block, its marks included. */
+/** Maintains one marked block in a file of lines. The operations are the block with its marks. */
 export const profileEditor = String.raw`
 BEGIN {
   read_text()

@@ -1,4 +1,4 @@
-/** How the script begins and ends. Its folder for work is gone afterwards, whichever way it ends. */
+/** The start and the end of the script. It always removes its work folder. */
 export const scriptFrame = String.raw`
 say() { printf '%s\n' "$1"; }
 complain() { printf '%s\n' "$1" >&2; }

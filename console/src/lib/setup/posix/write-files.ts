@@ -1,6 +1,6 @@
 /**
- * Writes what was merged, each file in one step, after copies of all; and a script that puts everything back, which also
- * brings back the script of the setup before, so that one can go back as often as one has changed something.
+ * Writes the merged files, each in one step, after copying all of them. Also writes an undo script, which restores the
+ * previous undo script, so that every change can be undone.
  */
 export const writeFiles = String.raw`
 write_files() {

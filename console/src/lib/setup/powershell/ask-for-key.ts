@@ -1,4 +1,4 @@
-/** Takes the key from the command or the environment, or asks for it without an echo. */
+/** Reads the key from the command or the environment, or prompts for it without echo. */
 export const askForKey = String.raw`
 function ask_for_key($given) {
   $source = 'The key in the command'

@@ -1,4 +1,4 @@
-/** Asks the gateway for the key's models, in a way that Windows PowerShell 5.1 knows too. */
+/** Requests the key's models, in a way that Windows PowerShell 5.1 supports. */
 export const checkGateway = String.raw`
 function check_gateway($slugs) {
   $answer = ask_gateway ($setup.base_url + '/v1/models')

@@ -1,7 +1,7 @@
 /**
- * What all editors share. As with awk in the C locale a character is a byte, so that what is not changed keeps its bytes; our
- * own text is ASCII. `$doc` is the file at work. PowerShell's `-ceq` goes by a language and overlooks some characters, a zero
- * byte for one, so it is only for what is known to be short and ours; `-eq` is for numbers.
+ * Shared by all editors. A character is a byte, as with awk in the C locale, so unchanged parts keep their bytes.
+ * `$doc` is the current file. `-ceq` compares by language and ignores some characters, such as zero bytes. It is only
+ * used for short text of the setup, and `-eq` for numbers.
  */
 export const editorFrame = String.raw`
 function edit_text($format, $text, $operations, $key) {

@@ -1,4 +1,4 @@
-/** Edits a file of lines `NAME=value`, as the editor for macOS and Linux does. */
+/** Edits a file of `NAME=value` lines, as the POSIX editor does. */
 export const envEditor = String.raw`
 function edit_env($operations) {
   find_eol

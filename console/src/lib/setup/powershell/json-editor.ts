@@ -1,6 +1,6 @@
 /**
- * Edits JSON where it stands, function by function as the editor for macOS and Linux does: what is not changed keeps its
- * bytes. ConvertFrom-Json and ConvertTo-Json would reorder, cut what is deep, and lose comments.
+ * Edits JSON in place, function by function like the POSIX editor. ConvertFrom-Json and ConvertTo-Json would reorder,
+ * truncate deep values and lose comments.
  */
 export const jsonEditor = String.raw`
 # Where every value stands by path, and the members of each object or array by number.

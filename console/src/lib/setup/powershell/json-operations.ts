@@ -1,4 +1,4 @@
-/** The operations of the editor of JSON, upon what it knows of a text. */
+/** The operations of the JSON editor. */
 export const jsonOperations = String.raw`
 function json_remove($path, $n) {
   $member = $path + $sep + $n

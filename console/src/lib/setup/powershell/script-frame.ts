@@ -1,8 +1,8 @@
 import { editorConstants } from "./editor-frame.ts";
 
 /**
- * How the script says things, begins and ends. It never exits, since the window is the person's; it works where the policy
- * allows no files of scripts, since it is none. A function of an underscore has the name of no alias.
+ * How the script prints, starts and ends. It never exits, because the window belongs to the user. It is no script file,
+ * so it also runs where policy blocks those. Function names contain an underscore, as no alias does.
  */
 export const scriptFrame = String.raw`
 function say_line($text) { Write-Host $text }
@@ -45,7 +45,7 @@ function report_failure($failure) {
   complain_of ('This went wrong in line ' + $failure.InvocationInfo.ScriptLineNumber + ': ' + $failure.Exception.Message)
 }`;
 
-/** What the functions are run in. */
+/** The frame that runs the functions. */
 export const scriptEnd = String.raw`
 if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
   Set-StrictMode -Version 3.0

@@ -1,4 +1,4 @@
-/** Edits TOML where it stands, function by function as the editor for macOS and Linux does. https://toml.io/en/v1.0.0 */
+/** Edits TOML in place, function by function like the POSIX editor. https://toml.io/en/v1.0.0 */
 export const tomlEditor = String.raw`
 # Every key with its path and where its value stands, and every table's header.
 function toml_parse {

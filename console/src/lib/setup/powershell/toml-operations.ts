@@ -1,4 +1,4 @@
-/** The operations of the editor of TOML, upon what it knows of a text. */
+/** The operations of the TOML editor. */
 export const tomlOperations = String.raw`
 function toml_is_below($path, $above) { return $path.StartsWith($above + $sep, [StringComparison]::Ordinal) }
 function toml_bare($name) {

@@ -1,4 +1,4 @@
-/** Environment variables of one's account, which programs that are started from then on have. */
+/** The account's environment variables, which programs get when they start. */
 export const variables = String.raw`
 function want_variable($name, $value) {
   $setup.variables.Add(@{ name = $name; value = $value.Replace('{{GATEWAY_API_KEY}}', $setup.key) })

@@ -1,4 +1,4 @@
-/** Writes what was merged, each file in one step, after copies of all. */
+/** Writes the merged files, each in one step, after copying all of them. */
 export const writeFiles = String.raw`
 function write_files {
   if ($setup.refused) { stop_setup 'Nothing was changed.' }

@@ -1,8 +1,8 @@
 import { quote } from "./quote.ts";
 
 /**
- * The script that puts everything back, what was changed since then aside; and brings back the script of the setup before, so
- * that one can go back as often as one has changed something.
+ * The undo script. It restores everything except later changes, and the previous undo script, so that every change can
+ * be undone.
  */
 export const undoScript = String.raw`
 Set-StrictMode -Version 3.0
@@ -54,7 +54,7 @@ function finish_undo($script, $before, $folders) {
   }
 }`.trim();
 
-/** In the undo script's file a byte order mark tells 5.1 that it is UTF-8. */
+/** With a byte order mark, PowerShell 5.1 reads the undo script as UTF-8. */
 export const writeUndo = String.raw`
 function write_undo($files, $variables) {
   make_folder ([IO.Path]::GetDirectoryName($setup.undo))

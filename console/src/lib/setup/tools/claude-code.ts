@@ -59,12 +59,12 @@ export const claudeCode: ToolSetup = {
         },
       ],
       environment: null,
-      next: "Start Claude Code again: claude",
+      next: "Restart Claude Code: claude",
     };
   },
   verify: [
-    'claude -p "say hi" gives an answer.',
-    "/status in Claude Code shows the gateway's address and the model for daily use.",
+    'claude -p "say hi" prints an answer.',
+    "/status in Claude Code shows the gateway's URL and the model for daily use.",
     "/model shows light tasks, daily use and hard tasks.",
   ],
 };

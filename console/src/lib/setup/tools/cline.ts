@@ -2,7 +2,7 @@ import { keyPlaceholder } from "../setup-plan.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
 /**
- * What `cline auth openai-compatible` writes, without the key on a command line, where others of the machine would see it.
+ * What `cline auth openai-compatible` writes, but without the key on a command line, which other users can see.
  * https://docs.cline.bot/cline-cli/overview
  */
 export const cline: ToolSetup = {
@@ -26,19 +26,19 @@ export const cline: ToolSetup = {
           set("settings", "apiKey", keyPlaceholder),
           set("settings", "model", models.daily.slug),
           set("settings", "baseUrl", `${baseUrl}/v1`),
-          // Without the two it does not take the provider for a whole one.
+          // Without these two, the provider counts as incomplete.
           { do: "default", path: [...provider, "updatedAt"], value: "2026-11-01T00:00:00.000Z" },
           { do: "default", path: [...provider, "tokenSource"], value: "manual" },
         ],
       },
     ],
     environment: null,
-    next: "Start Cline again: cline",
+    next: "Restart Cline: cline",
   }),
-  verify: ['cline "say hi" gives an answer.'],
+  verify: ['cline "say hi" prints an answer.'],
   notes: () => [
-    "Cline has one place for an OpenAI-compatible provider: the gateway takes it over from another one.",
-    "This is for Cline's command line. In the extension for VS Code choose OpenAI Compatible in the settings, and give the gateway's address with /v1, the key and a slug.",
+    "Cline supports one OpenAI-compatible provider. The gateway replaces any other.",
+    "This sets up Cline's command line. In the VS Code extension, choose OpenAI Compatible and enter the gateway's URL with /v1, the key and a slug.",
   ],
 };
 

@@ -24,14 +24,14 @@ export const codex: ToolSetup = {
           set(["model_providers", "gateway", "env_key"], "GATEWAY_API_KEY"),
         ],
       },
-      // A profile is a file of its own, read on top of the other.
+      // A profile is a separate file, read on top of the main one.
       {
         folder: codexHome,
         path: ["hard.config.toml"],
         format: "toml",
         operations: useModel(models.hard),
       },
-      // Codex reads it by itself, on every system.
+      // Codex reads it on every system.
       {
         folder: codexHome,
         path: [".env"],
@@ -40,15 +40,15 @@ export const codex: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Codex again: codex, or codex -p hard for hard tasks",
+    next: "Restart Codex: codex, or codex -p hard for hard tasks",
   }),
   verify: [
-    'codex exec "say hi" gives an answer.',
+    'codex exec "say hi" prints an answer.',
     "codex -p hard starts with the model for hard tasks.",
     "/status in Codex shows the model and the provider gateway.",
   ],
   notes: () => [
-    "Codex's own list of models (/model) shows OpenAI's, never the gateway's. A warning that it has no metadata for a model does no harm.",
+    "Codex's /model list shows only OpenAI's models. Its warning about missing model metadata is harmless.",
   ],
 };
 

@@ -17,7 +17,7 @@ export const continueCli: ToolSetup = {
         path: ["config.yaml"],
         format: "own",
         text: [
-          "# Written by the setup of Model Gateway. Without this line it is yours, and stays as it is.",
+          "# Created by Model Gateway's setup. Remove this line to keep your own changes.",
           "name: Gateway",
           "version: 1.0.0",
           "schema: v1",
@@ -36,11 +36,11 @@ export const continueCli: ToolSetup = {
       },
     ],
     environment: null,
-    next: `Start Continue again: cn (or cn --config ${ownConfig[operatingSystem]}, if that file was made)`,
+    next: `Restart Continue: cn (or cn --config ${ownConfig[operatingSystem]}, if that file was created)`,
   }),
-  verify: ['cn -p "say hi" gives an answer.'],
+  verify: ['cn -p "say hi" prints an answer.'],
   notes: () => [
-    "YAML cannot be merged safely: a config.yaml of your own stays as it is, and the gateway's is written beside it, as configs/gateway.yaml.",
+    "YAML cannot be merged safely. An existing config.yaml stays unchanged, and the gateway's is written beside it as configs/gateway.yaml.",
   ],
 };
 
@@ -48,11 +48,11 @@ const continueFolder = { variable: "CONTINUE_GLOBAL_DIR", home: [".continue"] };
 
 const ownConfig = {
   posix: "~/.continue/configs/gateway.yaml",
-  // Windows itself knows no ~ in what a program is called with.
+  // Windows does not expand ~ in arguments.
   windows: '"$env:USERPROFILE\\.continue\\configs\\gateway.yaml"',
 };
 
-/** Slugs and addresses are plain in YAML, too, but for what might be read as a comment or a mapping. */
+/** Slugs and URLs are valid in YAML, except for comments and mappings. */
 function entry({ slug }: SetupModel, baseUrl: string, roles: string): string[] {
   return [
     `  - name: ${JSON.stringify(slug)}`,

@@ -36,13 +36,13 @@ export const copilot: ToolSetup = {
         ? "Open a new terminal, or in this one: . ~/.config/model-gateway/copilot.sh\nThen start: copilot"
         : "Open a new terminal, then start: copilot",
   }),
-  verify: ['copilot -p "say hi" gives an answer, without a login at GitHub.'],
+  verify: ['copilot -p "say hi" prints an answer, without a GitHub login.'],
   notes: () => [
-    "Copilot CLI is set up by environment variables alone, so the setup holds for terminals that are opened after it.",
+    "Copilot CLI reads environment variables only, so the setup applies to terminals opened after it.",
   ],
 };
 
-/** Variables of a shell are seen by every program that it starts; a file of one's own is not. */
+/** Every program of a shell sees its variables. A file is private. */
 const keyFile: PlannedFile = {
   folder: { variable: null, home: [".config", "model-gateway"] },
   path: ["copilot.key"],
@@ -51,7 +51,7 @@ const keyFile: PlannedFile = {
   otherwise: null,
 };
 
-/** Of a model that it does not know it asks for a temperature, which the newer Claudes do not take. */
+/** Copilot sends a temperature to unknown models, which newer Claudes reject. */
 function modelVariables(slug: string): Record<string, string> {
   const name = slug.slice(slug.indexOf("/") + 1);
   if (!name.startsWith("claude-")) return { COPILOT_MODEL: slug };

@@ -12,10 +12,13 @@ export const kiloCode: ToolSetup = {
     install: "npm install -g @kilocode/cli",
     files: openCodeFiles({ name: "kilo", schema: "https://app.kilo.ai/config.json", baseUrl, models }),
     environment: null,
-    next: "Start Kilo again: kilo",
+    next: "Restart Kilo: kilo",
   }),
-  verify: ['kilo run "say hi" gives an answer.', "/models in Kilo shows the gateway's models under Gateway."],
+  verify: [
+    'kilo run "say hi" prints an answer.',
+    "/models in Kilo shows the gateway's models under Gateway.",
+  ],
   notes: () => [
-    "This is for Kilo's command line. In the extension for VS Code choose OpenAI Compatible in the settings, and give the gateway's address with /v1, the key and a slug.",
+    "This sets up Kilo's command line. In the VS Code extension, choose OpenAI Compatible and enter the gateway's URL with /v1, the key and a slug.",
   ],
 };

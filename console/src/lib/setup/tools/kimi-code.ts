@@ -20,7 +20,7 @@ export const kimiCode: ToolSetup = {
           set(["providers", "gateway", "type"], "openai"),
           set(["providers", "gateway", "base_url"], `${baseUrl}/v1`),
           set(["providers", "gateway", "api_key"], keyPlaceholder),
-          // Of an older setup: what the key is not connected to any more.
+          // Models of an older setup that the key is no longer connected to.
           {
             do: "removeTables",
             path: ["models"],
@@ -40,9 +40,9 @@ export const kimiCode: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Kimi Code again: kimi",
+    next: "Restart Kimi Code: kimi",
   }),
-  verify: ['kimi -p "say hi" gives an answer.', "/model in Kimi Code shows the gateway's models."],
+  verify: ['kimi -p "say hi" prints an answer.', "/model in Kimi Code shows the gateway's models."],
 };
 
 const contextWindowAssumed = 128_000;

@@ -12,10 +12,10 @@ export const openCode: ToolSetup = {
     install: "npm install -g opencode-ai",
     files: openCodeFiles({ name: "opencode", schema: "https://opencode.ai/config.json", baseUrl, models }),
     environment: null,
-    next: "Start OpenCode again: opencode",
+    next: "Restart OpenCode: opencode",
   }),
   verify: [
-    'opencode run "say hi" gives an answer.',
+    'opencode run "say hi" prints an answer.',
     "/models in OpenCode shows the gateway's models under Gateway.",
     "Plan mode (Tab) uses the model for hard tasks.",
   ],

@@ -2,7 +2,7 @@ import { isPrivateAddress } from "../is-private-address.ts";
 import { keyPlaceholder } from "../setup-plan.ts";
 import type { ToolSetup } from "../tool-setup.ts";
 
-/** For all that has no tab: the names under which most programs look for an address and a key. */
+/** For tools without a tab: the variables that most programs read. */
 export const other: ToolSetup = {
   name: "Other tools",
   checkedWith: null,
@@ -15,7 +15,7 @@ export const other: ToolSetup = {
     environment: {
       variables: {
         OPENAI_BASE_URL: `${baseUrl}/v1`,
-        // Older versions of OpenAI's own libraries, and Aider.
+        // Older OpenAI SDKs, and Aider.
         OPENAI_API_BASE: `${baseUrl}/v1`,
         OPENAI_API_KEY: keyPlaceholder,
         OPENAI_MODEL: models.daily.slug,
@@ -29,24 +29,24 @@ export const other: ToolSetup = {
     next:
       operatingSystem === "posix"
         ? "To use it in a terminal: . ~/.config/model-gateway/other.sh"
-        : // Its text, since a file of a script is not run where the policy allows none, as on Windows by itself.
+        : // The script's text, because Windows' default policy blocks script files.
           'To use it in a terminal: Invoke-Expression (Get-Content -Raw -LiteralPath "$env:USERPROFILE\\.config\\model-gateway\\other.ps1")',
   }),
   verify: [
-    'On macOS and Linux: curl "$OPENAI_BASE_URL/models" -H "Authorization: Bearer $OPENAI_API_KEY" lists the models of the key.',
-    'In PowerShell: curl.exe "$env:OPENAI_BASE_URL/models" -H "Authorization: Bearer $env:OPENAI_API_KEY" does.',
+    'On macOS and Linux: curl "$OPENAI_BASE_URL/models" -H "Authorization: Bearer $OPENAI_API_KEY" lists the key\'s models.',
+    'In PowerShell, use: curl.exe "$env:OPENAI_BASE_URL/models" -H "Authorization: Bearer $env:OPENAI_API_KEY"',
   ],
   notes: ({ baseUrl, models }) => [
-    `Aider: aider --model openai/${models.daily.slug}. The first openai/ is Aider's own word for this form.`,
-    `Goose: add a custom provider of the type OpenAI compatible with the address ${baseUrl}/v1/chat/completions and the model ${models.daily.slug}.`,
-    `Crush: in crush.json, providers > gateway with type openai-compat, base_url ${baseUrl}/v1, api_key $GATEWAY_API_KEY and the models.`,
-    `Zed: in its settings, language_models > openai_compatible > gateway with api_url ${baseUrl}/v1 and available_models; the key is asked for in the agent's settings, or read from GATEWAY_API_KEY.`,
-    `Cursor: in Settings, Models: the key as OpenAI API key, and ${baseUrl}/v1 as Override OpenAI Base URL.`,
+    `Aider: aider --model openai/${models.daily.slug}. The first openai/ selects Aider's OpenAI format.`,
+    `Goose: add a custom OpenAI-compatible provider with the URL ${baseUrl}/v1/chat/completions and the model ${models.daily.slug}.`,
+    `Crush: in crush.json, add providers > gateway with type openai-compat, base_url ${baseUrl}/v1, api_key $GATEWAY_API_KEY and the models.`,
+    `Zed: in its settings, add language_models > openai_compatible > gateway with api_url ${baseUrl}/v1 and available_models. Enter the key in the agent's settings, or set GATEWAY_API_KEY.`,
+    `Cursor: in Settings, Models, enter the key as OpenAI API key and ${baseUrl}/v1 as Override OpenAI Base URL.`,
   ],
   warnings: ({ baseUrl }) =>
     isPrivateAddress(baseUrl)
       ? [
-          `Cursor sends its requests from its own servers, which cannot reach ${baseUrl}. It needs a gateway with a public address and https.`,
+          `Cursor sends requests from its own servers, which cannot reach ${baseUrl}. It needs a gateway with a public https URL.`,
         ]
       : [],
 };

@@ -19,7 +19,7 @@ export const pi: ToolSetup = {
         operations: [
           { do: "set", path: ["providers", "gateway", "baseUrl"], value: `${baseUrl}/v1` },
           { do: "set", path: ["providers", "gateway", "api"], value: "openai-completions" },
-          // That of auth.json goes before it, but Pi 0.74, the newest for Node 20, insists on one here.
+          // auth.json takes precedence, but Pi 0.74, the newest for Node 20, requires one here.
           { do: "set", path: ["providers", "gateway", "apiKey"], value: "stored in auth.json" },
           { do: "set", path: ["providers", "gateway", "models"], value: models.connected.map(toEntry) },
         ],
@@ -41,9 +41,9 @@ export const pi: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Pi again: pi",
+    next: "Restart Pi: pi",
   }),
-  verify: ['pi -p "say hi" gives an answer.', "/model in Pi shows the gateway's models."],
+  verify: ['pi -p "say hi" prints an answer.', "/model in Pi shows the gateway's models."],
 };
 
 const agentFolder = { variable: "PI_CODING_AGENT_DIR", home: [".pi", "agent"] };

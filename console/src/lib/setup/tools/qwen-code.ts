@@ -37,7 +37,7 @@ export const qwenCode: ToolSetup = {
       },
     ],
     environment: null,
-    next: "Start Qwen Code again: qwen",
+    next: "Restart Qwen Code: qwen",
   }),
-  verify: ['qwen -p "say hi" gives an answer.', "/model in Qwen Code shows the gateway's models."],
+  verify: ['qwen -p "say hi" prints an answer.', "/model in Qwen Code shows the gateway's models."],
 };

@@ -4,21 +4,21 @@ import { postTo } from "../helpers/post-chat.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, usageOf } from "../helpers/test-gateway.ts";
 
-// Which model a record names of a request that was refused: what the client asked for, unless it could be something else.
+// A refused request's record contains the requested model, unless the name could be something else.
 const gateway = shareGateway();
 
 const refusedFor: [reason: string, path: string, more: object][] = [
-  ["messages that are none", "/v1/chat/completions", { messages: "hi" }],
+  ["invalid messages", "/v1/chat/completions", { messages: "hi" }],
   ["no messages", "/v1/chat/completions", {}],
   ["a temperature beyond its range", "/v1/chat/completions", { messages: [hello()], temperature: 3 }],
   ["no max_tokens", "/v1/messages", { messages: [hello()] }],
-  ["messages that are none", "/v1/messages", { messages: 5, max_tokens: 5 }],
+  ["invalid messages", "/v1/messages", { messages: 5, max_tokens: 5 }],
   ["no input", "/v1/responses", {}],
   ["a stream that is neither true nor false", "/v1/responses", { input: "hi", stream: "yes" }],
   ["no input", "/v1/embeddings", {}],
 ];
 for (const [reason, path, more] of refusedFor) {
-  test(`${path}, refused for ${reason}: the record says which model was asked`, async (t) => {
+  test(`${path}, refused for ${reason}: the record contains the requested model`, async (t) => {
     for (const model of ["demo/echo", "demo/none", "echo"]) {
       const { id, value } = await createKey(gateway());
       const answer = await postTo(gateway(), path, { authorization: `Bearer ${value}` }, { model, ...more });
@@ -41,7 +41,7 @@ const bareNames = [
   "claude-3-5-sonnet@20240620",
   "o3",
 ];
-test("a model that is named without its provider is kept by its name, and can be asked for", async (t) => {
+test("a model without its provider is recorded by name and can be filtered for", async (t) => {
   const { id, value } = await createKey(gateway());
   for (const model of bareNames) {
     const answer = await chat(value, { model, messages: [hello()] });
@@ -76,7 +76,7 @@ const noNames: [what: string, model: unknown][] = [
   ["an e-mail address", "ada@example.com"],
   ["a telephone number", "020-7946-0958"],
 ];
-test("what could be a text or a secret is not kept, and can be asked for together", async (t) => {
+test("a possible text or secret is not recorded, and such requests are grouped", async (t) => {
   const { id, value } = await createKey(gateway());
   for (const [, model] of noNames) await chat(value, { model, messages: [hello()] });
   const records = await usageOf(gateway(), id);
@@ -92,11 +92,11 @@ test("what could be a text or a secret is not kept, and can be asked for togethe
   t.is(data?.usageRecords.edges.length, noNames.length);
 });
 
-test("names of models that are not here do not become more and more: an hour has room for so many", async (t) => {
+test("names of missing models are limited per hour", async (t) => {
   let now = Date.parse("2026-11-22T10:10:00Z");
   const limited = await startTestGateway(t, {
     environment: { USAGE_UNKNOWN_MODELS_PER_HOUR_MAX: "2" },
-    // Not at the same moment: records are listed in the order of time.
+    // Records are listed by time, so each has its own.
     runtime: { now: () => now++ },
   });
   const { id, value } = await createKey(limited);
