@@ -16,6 +16,8 @@ export type CatalogueModel = Readonly<{
   id: string;
   slug: string;
   createdAt: Date;
+  /** In tokens. Null if unknown. */
+  contextWindow: number | null;
   /** The model's own provider with each credential, then each fallback in order. */
   candidates: readonly (readonly Candidate[])[];
 }>;
@@ -91,10 +93,11 @@ function toCatalogue(rows: CatalogueRows, options: CatalogueOptions): Map<string
   );
   const fallbacks = Map.groupBy(rows.fallbacks, ({ modelId }) => modelId);
   return new Map(
-    rows.models.map(({ id, slug, createdAt }) => {
+    rows.models.map(({ id, slug, createdAt, contextWindowTokens: contextWindow }) => {
       const fallbackIds = (fallbacks.get(id) ?? []).map(({ fallbackModelId }) => fallbackModelId);
       const candidates = [id, ...fallbackIds].map((modelId) => ownCandidates.get(modelId) ?? []);
-      return [slug, { id, slug, createdAt, candidates: candidates.filter((group) => group.length > 0) }];
+      const reachable = candidates.filter((group) => group.length > 0);
+      return [slug, { id, slug, createdAt, contextWindow, candidates: reachable }];
     }),
   );
 }

@@ -4,20 +4,27 @@ import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
 import { formatModel, formatModelList } from "../dialects/messages/model-list.ts";
+import { type CatalogedModel, formatModelCatalog } from "../dialects/responses/model-catalog.ts";
 import { type Catalogue, type CatalogueModel, listModels, resolveRoute } from "../routing/catalogue.ts";
 import { parseSlug } from "../routing/slug.ts";
 import { type EndpointOptions, keyOf, type KeyOptions, plainEndpoint } from "./endpoint.ts";
 
 export type ModelsOptions = KeyOptions & EndpointOptions & { catalogue: Catalogue };
 
-/** `GET /v1/models`: the key's models. Paginated in Anthropic's format for clients of Anthropic. */
+/**
+ * `GET /v1/models`: the key's models. Paginated in Anthropic's format for clients of Anthropic, and as Codex's catalog
+ * for requests with `client_version`.
+ */
 export function modelList(options: ModelsOptions): RequestHandler {
   const handle: Handle = async ({ request, reply }) => {
     const models = listModels(options.catalogue, await keyOf(options, request));
+    const query = queryOf(request);
     const list =
       dialectOf(request) === messages
-        ? formatModelList(models, queryOf(request))
-        : { object: "list", data: models.map(toModel) };
+        ? formatModelList(models, query)
+        : query["client_version"] === undefined
+          ? { object: "list", data: models.map(toModel) }
+          : formatModelCatalog(models.map(toCataloged));
     reply.sendJson(Buffer.from(JSON.stringify(list)), []);
   };
   return plainEndpoint(options, handle, dialectOf);
@@ -43,6 +50,10 @@ function dialectOf({ headers }: IncomingMessage): Dialect {
 
 function queryOf({ url = "" }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(url.split("?")[1] ?? ""));
+}
+
+function toCataloged({ slug, contextWindow, candidates }: CatalogueModel): CatalogedModel {
+  return { slug, contextWindow, canReason: candidates[0]?.[0]?.upstreamModel.canReason };
 }
 
 /** https://platform.openai.com/docs/api-reference/models/object */

@@ -22,6 +22,8 @@ export const codex: ToolSetup = {
           set(["model_providers", "gateway", "base_url"], `${baseUrl}/v1`),
           set(["model_providers", "gateway", "wire_api"], "responses"),
           set(["model_providers", "gateway", "env_key"], "GATEWAY_API_KEY"),
+          set(["model_providers", "gateway", "model_catalog_url"], `${baseUrl}/v1/models`),
+          set(["features", "api_key_model_discovery"], true),
         ],
       },
       // A profile is a separate file, read on top of the main one.
@@ -46,9 +48,10 @@ export const codex: ToolSetup = {
     'codex exec "say hi" prints an answer.',
     "codex -p hard starts with the model for hard tasks.",
     "/status in Codex shows the model and the provider gateway.",
+    "/model in Codex lists the key's models.",
   ],
   notes: () => [
-    "Codex's /model list shows only OpenAI's models. Its warning about missing model metadata is harmless.",
+    "Codex's IDE extension and desktop app use the same files. They read the key from .env, so no shell variable is needed.",
   ],
 };
 
@@ -59,6 +62,6 @@ function useModel({ slug, contextWindow }: SetupModel): TomlOperation[] {
   return contextWindow === null ? operations : [...operations, set(["model_context_window"], contextWindow)];
 }
 
-function set(path: string[], value: string | number): TomlOperation {
+function set(path: string[], value: string | number | boolean): TomlOperation {
   return { do: "set", path, value };
 }
