@@ -21,7 +21,7 @@ browserTest("a person changes their name and password", async (t) => {
   await page.getByText("The current password is wrong.").waitFor();
   await page.getByLabel("Current password").fill(administrator.password);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("Your password is changed.").waitFor();
+  await page.getByText("Password changed.").waitFor();
 
   const again = await openSignedIn(t, { browser: browser(), gateway, password: "another good password" });
   await again.getByRole("heading", { name: "Overview" }).waitFor();
@@ -80,9 +80,9 @@ browserTest("the printed link creates the first administrator once", async (t) =
   await page.getByRole("heading", { name: "Overview" }).waitFor();
 
   await slow.getByRole("button", { name: "Create administrator" }).click();
-  await slow.getByText(/There is an administrator already/).waitFor();
+  await slow.getByText(/administrator already exists/).waitFor();
   const late = await openConsole(t, { browser: browser(), gateway, path });
-  await late.getByText(/There is an administrator already/).waitFor();
+  await late.getByText(/administrator already exists/).waitFor();
   await assertAccessible(t, late);
   t.is(await late.getByRole("button", { name: "Create administrator" }).count(), 0);
   await late.getByRole("link", { name: "Sign in" }).click();

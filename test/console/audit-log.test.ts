@@ -31,18 +31,18 @@ browserTest("the audit log lists actions and filters by action, person, time and
   await assertAccessible(t, page);
   const details = [
     "Laptop → Old laptop",
-    "Budget per day: 0.001 → none",
+    "Daily budget: 0.001 → none",
     "Weekly budget: none → 5",
     "Added: demo/echo",
     "Invited again: no",
-    "Used: invitation link",
+    "Purpose: invitation link",
     "Attempts: 1",
     `Expires: ${await page.evaluate<string>(exactExpiry)}`,
   ];
   const shown = (text: string) => page.getByRole("listitem").filter({ hasText: text });
   for (const text of details) await shown(text).first().waitFor();
   const created = page.getByRole("row").filter({ hasText: "Key created" }).first();
-  t.regex(await created.innerText(), /Owner: Ada\s+Owner's id: usr_/, "the name comes before the id");
+  t.regex(await created.innerText(), /Owner: Ada\s+Owner ID: usr_/, "the name comes before the id");
 
   await page.getByLabel("Action").click();
   await page.getByRole("option", { name: "Key created" }).click();
@@ -54,7 +54,7 @@ browserTest("the audit log lists actions and filters by action, person, time and
 
   await page.getByRole("link", { name: "Old laptop" }).first().click();
   await page.getByRole("link", { name: "Server" }).waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Everything" }).click();
+  await page.getByRole("button", { name: "Clear target filter" }).click();
   await page.getByRole("link", { name: "Server" }).waitFor();
 
   await page.getByLabel("Person").click();

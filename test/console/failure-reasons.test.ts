@@ -16,15 +16,21 @@ browserTest("the table and the request details show why a provider failed", asyn
   for (const { slug } of [down, broken]) await askModel(gateway, slug);
 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
-  for (const why of ["the connection was refused", "the provider answered with HTTP status 500"]) {
+  for (const why of ["the connection was refused", "the provider returned HTTP status 500"]) {
     const cell = page.getByRole("cell", { name: `Failed upstream_error ${why}`, exact: true });
     await page
       .getByRole("row")
       .filter({ has: cell })
-      .getByRole("button", { name: /details of the request/ })
+      .getByRole("button", { name: /request details/ })
       .click();
     const dialog = page.getByRole("dialog", { name: "Request" });
-    t.is(await dialog.locator("dt", { hasText: "Reason" }).locator("+ dd").innerText(), why);
+    t.is(
+      await dialog
+        .locator("dt", { hasText: /^Reason$/ })
+        .locator("+ dd")
+        .innerText(),
+      why,
+    );
     t.is(await dialog.locator("dt", { hasText: "Rejected by" }).count(), 0);
     await assertAccessible(t, page);
     await page.keyboard.press("Escape");
@@ -42,11 +48,11 @@ browserTest("the overview and the provider's page show the last failure", async 
 
   const page = await openSignedIn(t, { browser: browser(), gateway, viewport });
   const line = (name: string) => page.getByRole("listitem").filter({ hasText: name });
-  const refused = /last error upstream_error, the connection was refused, (?:just now|\d+ seconds ago)/;
+  const refused = /Last error upstream_error, the connection was refused, (?:just now|\d+ seconds ago)/;
   await line(down.name).getByText(refused).waitFor();
   // The reason must not repeat the code.
   await line(busy.name)
-    .getByText(/last error http_429 (?:just now|\d+ seconds ago)/)
+    .getByText(/Last error http_429 (?:just now|\d+ seconds ago)/)
     .waitFor();
   await assertAccessible(t, page);
   await page.goto(`/providers/${down.providerId}`);

@@ -39,7 +39,7 @@ browserTest("a newcomer creates, uses, inspects and deletes a key in the first h
   await page.getByLabel("API key").fill("upstream-key-0123456789");
   await page.getByLabel("Name").fill("house");
   await page.getByRole("button", { name: "Save and test" }).click();
-  await page.getByText(/It works\./).waitFor();
+  await page.getByText(/Connected\./).waitFor();
   await page.getByRole("list", { name: "Models of house" }).getByRole("checkbox").first().check();
   await page.getByRole("button", { name: "Add one model" }).click();
   await page.waitForURL(/\/providers\/prv_/);
@@ -47,9 +47,9 @@ browserTest("a newcomer creates, uses, inspects and deletes a key in the first h
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByRole("link", { name: "Create an API key" }).click();
   await page.getByLabel("Name").fill("First of mine");
-  await page.getByRole("checkbox", { name: "All of house" }).check();
+  await page.getByRole("checkbox", { name: "All models of house" }).check();
   await page.getByRole("button", { name: "Create key" }).click();
-  const dialog = page.getByRole("dialog", { name: "First of mine is ready" });
+  const dialog = page.getByRole("dialog", { name: "Key First of mine created" });
   await dialog.getByRole("button", { name: "Copy key" }).click();
   const apiKey = await page.evaluate<string>("navigator.clipboard.readText()");
   await dialog.getByRole("button", { name: "Done", exact: true }).click();

@@ -73,7 +73,7 @@ browserTest("a member cannot select a model that an administrator removed", asyn
   t.true(await second.isDisabled());
   await page.getByText("Removed by administrator", { exact: true }).waitFor();
   await assertAccessible(t, page);
-  await page.getByRole("checkbox", { name: "All of demo" }).check();
+  await page.getByRole("checkbox", { name: "All models of demo" }).check();
   t.false(await second.isChecked());
   await page.keyboard.press("End");
   t.is(await page.evaluate("document.activeElement.ariaLabel"), "demo/third");

@@ -80,7 +80,7 @@ browserTest("a key is deleted only by typing its name, and its usage stays", asy
   await page.keyboard.press("Enter");
   await page.getByRole("menuitem", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete Test key?" });
-  await dialog.getByText("stays in the usage history").waitFor();
+  await dialog.getByText("stays in the history").waitFor();
   await assertAccessible(t, page);
   const button = dialog.getByRole("button", { name: "Delete key" });
   t.true(await button.isDisabled());
@@ -98,7 +98,7 @@ browserTest("a key is deleted only by typing its name, and its usage stays", asy
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 401);
   t.is((await usageOf(gateway, id)).length, 1);
   await page.goto(`/keys/${id}`);
-  await page.getByRole("heading", { name: "Key not found" }).waitFor();
+  await page.getByRole("heading", { name: "This key does not exist" }).waitFor();
   await assertAccessible(t, page);
 });
 
@@ -122,10 +122,10 @@ browserTest("a rotated key has a new value, and the old one expires as announced
   };
 
   await page.getByRole("button", { name: "Rotate", exact: true }).click();
-  await page.getByText("both count").waitFor();
+  await page.getByText("both values are valid").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Cancel" }).click();
-  const second = await rotate("24 hours", "goes on working until");
+  const second = await rotate("24 hours", "expires on");
   t.deepEqual([await status(value), await status(second)], [200, 200]);
   await page.getByText(`sk-gateway-…${second.slice(-4)}`).waitFor();
   const third = await rotate("Expire now", "has expired");
@@ -175,7 +175,7 @@ browserTest("a member cannot open another person's key", async (t) => {
   const { id } = await createKey(gateway);
   const grace = await addPerson(gateway, "grace@example.com");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}`, ...grace });
-  await page.getByRole("heading", { name: "Key not found" }).waitFor();
+  await page.getByRole("heading", { name: "This key does not exist" }).waitFor();
   await page.getByRole("link", { name: "Show all keys" }).click();
   await page.getByText("No keys yet").waitFor();
   await assertAccessible(t, page);

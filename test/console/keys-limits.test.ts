@@ -22,7 +22,7 @@ browserTest("limits set on the key's page apply, and their usage is shown", asyn
   await page.getByText("10.0.0/8 is not an IP address or range").waitFor();
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n::1");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("The limits are saved.").waitFor();
+  await page.getByText("Limits saved.").waitFor();
   await assertAccessible(t, page);
 
   const statuses = [];
@@ -30,7 +30,7 @@ browserTest("limits set on the key's page apply, and their usage is shown", asyn
     statuses.push((await postChat(gateway, key.value, chatBody("demo/echo"))).status);
   }
   t.deepEqual(statuses, [200, 200, 429]);
-  await page.getByText("2 of 2 used now").waitFor();
+  await page.getByText("2 of 2 in use").waitFor();
   await page.reload();
   await page.getByText("$0.00 of $1.50 spent").waitFor();
   t.is(await page.getByLabel("Allowed addresses").inputValue(), "127.0.0.1\n::1");
@@ -59,10 +59,10 @@ browserTest("all invalid limits are reported at once, each at its field", async 
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8\n::1/129");
   await save.click();
   await page.getByText("Enter a whole number from 1, or leave empty.").waitFor();
-  t.regex(await said("Requests per minute"), /A whole number from 1 on/);
+  t.regex(await said("Requests per minute"), /whole number from 1,/);
   t.regex(await said("Daily budget"), /US dollars, such as 12.50/);
-  t.regex(await said("Expires on"), /The expiry is in the past/);
-  t.regex(await said("Allowed addresses"), /10\.0\.0\/8, ::1\/129 are no IP addresses/);
+  t.regex(await said("Expires on"), /Expiry date is in the past/);
+  t.regex(await said("Allowed addresses"), /10\.0\.0\/8, ::1\/129 are not IP addresses/);
   t.is(await page.locator(":focus").getAttribute("aria-invalid"), "true");
   await assertAccessible(t, page);
 
@@ -72,11 +72,11 @@ browserTest("all invalid limits are reported at once, each at its field", async 
   await page.getByLabel("Allowed addresses").fill("10.0.0.0/8\n2001:db8::/32");
   t.is(await page.locator("[aria-invalid]").count(), 0, "what is said of a text is not said of the next one");
   await save.click();
-  await page.getByText("Only an administrator can loosen one or take it away.").nth(1).waitFor();
+  await page.getByText("Only an administrator can loosen or remove a limit.").nth(1).waitFor();
   t.regex(await said("Allowed addresses"), /Only an administrator/, "as the gateway says it, at its field");
   await page.getByLabel("Allowed addresses").fill("127.0.0.1");
   await save.click();
-  await page.getByText("The limits are saved.").waitFor();
+  await page.getByText("Limits saved.").waitFor();
   t.is((await gateway.admin.keys.get.query({ id })).limits.requestsPerMinute, 1_000);
 });
 
@@ -86,7 +86,7 @@ browserTest("emptying their fields removes limits", async (t) => {
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
   const save = async () => {
     await page.getByRole("button", { name: "Save limits" }).click();
-    await page.getByText("The limits are saved.").waitFor();
+    await page.getByText("Limits saved.").waitFor();
   };
   await page.getByLabel("Requests per minute").fill("2");
   await page.getByLabel("Lifetime budget").fill("0.05");
@@ -109,15 +109,15 @@ browserTest("a key's expiry is changed and removed on its page", async (t) => {
   const expiresAt = async () => (await gateway.admin.keys.get.query({ id })).expiresAt;
   await page.getByLabel("Expires on").fill("2020-01-31");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("Expiry date is in the past. Choose a later time.").waitFor();
+  await page.getByText("Expiry date is in the past.").waitFor();
   await page.getByLabel("Expires on").fill("2099-01-31");
   await page.getByRole("button", { name: "Save limits" }).click();
-  await page.getByText("The limits are saved.").waitFor();
+  await page.getByText("Limits saved.").waitFor();
   t.regex((await expiresAt()) ?? "", /^2099-0(1-31|2-01)T/);
   const soon = new Date(Date.now() + 53 * 60_000);
   await gateway.admin.keys.setLimits.mutate({ id, expiresAt: soon.toISOString() });
   await page.reload();
-  await page.getByText(/^It ends on .*:\d\d:\d\d.*Empty is for ever\.$/).waitFor();
+  await page.getByText(/^Expires on .*:\d\d:\d\d.*Leave empty to never expire\.$/).waitFor();
   await page.getByLabel("Expires").fill("2099-01-31");
   await page.getByLabel("Expires on").fill("");
   await page.getByRole("button", { name: "Save limits" }).click();
@@ -163,7 +163,7 @@ browserTest("a budget below the current spending is marked as spent on the key's
   await page.getByLabel("Lifetime budget").fill("1000");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("This key exceeded a budget.").waitFor();
-  await page.getByText("of $0.001 per day is spent.").waitFor();
+  await page.getByText("of $0.001 per day spent.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
   t.regex((await page.getByText(/of \$0\.001 spent/).getAttribute("class")) ?? "", /warn/);
   t.notRegex((await page.getByText(/of \$1,000\.00 spent/).getAttribute("class")) ?? "", /warn/);
@@ -186,7 +186,7 @@ browserTest("a key shows when its owner's or the gateway's budget is spent", asy
   t.is((await spendCent(gateway, first.value)).status, 200);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${first.id}?tab=limits` });
   await page.getByText("The owner's keys exceeded their budget.").waitFor();
-  await page.getByText("$0.01 of $0.01 per month is spent.").waitFor();
+  await page.getByText("$0.01 of $0.01 per month spent.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
   await page.getByRole("meter", { name: "All keys of the owner, per month" }).waitFor();
   const ofGateway = page.getByRole("meter", { name: "Gateway, per month" });
@@ -196,7 +196,7 @@ browserTest("a key shows when its owner's or the gateway's budget is spent", asy
   t.is((await spendCent(gateway, second.value)).status, 200);
   await page.goto(`/keys/${second.id}`);
   await page.getByText("The gateway exceeded its budget.").waitFor();
-  await page.getByText("$0.02 of $0.02 per month is spent.").waitFor();
+  await page.getByText("$0.02 of $0.02 per month spent.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
 });
 
@@ -212,7 +212,7 @@ browserTest("warnings show the budget that they were sent for", async (t) => {
   await page.getByText("This key exceeded a budget.").waitFor();
   await page
     .getByRole("main")
-    .getByText("Budgets are changed under")
+    .getByText("Change budgets under")
     .getByRole("link", { name: "Limits" })
     .click();
   await page.getByLabel("Daily budget").fill("5");
@@ -230,7 +230,7 @@ browserTest("members read in advance that they can only tighten limits", async (
   const grace = await addPerson(gateway, "grace@example.com");
   const { id } = await keyOf(gateway, grace.id);
   const path = `/keys/${id}?tab=limits`;
-  const rule = "Only an administrator can loosen one or take it away.";
+  const rule = "Only an administrator can loosen or remove a limit.";
   const ofMember = await openSignedIn(t, { browser: browser(), gateway, path, ...grace });
   await ofMember.getByText(rule).waitFor();
   const ofAdministrator = await openSignedIn(t, { browser: browser(), gateway, path });

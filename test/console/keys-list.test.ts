@@ -51,7 +51,7 @@ browserTest("the model filter finds the keys that may use it", async (t) => {
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
   await page.getByText("and 118 more").waitFor();
   await page.getByRole("combobox", { name: "Model" }).click();
-  await page.getByText("more: type to find them").waitFor();
+  await page.getByText("more. Type to filter.").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("combobox", { name: "Model" }).fill("model-77");
   await page.getByRole("option", { name: "many/model-77" }).click();
@@ -112,7 +112,7 @@ browserTest("administrators filter keys by owner, and members see only their own
   await page.getByRole("link", { name: "Hers" }).waitFor();
   t.is(await page.getByRole("link", { name: "Test key" }).count(), 0);
   await assertAccessible(t, page);
-  await page.getByRole("button", { name: "Show everybody's keys" }).click();
+  await page.getByRole("button", { name: "Clear owner filter:" }).click();
   await page.getByRole("link", { name: "Test key" }).waitFor();
 
   const theirs = await openSignedIn(t, { browser: browser(), gateway, path: "/keys", ...grace });

@@ -17,7 +17,7 @@ browserTest("models are connected and removed, and leaving warns about unsaved c
   await page.getByRole("button", { name: "Edit models" }).click();
   await page.getByRole("searchbox", { name: "Search models" }).fill("many 4");
   await assertAccessible(t, page);
-  await page.getByRole("checkbox", { name: "that are shown" }).check();
+  await page.getByRole("checkbox", { name: "shown models" }).check();
   await page.getByRole("searchbox", { name: "Search models" }).fill("");
   await page.getByRole("checkbox", { name: "demo/echo" }).uncheck();
   await page.getByText("5 added, 1 removed").waitFor();

@@ -14,7 +14,7 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   await addModels(gateway, "first", 250);
   await addModels(gateway, "second", 250);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys/new" });
-  await page.getByText("0 of 501 chosen").waitFor();
+  await page.getByText("0 of 501 selected").waitFor();
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };
@@ -24,28 +24,28 @@ browserTest("a key is created by keyboard alone, out of 500 models", async (t) =
   await press("Tab");
   await page.keyboard.type("echo");
   await press("ArrowDown", "Tab", "Space");
-  await page.getByText("1 of 501 chosen").waitFor();
+  await page.getByText("1 of 501 selected").waitFor();
   t.true(await page.getByRole("checkbox", { name: "demo/echo" }).isChecked());
 
   // Returns to the search and selects all matches of one provider: 17, 117, 170 … 179, 217.
   await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab");
   await page.keyboard.type("SECOND 17");
-  await page.getByText("0 of 13 shown, 250 in all").waitFor();
+  await page.getByText("0 of 13 shown, 250 in total").waitFor();
   await press("Enter", "Space");
-  await page.getByText("14 of 501 chosen").waitFor();
+  await page.getByText("14 of 501 selected").waitFor();
   await press("End", "Enter");
-  await page.getByText("13 of 501 chosen").waitFor();
+  await page.getByText("13 of 501 selected").waitFor();
   await press("Home", "PageDown", "ArrowUp");
   t.is(await page.evaluate("document.activeElement.ariaLabel"), "second/model-176");
 
   // Clearing the search keeps the selection and does not submit the form.
   await press("Home", "Shift+Tab", "Shift+Tab", "Shift+Tab", "Escape");
-  await page.getByRole("checkbox", { name: "All of first" }).waitFor();
+  await page.getByRole("checkbox", { name: "All models of first" }).waitFor();
   await page.getByRole("button", { name: "Selected only" }).press("Enter");
   t.is(await page.getByRole("checkbox").count(), 13 + 2);
   await page.getByRole("button", { name: "Create key" }).press("Enter");
 
-  await page.getByRole("heading", { name: "Ada's laptop is ready" }).waitFor();
+  await page.getByRole("heading", { name: "Key Ada's laptop created" }).waitFor();
   const { items } = await gateway.admin.keys.list.query();
   t.is(items[0]?.name, "Ada's laptop");
   t.is(items[0]?.models.length, 13);
@@ -59,11 +59,11 @@ browserTest("the value is shown once, until its storage is confirmed", async (t)
   await page.getByRole("link", { name: "Create key" }).click();
   await page.getByRole("heading", { name: "Create key" }).waitFor();
   await page.getByLabel("Name").fill("Night build");
-  await page.getByRole("checkbox", { name: "All of demo" }).check();
+  await page.getByRole("checkbox", { name: "All models of demo" }).check();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
 
-  const dialog = page.getByRole("dialog", { name: "Night build is ready" });
+  const dialog = page.getByRole("dialog", { name: "Key Night build created" });
   await dialog.getByText("it cannot be shown again").waitFor();
   await assertAccessible(t, page);
   await page.keyboard.press("Escape");
@@ -97,12 +97,12 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   await page.getByLabel("Name").fill("For a month");
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "In 30 days" }).click();
-  await page.getByText("It works until").waitFor();
+  await page.getByText("Expires on").waitFor();
   await page.getByRole("combobox", { name: "Owner" }).fill("grace");
   await page.getByRole("option", { name: "grace@example.com" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const dialog = page.getByRole("dialog", { name: "For a month is made, but can call nothing yet" });
-  await dialog.getByText("No model is connected to the key yet").waitFor();
+  const dialog = page.getByRole("dialog", { name: "Key For a month created, but no models are connected" });
+  await dialog.getByText("Connect at least one model before using this key").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Done", exact: true }).click();
   await page.getByText("in 30 days", { exact: true }).waitFor();
@@ -113,14 +113,14 @@ browserTest("a key expires after days or on a date, and has the selected owner",
   await page.goto("/keys/new");
   await page.getByLabel("Name").fill("To the end of the year");
   await page.getByLabel("Expires").click();
-  await page.getByRole("option", { name: "On a date" }).click();
+  await page.getByRole("option", { name: "Custom date" }).click();
   await page.getByLabel("Last day").fill("2020-02-29");
   await page.getByRole("button", { name: "Create key" }).click();
   t.true(await page.getByLabel("Last day").evaluate((input) => input.matches(":invalid")));
   await page.getByLabel("Last day").fill("2090-12-31");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("The key has no limits of its own yet.").waitFor();
+  await page.getByText("No limits set.").waitFor();
   await page.getByRole("button", { name: "Done, set limits" }).click();
   await page.getByLabel("Daily budget").waitFor();
   const [year] = (await gateway.admin.keys.list.query()).items;
@@ -145,13 +145,13 @@ browserTest("errors appear beside their fields, and the input is kept", async (t
   await name.fill("W".repeat(300));
   t.is((await name.inputValue()).length, 255, "the field takes no more");
   await name.fill("Good");
-  await page.getByRole("checkbox", { name: "All of first" }).check();
+  await page.getByRole("checkbox", { name: "All models of first" }).check();
   await gateway.admin.models.delete.mutate({ slug: gone });
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText(`These models do not exist: ${gone}`).waitFor();
-  await page.getByText("1 of 2 chosen").waitFor();
+  await page.getByText("1 of 2 selected").waitFor();
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("heading", { name: "Good is ready" }).waitFor();
+  await page.getByRole("heading", { name: "Key Good created" }).waitFor();
   t.deepEqual((await gateway.admin.keys.list.query()).items[0]?.models, [stays]);
 });
 
@@ -165,13 +165,13 @@ browserTest("an error about the expiry disappears when another one is selected",
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "In 7 days" }).click();
   await page.getByRole("button", { name: "Create key" }).click();
-  const said = page.getByText("Expiry date is in the past. Choose a later time.");
+  const said = page.getByText("The expiry is in the past. Choose a later time.");
   await said.waitFor();
   await page.getByLabel("Expires").click();
   await page.getByRole("option", { name: "Never" }).click();
   await said.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("heading", { name: "Late is made, but can call nothing yet" }).waitFor();
+  await page.getByRole("heading", { name: "Key Late created, but no models are connected" }).waitFor();
   t.is((await gateway.admin.keys.list.query()).items[0]?.expiresAt, null);
 });
 
@@ -204,6 +204,6 @@ browserTest("a member creates their own keys, and reads what to do without model
   await page.getByLabel("Name").fill("Hers");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("button", { name: "Done", exact: true }).click();
-  await page.getByText("This key can call nothing").waitFor();
+  await page.getByText("Connect at least one model").waitFor();
   t.is((await grace.console.keys.list.query()).items[0]?.owner?.id, grace.id);
 });

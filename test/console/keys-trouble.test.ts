@@ -15,7 +15,7 @@ browserTest("names that look like code are shown as text everywhere", async (t) 
     await page.getByRole("heading", { name: "Create key" }).waitFor();
     await page.getByRole("textbox", { name: "Name" }).fill(name);
     await page.getByRole("button", { name: "Create key" }).click();
-    await page.getByRole("dialog", { name: `${name} is made, but can call nothing yet` }).waitFor();
+    await page.getByRole("dialog", { name: `${name} created, but no models are connected` }).waitFor();
     await page.getByRole("button", { name: "Done", exact: true }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
     await page.getByRole("button", { name: "More about this key" }).click();
@@ -56,7 +56,7 @@ browserTest("an open page reconnects to a restarted gateway and keeps the input"
   await page.getByRole("checkbox", { name: "many/model-3" }).check();
   await gateway.close();
   await page.getByRole("button", { name: "Save models" }).click();
-  await page.getByText("The gateway is unreachable.").first().waitFor();
+  await page.getByText("The gateway cannot be reached.").first().waitFor();
   await assertAccessible(t, page);
 
   const again = await startTestGateway(t, {

@@ -76,7 +76,7 @@ browserTest("input typed during a save is kept, and leaving warns about it", asy
   let route = await held.call;
   await page.getByLabel("Tokens per minute").fill("12345");
   await route.continue();
-  await page.getByText("The limits are saved").waitFor();
+  await page.getByText("Limits saved").waitFor();
   t.is(await page.getByLabel("Requests per minute").inputValue(), "60");
   t.is(await page.getByLabel("Tokens per minute").inputValue(), "12345");
   await page.getByRole("link", { name: "Snippets" }).click();
@@ -146,7 +146,7 @@ browserTest("leaving warns about unsaved settings, except after a deletion", asy
     const dialog = page.getByRole("dialog", { name: /^Delete/ });
     await dialog.getByLabel(/to confirm$/).fill(path.startsWith("/models") ? "test/model" : "test");
     await dialog.getByRole("button", { name: /^Delete/ }).click();
-    await page.getByText("is deleted").waitFor();
+    await page.getByText(" deleted").waitFor();
     t.is(await guard(page).count(), 0);
   }
 });

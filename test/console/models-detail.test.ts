@@ -39,7 +39,7 @@ browserTest("prices, sizes and the upstream name are edited; empty is unknown, 0
   t.is(prices.output, null);
 
   await page.getByLabel("Provider model ID").fill("gpt-4o");
-  await page.getByText("Known as 128000.").waitFor();
+  await page.getByText("Known value: 128000.").waitFor();
   await page.getByRole("button", { name: "Use known values" }).click();
   t.is(await page.getByLabel("Input", { exact: true }).inputValue(), "2.5");
 });
@@ -59,16 +59,16 @@ browserTest("fallbacks are reordered by keyboard alone", async (t) => {
   await page.getByRole("button", { name: "Move house/third up" }).focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
-  await page.getByText("house/third is now 1 of 3").waitFor();
+  await page.getByText("house/third moved to position 1 of 3").waitFor();
   const focused = () => page.locator(":focus").getAttribute("aria-label");
   t.is(await focused(), "Move house/third up");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await page.getByText("house/third is now 2 of 3").waitFor();
+  await page.getByText("house/third moved to position 2 of 3").waitFor();
   t.is(await focused(), "Move house/third down");
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Enter");
-  await page.getByText("house/third is now 1 of 3").waitFor();
+  await page.getByText("house/third moved to position 1 of 3").waitFor();
   await page.getByRole("button", { name: "Remove house/first" }).press("Enter");
   t.is(await focused(), "Remove house/second", "the focus stays in the list");
   await assertAccessible(t, page);
@@ -90,7 +90,7 @@ browserTest("the later of two tabs sees the other's change and decides", async (
   });
   await page.getByRole("button", { name: "Save" }).click();
   const notice = page.getByRole("alert");
-  await notice.getByText("The input price is now 2; you have 3.").waitFor();
+  await notice.getByText("The input price is now 2, yours is 3.").waitFor();
   await notice.getByText("The list of fallbacks is now house/spare.").waitFor();
   await assertAccessible(t, page);
   await notice.getByRole("button", { name: "Overwrite" }).click();
@@ -119,7 +119,7 @@ browserTest("an error about a selection disappears with the next selection", asy
   await choose("Add a fallback", "house/gone");
   await gateway.admin.models.delete.mutate({ slug: "house/gone" });
   await page.getByRole("button", { name: "Save" }).click();
-  const noFallback = page.getByText("There is no model house/gone");
+  const noFallback = page.getByText("The fallback model house/gone does not exist");
   await noFallback.waitFor();
   await page.getByRole("button", { name: "Remove house/gone" }).click();
   await noFallback.waitFor({ state: "detached" });
@@ -146,7 +146,7 @@ browserTest("deleting a model lists the keys that use it", async (t) => {
   for (let number = 0; number < 8; number++)
     await gateway.admin.keys.create.mutate({ name: `Key ${number}`, models: ["house/main"] });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/models/house/main" });
-  await page.getByText(`${hostileNames.length + 8} in all`).waitFor();
+  await page.getByText(`${hostileNames.length + 8} in total`).waitFor();
   await page.getByRole("button", { name: "Show more" }).click();
   for (const name of hostileNames) await page.getByRole("link", { name, exact: true }).waitFor();
   await assertAccessible(t, page);
@@ -160,10 +160,10 @@ browserTest("deleting a model lists the keys that use it", async (t) => {
   await dialog.getByLabel("Type house/main to confirm").fill("house/main");
   await dialog.getByRole("button", { name: "Delete model" }).click();
   await page.waitForURL("**/models");
-  await page.getByText("house/main is deleted").waitFor();
+  await page.getByText("house/main deleted").waitFor();
   await page.getByRole("link", { name: "house/main" }).waitFor({ state: "detached" });
   await page.goto("/models/house/main");
-  await page.getByText("There is no model at this address").waitFor();
+  await page.getByText("This model does not exist").waitFor();
 });
 
 browserTest("a model is added by hand with known facts filled in", async (t) => {
@@ -171,7 +171,7 @@ browserTest("a model is added by hand with known facts filled in", async (t) => 
   const { id } = await addProvider(gateway, []);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/models/new?provider=${id}` });
   await page.getByLabel("Provider model ID").fill("gpt-4o-mini");
-  await page.getByText("What is known of this model is filled in.").waitFor();
+  await page.getByText("Known values are filled in.").waitFor();
   t.is(await page.getByLabel("Output", { exact: true }).getAttribute("placeholder"), "0.6");
   await page.getByText("Clients use house/gpt-4o-mini.").waitFor();
   await page.getByLabel("Client name").fill("mini");

@@ -17,13 +17,10 @@ browserTest("an invited person joins by the link, which works once", async (t) =
   await page.getByLabel("Email").fill("grace@example.com");
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Create invite link" }).click();
-  await page.getByRole("heading", { name: "The link for Grace" }).waitFor();
+  await page.getByRole("heading", { name: "Link for Grace" }).waitFor();
   await assertAccessible(t, page);
   await page.keyboard.press("Escape");
-  t.true(
-    await page.getByRole("heading", { name: "The link for Grace" }).isVisible(),
-    "not closed by accident",
-  );
+  t.true(await page.getByRole("heading", { name: "Link for Grace" }).isVisible(), "not closed by accident");
   await page.getByRole("button", { name: "Copy link" }).click();
   const link = await page.evaluate<string>("navigator.clipboard.readText()");
   await page.getByRole("button", { name: "Done" }).click();
@@ -93,7 +90,7 @@ browserTest("roles change, people are disabled and enabled, and one administrato
 
   await actionsFor("grace@example.com").click();
   await page.getByRole("menuitem", { name: "Make administrator" }).click();
-  await page.getByText("is an administrator now").waitFor();
+  await page.getByText("is now an administrator").waitFor();
 
   await actionsFor("grace@example.com").click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
@@ -106,8 +103,8 @@ browserTest("roles change, people are disabled and enabled, and one administrato
 
   await actionsFor("grace@example.com").click();
   await page.getByRole("menuitem", { name: "Password reset link" }).click();
-  await page.getByRole("button", { name: "Create invite link" }).click();
-  await page.getByRole("heading", { name: "The link for grace@example.com" }).waitFor();
+  await page.getByRole("button", { name: "Create link" }).click();
+  await page.getByRole("heading", { name: "Link for grace@example.com" }).waitFor();
   const { status } =
     (await gateway.admin.users.list.query()).items.find(({ email }) => email === "grace@example.com") ?? {};
   t.is(status, "active");
@@ -131,7 +128,7 @@ browserTest("an administrator who gives up the role sees a member's console at o
   const gateway = await startTestGateway(t);
   await addPerson(gateway, "grace@example.com", "admin");
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/people" });
-  await page.getByRole("row", { name: "· you" }).getByRole("button", { name: "What to do with" }).click();
+  await page.getByRole("row", { name: "· you" }).getByRole("button", { name: "Actions for" }).click();
   await page.getByRole("menuitem", { name: "Make member" }).click();
   await page.getByRole("link", { name: "Audit log" }).first().waitFor({ state: "detached" });
   t.is(await page.getByRole("link", { name: "People" }).count(), 0);

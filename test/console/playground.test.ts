@@ -12,19 +12,19 @@ browserTest("a chat streams through /v1 with a pasted key, is counted, and can b
   await gateway.admin.models.update.mutate({ id: model.id, prices: { input: 1, output: 2 } });
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/playground" });
-  await page.getByLabel("API key").fill("sk-gateway-nonsense");
+  await page.getByLabel("API key", { exact: true }).fill("sk-gateway-nonsense");
   await page.getByRole("button", { name: "Use this key" }).click();
   await page.getByRole("alert").waitFor();
   await assertAccessible(t, page);
-  await page.getByLabel("API key").fill("sk-gateway-…abcd");
+  await page.getByLabel("API key", { exact: true }).fill("sk-gateway-…abcd");
   await page.getByRole("button", { name: "Use this key" }).click();
-  await page.getByText("This is not a whole key.").waitFor();
-  await page.getByLabel("API key").fill(key.value);
+  await page.getByText("This key is incomplete.").waitFor();
+  await page.getByLabel("API key", { exact: true }).fill(key.value);
   await page.getByRole("button", { name: "Use this key" }).click();
 
   await page.getByLabel("Your message").fill("<b>Hello</b> there");
   await page.keyboard.press("Enter");
-  await page.getByText(/tokens in · .* out · first token after .* in all · \$0\.00/).waitFor();
+  await page.getByText(/tokens in · .* out · TTFT .* · \$0\.00/).waitFor();
   t.is(await page.locator("b").count(), 0);
   await assertAccessible(t, page);
 
@@ -61,7 +61,7 @@ browserTest("a playground key is created by a click and expires automatically", 
   await page.getByRole("button", { name: "Create a 1-hour key" }).click();
   await page.getByLabel("Your message").fill("Hello");
   await page.keyboard.press("Enter");
-  await page.getByText(/in all/).waitFor();
+  await page.getByText(/total \d/).waitFor();
   const { items } = await gateway.admin.keys.list.query({ search: "Playground" });
   t.regex(items[0]?.name ?? "", /^Playground \d\d:\d\d:\d\d$/, "two are told apart");
   const left = Date.parse(items[0]?.expiresAt ?? "") - Date.now();
@@ -69,12 +69,12 @@ browserTest("a playground key is created by a click and expires automatically", 
 
   // A second visit reuses the key.
   await page.getByRole("link", { name: "API keys" }).click();
-  await page.getByText("ends in 59 minutes").waitFor();
+  await page.getByText("expires in 59 minutes").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("link", { name: "Playground", exact: true }).first().click();
   await page.getByLabel("Your message").waitFor();
   await page.getByRole("button", { name: "Change key" }).click();
-  await page.getByText("may use every model you may connect, and ends an hour after").waitFor();
+  await page.getByText("can use all models you can connect, and expires after an hour").waitFor();
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Use the temporary key" }).click();
   await page.getByLabel("Your message").waitFor();

@@ -36,7 +36,7 @@ browserTest("a provider is selected, connected and tested, and its models are pi
   await assertAccessible(t, page);
   await page.getByRole("button", { name: "Save and test" }).click();
 
-  await page.getByText(/It works\. Responded in \d+ ms, 4 models\./).waitFor();
+  await page.getByText(/Connected\. Responded in \d+ ms, 4 models\./).waitFor();
   const [provider] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "openai");
   t.is(new URL(page.url()).search, `?provider=${provider?.id}`);
   const list = page.getByRole("list", { name: "Models of openai" });
@@ -48,10 +48,10 @@ browserTest("a provider is selected, connected and tested, and its models are pi
   t.false((await page.content()).includes(goodKey), "the key is never shown again");
 
   await page.getByLabel("Search these models").fill("4o");
-  await page.getByRole("button", { name: "Pick these 2" }).click();
+  await page.getByRole("button", { name: "Select these 2" }).click();
   await page.getByLabel("Search these models").fill("house");
   await list.getByRole("checkbox").press("Space");
-  await page.getByText("3 picked").waitFor();
+  await page.getByText("3 selected").waitFor();
   await page.getByRole("button", { name: "Add 3 models" }).click();
   await page.waitForURL(`**/providers/${provider?.id}`);
   await page.getByRole("alert").getByText("3 models added").waitFor();
@@ -71,10 +71,10 @@ browserTest("a provider is selected, connected and tested, and its models are pi
   await page.getByRole("row", { name: /openai\/house-model/ }).waitFor();
   await page.goBack();
   await page.getByRole("link", { name: "Create an API key with them" }).click();
-  await page.getByText("3 of 4 chosen").waitFor();
+  await page.getByText("3 of 4 selected").waitFor();
   await page.getByLabel("Name").fill("Laptop");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByRole("dialog", { name: "Laptop is ready" }).waitFor();
+  await page.getByRole("dialog", { name: "Key Laptop created" }).waitFor();
   const { items } = await gateway.admin.keys.list.query({ search: "Laptop" });
   t.deepEqual(
     items[0]?.models,
@@ -96,14 +96,14 @@ browserTest("a connection error is shown and fixed in place", async (t) => {
   await page.getByLabel("Name").fill("house");
   await page.getByRole("button", { name: "Save and test" }).click();
 
-  await page.getByText(/It does not work\. The connection to 127\.0\.0\.1:1 was refused/).waitFor();
+  await page.getByText(/Connection failed\. The connection to 127\.0\.0\.1:1 was refused/).waitFor();
   await assertAccessible(t, page);
   await page.getByLabel("Base URL").fill(`${upstream.url}/v1`);
   await page.getByRole("button", { name: "Save and retest" }).click();
   await page.getByText("Connection failed. The key was rejected (HTTP status 401). Check it.").waitFor();
   await page.getByLabel("New API key").fill(goodKey);
   await page.getByRole("button", { name: "Save and retest" }).click();
-  await page.getByText(/It works\./).waitFor();
+  await page.getByText(/Connected\./).waitFor();
   await page.getByRole("list", { name: "Models of house" }).waitFor();
   const [provider] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "house");
   t.deepEqual(
@@ -162,7 +162,7 @@ browserTest("an upstream's model names are rendered as text", async (t) => {
   for (const name of hostileNames) await list.getByText(name.trim(), { exact: true }).first().waitFor();
   await assertAccessible(t, page);
   t.is(await list.getByRole("checkbox", { disabled: false }).count(), 1, "the others are no slugs");
-  await page.getByRole("link", { name: "Add by hand <img" }).click();
+  await page.getByRole("link", { name: "Add manually <img" }).click();
   await page.getByLabel("Provider model ID").waitFor();
   t.is(await page.getByLabel("Provider model ID").inputValue(), hostileNames[0] ?? "");
   await page.getByLabel("Client name").fill("tamed");
@@ -201,7 +201,7 @@ browserTest("a provider that rejects the key is not reported as having no models
     apiKey: badKey,
   });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/providers/${id}/add-models` });
-  await page.getByRole("alert").getByText("The key was refused").waitFor();
+  await page.getByRole("alert").getByText("The key was rejected").waitFor();
   await page.getByRole("link", { name: "Add one manually" }).waitFor();
-  t.is(await page.getByText("It lists no models").count(), 0);
+  t.is(await page.getByText("The provider lists no models").count(), 0);
 });

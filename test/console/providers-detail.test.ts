@@ -27,7 +27,7 @@ browserTest("the list shows what each provider has and lacks", async (t) => {
   await page.getByText("No key: all requests will fail.").waitFor();
   await page.getByText("No requests in the last hour").waitFor();
   await page.goto("/providers/prv_nothing");
-  await page.getByText("There is no provider at this address").waitFor();
+  await page.getByText("This provider does not exist").waitFor();
 });
 
 browserTest("keys are added, weighted, tested and removed, showing their last four digits", async (t) => {
@@ -47,16 +47,16 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
   await assertAccessible(t, page);
   await dialog.getByRole("button", { name: "Add and test" }).click();
   await page.getByText("Partially connected. 1 of 2 keys fails.").waitFor();
-  await keys.locator("li", { hasText: "…evil" }).getByText("The key was refused").waitFor();
+  await keys.locator("li", { hasText: "…evil" }).getByText("The key was rejected").waitFor();
   await keys
     .locator("li", { hasText: "…good" })
-    .getByText(/Answered in/)
+    .getByText(/Responded in/)
     .waitFor();
   await assertAccessible(t, page);
 
   await page.getByLabel("Weight of …good").fill("9");
   await page.keyboard.press("Enter");
-  await page.getByText("The weight of …good is saved").waitFor();
+  await page.getByText("Weight of …good saved").waitFor();
   await keys.getByText("75%").waitFor();
 
   await page.getByRole("button", { name: "Remove …evil" }).click();
@@ -69,7 +69,7 @@ browserTest("keys are added, weighted, tested and removed, showing their last fo
   await dialog.getByRole("button", { name: "Cancel" }).click();
   t.is((await page.locator(":focus").textContent())?.trim(), "Remove …good");
   await page.getByRole("button", { name: "Test connection" }).click();
-  await page.getByText(/It works\. Answered/).waitFor();
+  await page.getByText(/Connected\. Responded/).waitFor();
   const [house] = (await gateway.admin.providers.list.query()).filter(({ name }) => name === "house");
   t.deepEqual(
     house?.credentials.map(({ lastFour, weight }) => [lastFour, weight]),
@@ -85,7 +85,7 @@ browserTest("address and timeouts are edited, and the later of two tabs sees the
   await page.getByLabel("Connect timeout").fill("2.5");
   await page.getByLabel("Total timeout").fill("9999");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("at most an hour").waitFor();
+  await page.getByText("between 1 ms and 1 hour").waitFor();
   await page.getByLabel("Total timeout").fill("600");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Settings saved").waitFor();
@@ -101,8 +101,8 @@ browserTest("address and timeouts are edited, and the later of two tabs sees the
   await page.getByRole("button", { name: "Save" }).click();
   const notice = page.getByRole("alert");
   await notice.getByText("Someone else changed this provider while you were editing.").waitFor();
-  await notice.getByText("The address is now http://127.0.0.1:2/v1.").waitFor();
-  await notice.getByText("The timeout “in all” is now 60; you have 300.").waitFor();
+  await notice.getByText("The base URL is now http://127.0.0.1:2/v1.").waitFor();
+  await notice.getByText("The total timeout is now 60, yours is 300.").waitFor();
   t.is(await page.getByLabel("Total timeout").inputValue(), "300");
   await assertAccessible(t, page);
   await notice.getByRole("button", { name: "Overwrite" }).click();
@@ -139,7 +139,7 @@ browserTest("deleting a provider lists the consequences and requires its name", 
   await dialog.getByLabel("Type house to confirm").fill("house");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/providers");
-  await page.getByText("house is deleted").waitFor();
+  await page.getByText("house deleted").waitFor();
   t.is((await gateway.admin.models.list.query()).length, 1);
   await page.getByRole("link", { name: "demo", exact: true }).waitFor();
   await page.getByRole("link", { name: "house", exact: true }).waitFor({ state: "detached" });

@@ -20,7 +20,7 @@ browserTest("the copied command equals the shown one and works in a real shell",
   await page.getByRole("option", { name: "some/model-2" }).click();
   await page.getByLabel("Hard tasks").click();
   await page.getByRole("option", { name: "some/model-3" }).click();
-  await page.getByLabel("Key value").fill(key.value);
+  await page.getByLabel("API key (optional)").fill(key.value);
   await assertAccessible(t, page);
   t.false(page.url().includes("sk-gateway"), "the value is not in the address");
 
@@ -60,7 +60,7 @@ browserTest("every tab shows changes, verification and undo for both systems", a
   }
   t.regex(new URL(page.url()).search, /tool=other&system=windows|system=windows&tool=other/);
   await page.getByText("Changes").click();
-  await page.getByText("Undo").click();
+  await page.getByText("Undo", { exact: true }).click();
   await assertAccessible(t, page);
   await page.reload();
   await page.getByRole("tab", { name: "Other", selected: true }).waitFor();

@@ -15,10 +15,7 @@ browserTest("signing in leads to the requested page, and a reload stays signed i
   await page.getByLabel("Email").fill(administrator.email);
   await page.getByLabel("Password").fill("not the password");
   await page.keyboard.press("Enter");
-  t.regex(
-    await page.getByRole("alert").innerText(),
-    /e-mail address or the password is wrong.*Request req_/s,
-  );
+  t.regex(await page.getByRole("alert").innerText(), /email address or the password is wrong.*Request req_/s);
   t.is(await page.getByLabel("Password").inputValue(), "");
   await page.getByLabel("Password").fill(administrator.password);
   await page.keyboard.press("Enter");

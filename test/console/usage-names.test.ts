@@ -12,7 +12,7 @@ const browser = shareBrowser(test);
 
 async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {
   const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name: cell, exact: true }) });
-  await row.getByRole("button", { name: /details of the request/ }).click();
+  await row.getByRole("button", { name: /request details/ }).click();
   const dialog = page.getByRole("dialog", { name: "Request" });
   const labels = await dialog.locator("dt").allInnerTexts();
   const values = await dialog.locator("dd").allInnerTexts();

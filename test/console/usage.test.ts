@@ -63,7 +63,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   ]);
 
   await page
-    .getByRole("button", { name: /details of the request/ })
+    .getByRole("button", { name: /request details/ })
     .last()
     .click();
   await page
@@ -147,8 +147,8 @@ browserTest("a refused request shows the reason, no provider and no cost", async
   await gateway.services.recorder.flush();
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
   await page.getByRole("cell", { name: "Failed model_not_found" }).waitFor();
-  t.is(await page.getByText("of unknown cost").count(), 0);
-  await page.getByRole("button", { name: /details of the request/ }).click();
+  t.is(await page.getByText("unpriced").count(), 0);
+  await page.getByRole("button", { name: /request details/ }).click();
   const dialog = page.getByRole("dialog", { name: "Request" });
   const fact = (label: string) => dialog.locator("dt").filter({ hasText: label }).locator("+ dd").innerText();
   for (const label of ["Served by", "Client tool", "cached", "Token counts", "Time to first token"])
@@ -177,11 +177,11 @@ browserTest("the table, the details and the export name the owner of a spent lim
   for (const [code, refusedBy] of [
     ["rate_limit_exceeded", "request rate limit of this API key"],
     ["rate_limit_exceeded", "request rate limit of its owner"],
-    ["insufficient_quota", "budget per day of this API key"],
+    ["insufficient_quota", "daily budget of this API key"],
   ] as const) {
     const name = `Failed ${code} ${refusedBy}`;
     const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name, exact: true }) });
-    await row.getByRole("button", { name: /details of the request/ }).click();
+    await row.getByRole("button", { name: /request details/ }).click();
     const dialog = page.getByRole("dialog", { name: "Request" });
     t.is(
       await dialog.locator("dt", { hasText: "Rejected by" }).locator("+ dd").innerText(),
