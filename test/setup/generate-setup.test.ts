@@ -73,26 +73,21 @@ test("Copilot CLI receives Claude's own name and the slug of any other model", (
 test("two possible files are both named, in the system's own path notation", (t) => {
   const shown = (tool: ToolId, operatingSystem: SetupInput["operatingSystem"]) =>
     generate(tool, { operatingSystem }).files.map(({ instead }) => instead);
-  const opencode = "or ~/.config/opencode/opencode.jsonc, if that is there";
+  const opencode = "or ~/.config/opencode/opencode.jsonc, if it exists";
   t.deepEqual(shown("opencode", "posix"), [opencode, null]);
   t.deepEqual(shown("opencode", "windows"), [opencode.replaceAll("/", "\\"), null]);
-  t.regex(shown("kilo-code", "posix")[0] ?? "", /\.jsonc, if that is there$/);
+  t.regex(shown("kilo-code", "posix")[0] ?? "", /\.jsonc, if it exists$/);
   t.deepEqual(shown("continue", "posix"), [
-    "or ~/.continue/configs/gateway.yaml, if a config.yaml of your own is there",
+    "or ~/.continue/configs/gateway.yaml, if you have your own config.yaml",
     null,
   ]);
 });
 
 const warned: [string, ToolId, Parameters<typeof setupModel>, RegExp | null][] = [
   ["a model without tools", "pi", ["x/y", { canCallTools: false }], /x\/y cannot call tools/],
-  ["a model with little room", "pi", ["x/y", { contextWindow: 8_192 }], /room for 8192 tokens only/],
+  ["a model with little room", "pi", ["x/y", { contextWindow: 8_192 }], /context window of only 8192 tokens/],
   ["what is not known is no reason", "pi", ["x/y", { canCallTools: null, contextWindow: null }], null],
-  [
-    "Claude Code with another's model",
-    "claude-code",
-    ["qwen/q"],
-    /qwen\/q is not served in Anthropic's form/,
-  ],
+  ["Claude Code with another's model", "claude-code", ["qwen/q"], /qwen\/q uses a different API format/],
   ["Claude Code with Claude", "claude-code", ["anthropic/claude-opus-5.5", { dialects: ["messages"] }], null],
   [
     "Codex with a newer model of OpenAI's elsewhere",
@@ -108,15 +103,15 @@ test("a warning about several models appears once and names them", (t) => {
   const [light, daily, hard] = [setupModel("a/x"), setupModel("a/y"), setupModel("a/z")];
   const { warnings } = generate("claude-code", { models: { light, daily, hard, connected: [] } });
   t.is(warnings.length, 1);
-  t.regex(warnings[0] ?? "", /^a\/x, a\/y, and a\/z are not served in Anthropic's form/);
+  t.regex(warnings[0] ?? "", /^a\/x, a\/y, and a\/z use a different API format/);
 });
 
 test("a truncated key is distinguished from a foreign one, with its length", (t) => {
   const whole = `sk-gateway-${"a1B2c3D".repeat(7)}`;
   for (const [key, message] of [
-    ["sk-gateway-oops", "This key is incomplete: it has 15 characters, a whole one has 60."],
-    [whole.slice(0, 19), "This key is incomplete: it has 19 characters, a whole one has 60."],
-    [`${whole}a`, "This key is too long: it has 61 characters, a whole one has 60."],
+    ["sk-gateway-oops", "This key is incomplete: it has 15 characters instead of 60."],
+    [whole.slice(0, 19), "This key is incomplete: it has 19 characters instead of 60."],
+    [`${whole}a`, "This key is too long: it has 61 characters instead of 60."],
     [
       whole.replace("B", "\u{1f511}"),
       "This key contains an invalid character. After sk-gateway-, only letters and digits are allowed.",
