@@ -104,7 +104,7 @@ browserTest("roles change, people are disabled and enabled, and one administrato
   await actionsFor("grace@example.com").click();
   await page.getByRole("menuitem", { name: "Password reset link" }).click();
   await page.getByRole("button", { name: "Create link" }).click();
-  await page.getByRole("heading", { name: "Link for grace@example.com" }).waitFor();
+  await page.getByRole("heading", { name: "Link for grace@example.com", exact: true }).waitFor();
   const { status } =
     (await gateway.admin.users.list.query()).items.find(({ email }) => email === "grace@example.com") ?? {};
   t.is(status, "active");
