@@ -33,6 +33,8 @@ export const UsageRecord = table(
     limitedBy: nullable(text(16)),
     /** Details of the error code. Null without details, and for every success. */
     errorReason: nullable(text(32)),
+    /** The names of the request's parts that its translation dropped, such as `tools.web_search`. */
+    dropped: nullable(text(255)),
     inputTokens: nullable(integer()),
     outputTokens: nullable(integer()),
     cachedInputTokens: nullable(integer()),

@@ -6,6 +6,7 @@ import { DataKeys } from "./0005-data-keys.ts";
 import { KeyLimits } from "./0006-limits.ts";
 import { RefusalsAndFailures } from "./0007-refusals-and-failures.ts";
 import { AdministratorsDecisions } from "./0008-administrators-decisions.ts";
+import { DroppedParts } from "./0009-dropped-parts.ts";
 
 /** In the order in which they run. The result of a released migration never changes. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   KeyLimits,
   RefusalsAndFailures,
   AdministratorsDecisions,
+  DroppedParts,
 ];

@@ -7,7 +7,7 @@ import type {
   NativeReader,
 } from "../dialects/dialect.ts";
 import { GatewayError } from "../errors.ts";
-import type { ChatAnswer, ChatTranslation, Endpoint } from "../providers/provider.ts";
+import type { ChatAnswer, ChatTranslation, UpstreamModel, Endpoint } from "../providers/provider.ts";
 import type { Attempt } from "../routing/attempts.ts";
 import type { Candidate, Target } from "../routing/candidate.ts";
 import type { UpstreamEvents } from "../upstream/upstream-call.ts";
@@ -75,11 +75,32 @@ function prepareTranslated(
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
   const chatBody = toChatBody(dialect, request);
   const translation = chatBody["parallel_tool_calls"] === false ? withOneCall(chat) : chat;
-  const bytes = Buffer.from(JSON.stringify(chat.buildRequest(chatBody, upstreamModel)));
+  const bytes = Buffer.from(JSON.stringify(buildRequest(chat, chatBody, upstreamModel, dialect)));
   return {
+    dropped: dialect.droppedIn(request),
     events: relayTranslated(call, dialect, translation, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
   };
+}
+
+/** Errors about a parameter use the client's name for it. */
+function buildRequest(
+  chat: ChatTranslation,
+  body: ChatRequestBody,
+  model: UpstreamModel,
+  { clientParams }: Dialect,
+): object {
+  try {
+    return chat.buildRequest(body, model);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.param === null) throw thrown;
+    const [, name = "", rest = ""] = /^([^.[]*)(.*)$/s.exec(thrown.param) ?? [];
+    const ownName = Object.hasOwn(clientParams, name) ? clientParams[name] : undefined;
+    if (ownName === undefined) throw thrown;
+    const param = `${ownName}${rest}`;
+    const message = thrown.message.replaceAll(`'${thrown.param}'`, () => `'${param}'`);
+    throw new GatewayError(thrown.code, message, { cause: thrown, param });
+  }
 }
 
 /** Each translation rewrites the whole body, which blocks other requests. */

@@ -104,12 +104,11 @@ export class Exchange {
     this.observed?.callAnswered(200);
   }
 
-  /**
-   * `x-gateway-overhead-ms` (the gateway's own time before the call and after the answer) and the rate-limit headers.
-   */
+  /** `x-gateway-overhead-ms` (the gateway's own time), `x-gateway-dropped` and the rate-limit headers. */
   answerHeaders(answeredAt: number): string[] {
     const overheadMs = this.#calledAt - this.#receivedAt + (performance.now() - answeredAt);
     const headers = ["x-gateway-overhead-ms", overheadMs.toFixed(2)];
+    if (this.call?.dropped) headers.push("x-gateway-dropped", this.call.dropped);
     return this.#admission?.addHeaders(headers) ?? headers;
   }
 

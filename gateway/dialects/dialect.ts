@@ -26,6 +26,10 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
    * `unsupported_parameter` for a parameter that would change the answer and has no equivalent.
    */
   toChatRequest(request: Request): ChatRequestBody;
+  /** The names of the parts that `toChatRequest` drops, separated by commas. */
+  droppedIn(request: Request): string | null;
+  /** The client's names of chat completion parameters, for errors about them. */
+  clientParams: Readonly<Record<string, string>>;
   /** Formats a whole answer. */
   formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, request: Request): object;
   createStreamWriter(envelope: AnswerEnvelope, request: Request): StreamWriter;

@@ -49,6 +49,11 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
         description:
           "Details of `errorCode`. Which limit rejected the request, such as `tokens_per_minute` or `budget_per_day`. Or how the provider failed, such as `connection_refused`, `private_address`, `idle_timeout` or `http_503`. Null without details.",
       }),
+      dropped: t.exposeString("dropped", {
+        nullable: true,
+        description:
+          "The parts of the request that the model's provider does not support and the gateway left out, such as `tools.web_search`.",
+      }),
       inputTokens: t.exposeInt("inputTokens", { nullable: true }),
       outputTokens: t.exposeInt("outputTokens", { nullable: true }),
       cachedInputTokens: t.exposeInt("cachedInputTokens", { nullable: true }),

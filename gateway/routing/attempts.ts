@@ -17,6 +17,8 @@ export type AttemptsOptions = {
 
 /** A prepared call of one candidate. It has not started. */
 export type Attempt = {
+  /** The names of the request's parts that its translation drops, separated by commas. */
+  dropped?: string | null;
   /** Receives the call's events, unless another candidate replaces it. */
   events: UpstreamEvents;
   begin(events: UpstreamEvents): UpstreamCall;
@@ -46,6 +48,8 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   /** Events of the current attempt. The attempt itself would keep the request's body in memory. */
   #events: UpstreamEvents | null = null;
   #call: UpstreamCall | null = null;
+  /** The parts that the current attempt drops. */
+  dropped: string | null = null;
   /** Whether an abandoned call was sent. */
   #wasSent = false;
   #waiting: NodeJS.Timeout | undefined;
@@ -169,6 +173,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     const attempt = this.#caller.prepare(candidate);
     this.#candidate = candidate;
     this.#events = attempt.events;
+    this.dropped = attempt.dropped ?? null;
     this.#calls++;
     const call = attempt.begin(this);
     // A call that failed at once has already been replaced.

@@ -62,6 +62,7 @@ for (const kind of databaseKinds) {
       errorCode: "upstream_error",
       limitedBy: "gateway",
       errorReason: "connection_refused",
+      dropped: "tools.web_search",
       cost: 123_456_789_012,
       timeToFirstTokenMs: 0,
     });

@@ -35,6 +35,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await migrate(dataSource), [
       "RefusalsAndFailures1764374400000",
       "AdministratorsDecisions1764460800000",
+      "DroppedParts1764547200000",
     ]);
 
     await writeAsBefore("req_2");
@@ -65,7 +66,10 @@ for (const kind of databaseKinds) {
         VALUES ('${id}', 'A key', 'disabled', 1, '2026-11-21 10:00:00.000')`);
     await writeAsBefore("key_1");
 
-    t.deepEqual(await migrate(dataSource), ["AdministratorsDecisions1764460800000"]);
+    t.deepEqual(await migrate(dataSource), [
+      "AdministratorsDecisions1764460800000",
+      "DroppedParts1764547200000",
+    ]);
 
     await writeAsBefore("key_2");
     await database.write(({ withheldModels }) => withheldModels.add("key_2", ["demo/Echo", "demo/echo"]));

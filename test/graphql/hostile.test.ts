@@ -137,7 +137,7 @@ test("introspection queries of common tools are answered", async (t) => {
 
 test("the largest page with every field is answered", async (t) => {
   const fields = `id createdAt apiKeyId apiKeyName model provider upstreamModel credentialId attempts endpoint clientTool stream status
-    httpStatus errorCode limitedBy errorReason inputTokens outputTokens cachedInputTokens cacheWriteInputTokens reasoningTokens estimated costUsd
+    httpStatus errorCode limitedBy errorReason dropped inputTokens outputTokens cachedInputTokens cacheWriteInputTokens reasoningTokens estimated costUsd
     inputPriceUsd cachedInputPriceUsd cacheWritePriceUsd outputPriceUsd latencyMs timeToFirstTokenMs`;
   const query = `query($first: Int, $after: String) {
     usageRecords(first: $first, after: $after) { edges { cursor node { ${fields} } } pageInfo { hasNextPage endCursor } }

@@ -95,6 +95,7 @@ export function usageRow(id: string, more: Partial<UsageRecordRow> = {}): UsageR
     errorCode: null,
     limitedBy: null,
     errorReason: null,
+    dropped: null,
     inputTokens: 1,
     outputTokens: 2,
     cachedInputTokens: null,

@@ -43,6 +43,7 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     errorCode: status === "FAILED" ? "upstream_error" : null,
     limitedBy: null,
     errorReason: status === "FAILED" ? "http_503" : null,
+    dropped: null,
     ...(known ?? noUsage),
     estimated: false,
     cost: costOf(prices, known),

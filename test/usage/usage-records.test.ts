@@ -75,6 +75,7 @@ for (const kind of databaseKinds) {
       errorCode: null,
       limitedBy: null,
       errorReason: null,
+      dropped: null,
       inputTokens: 5,
       outputTokens: 2,
       cachedInputTokens: null,

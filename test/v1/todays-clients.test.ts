@@ -201,3 +201,18 @@ test("an unknown path below /v1/messages answers in Anthropic's format", async (
   t.is(response.status, 404);
   t.like(await response.json(), { type: "error", error: { type: "not_found_error" } });
 });
+
+test("Codex's catalog lists the key's models with their context windows", async (t) => {
+  const model = await gateway.admin.models.get.query({ slug: "chat/model" });
+  await gateway.admin.models.update.mutate({ id: model.id, contextWindow: 200_000 });
+  const response = await fetch(`${gateway.url}/v1/models?client_version=0.169.0`, {
+    headers: { authorization },
+  });
+  t.is(response.status, 200);
+  const { models } = (await response.json()) as { models: { slug: string; context_window: number }[] };
+  t.deepEqual(
+    models.map(({ slug }) => slug),
+    ["chat/model", "claude/model", "gemini/model"],
+  );
+  t.like(models[0], { context_window: 200_000, tool_mode: null, use_responses_lite: false });
+});

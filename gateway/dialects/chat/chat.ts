@@ -7,6 +7,8 @@ import { type ChatRequest, readChatRequest } from "./read-chat-request.ts";
 export const chat: Dialect<ChatRequest> = {
   endpointName: "chat/completions",
   readRequest: readChatRequest,
+  droppedIn: () => null,
+  clientParams: {},
   toChatRequest: ({ body }) => body,
   formatAnswer: ({ choices, usage }, { id, createdSeconds, slug }) => ({
     id: `chatcmpl-${id}`,

@@ -1,20 +1,36 @@
 import type { Dialect, ShownError } from "../dialect.ts";
+import { type DroppedMembers, listDropped } from "../dropped.ts";
 import { formatAnswer } from "./format-answer.ts";
 import { MessageStreamWriter } from "./message-stream-writer.ts";
 import { nativeMessages } from "./native-messages.ts";
 import { readMessagesRequest } from "./read-messages-request.ts";
 import { toChatRequest } from "./to-chat-request.ts";
+import { findTypedTool } from "./typed-tools.ts";
 
 /** Anthropic's Messages API, mainly for Claude Code. https://platform.claude.com/docs/en/api/messages/create */
 export const messages: Dialect = {
   endpointName: "messages",
   readRequest: readMessagesRequest,
   toChatRequest,
+  droppedIn: ({ body }) => listDropped(body, dropped),
+  clientParams: {
+    max_completion_tokens: "max_tokens",
+    stop: "stop_sequences",
+    reasoning_effort: "thinking",
+    response_format: "output_config.format",
+    parallel_tool_calls: "tool_choice.disable_parallel_tool_use",
+    user: "metadata.user_id",
+  },
   formatAnswer,
   createStreamWriter: (envelope, request) => new MessageStreamWriter(envelope, request),
   native: nativeMessages,
   formatError,
   formatErrorEvent,
+};
+
+const dropped: DroppedMembers = {
+  members: ["mcp_servers", "container", "context_management", "fallbacks", "safeguards"],
+  isToolDropped: ({ type }) => typeof type === "string" && type !== "custom" && findTypedTool(type) === null,
 };
 
 /** https://platform.claude.com/docs/en/api/errors */

@@ -32,9 +32,17 @@ export function readTool(value: unknown, param: string): ReadTool {
   if (type === "function" || type === "custom") return readCallable(tool, type, param, null);
   if (type === "namespace") return readNamespace(tool, param);
   const builtIn = builtInTypes.find((each) => each === type);
-  return builtIn === undefined || isRunByOpenAi(builtIn, tool)
+  return builtIn === undefined || isToolOmitted(tool)
     ? { shown: null, definitions: [] }
     : readBuiltIn(tool, builtIn, param);
+}
+
+/** Whether `readTool` omits a tool, because OpenAI runs it. */
+export function isToolOmitted(tool: Record<string, unknown>): boolean {
+  const { type } = tool;
+  if (type === "function" || type === "custom" || type === "namespace") return false;
+  const builtIn = builtInTypes.find((each) => each === type);
+  return builtIn === undefined || isRunByOpenAi(builtIn, tool);
 }
 
 function readCallable(

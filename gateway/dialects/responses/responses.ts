@@ -1,8 +1,10 @@
 import type { Dialect, ShownError, StreamWriter } from "../dialect.ts";
+import { type DroppedMembers, listDropped } from "../dropped.ts";
 import { formatAnswer } from "./format-answer.ts";
 import { nativeResponses } from "./native-responses.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
 import { ResponseStreamWriter } from "./response-stream-writer.ts";
+import { isToolOmitted } from "./read-tool.ts";
 import { toChatRequest } from "./to-chat-request.ts";
 
 /** OpenAI's Responses API, mainly for Codex. https://platform.openai.com/docs/api-reference/responses */
@@ -10,11 +12,24 @@ export const responses: Dialect = {
   endpointName: "responses",
   readRequest: readResponsesRequest,
   toChatRequest,
+  droppedIn: ({ body }) => listDropped(body, dropped),
+  clientParams: {
+    max_completion_tokens: "max_output_tokens",
+    reasoning_effort: "reasoning.effort",
+    response_format: "text.format",
+    verbosity: "text.verbosity",
+    logprobs: "include",
+  },
   formatAnswer,
   createStreamWriter: (envelope, request) => new ResponseStreamWriter(envelope, request),
   native: nativeResponses,
   formatError,
   formatErrorEvent,
+};
+
+const dropped: DroppedMembers = {
+  members: ["context_management", "max_tool_calls", "truncation"],
+  isToolDropped: isToolOmitted,
 };
 
 /** https://platform.openai.com/docs/guides/error-codes */

@@ -27,7 +27,8 @@ export type RecordedRequest = {
     prices: Prices;
   } | null;
   readonly attempts: number;
-  readonly call: { readonly wasSent: boolean } | null;
+  /** `dropped`: the names of the parts that the translation dropped. */
+  readonly call: { readonly wasSent: boolean; readonly dropped: string | null } | null;
   /** Null where the upstream has not answered or has refused. */
   readonly answer: RecordedAnswer | null;
 };
@@ -76,6 +77,7 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     errorCode: outcome ? (error?.upstream?.code ?? error?.code ?? null) : "gateway_died",
     limitedBy: error?.limitedBy ?? null,
     errorReason: error?.reason ?? null,
+    dropped: request.call?.dropped ?? null,
     ...usageColumns(counted),
     ...toCost(sentTo?.prices ?? null, counted?.usage ?? null),
     latencyMs: Math.round(performance.now() - startedAt),

@@ -130,9 +130,9 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (end === start || end > bytes.length) return null;
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
-  const { limitedBy = null, errorReason = null } = record;
+  const { limitedBy = null, errorReason = null, dropped = null } = record;
   // The previous release did not record these and may have left records behind.
-  return { ...record, createdAt: new Date(record.createdAt), limitedBy, errorReason };
+  return { ...record, createdAt: new Date(record.createdAt), limitedBy, errorReason, dropped };
 }
 
 const headBytes = 8;

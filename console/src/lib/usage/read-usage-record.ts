@@ -21,6 +21,7 @@ export const usageRecordFields = /* GraphQL */ `
     errorCode
     limitedBy
     errorReason
+    dropped
     inputTokens
     outputTokens
     cachedInputTokens
@@ -70,6 +71,8 @@ export type UsageRecord = {
   limitedBy: LimitScope | null;
   /** Which limit it was, or how the provider failed. Null without details. */
   errorReason: ErrorReason | null;
+  /** The parts of the request that its translation dropped. */
+  dropped: string | null;
   inputTokens: number | null;
   outputTokens: number | null;
   cachedInputTokens: number | null;

@@ -1,0 +1,98 @@
+import test from "ava";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { postTo } from "../helpers/post-chat.ts";
+import {
+  beginStream,
+  chunkEvent,
+  createUpstream,
+  doneEvent,
+  sendCompletion,
+  usageEvent,
+} from "../helpers/scripted-upstream.ts";
+import { sharedByFile } from "../helpers/shared-by-file.ts";
+import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
+
+const shared = sharedByFile();
+let gateway: TestGateway;
+
+test.before(async () => {
+  const upstream = await createUpstream(shared, ({ body }, response) => {
+    if (!body.includes('"stream":true')) return sendCompletion(response);
+    beginStream(response);
+    response.end(`${chunkEvent("Hi")}${usageEvent}${doneEvent}`);
+  });
+  gateway = await startTestGateway(shared);
+  await connectUpstream(gateway, upstream, { name: "chat" });
+  await connectUpstream(gateway, upstream, { name: "claude", kind: "anthropic" });
+});
+
+const messagesBody = {
+  model: "chat/model",
+  max_tokens: 9,
+  messages: [{ role: "user", content: "Hi" }],
+  mcp_servers: [{ type: "url", name: "docs", url: "https://docs.example.com" }],
+  context_management: { edits: [] },
+  tools: [
+    { type: "web_search_20250305", name: "web_search" },
+    { name: "get_weather", input_schema: { type: "object" } },
+  ],
+};
+const responsesBody = {
+  model: "chat/model",
+  store: false,
+  input: "Hi",
+  truncation: "disabled",
+  tools: [{ type: "web_search" }, { type: "file_search", vector_store_ids: ["vs_1"] }],
+};
+
+for (const stream of [false, true]) {
+  for (const [path, body, dropped] of [
+    ["/v1/messages", messagesBody, "mcp_servers, context_management, tools.web_search_20250305"],
+    ["/v1/responses", responsesBody, "tools.web_search, tools.file_search"],
+    ["/v1/messages", { ...messagesBody, tools: [], mcp_servers: null, context_management: null }, null],
+  ] as const) {
+    test(`${path}${stream ? ", streamed" : ""}: the header and the record name ${dropped ?? "nothing"}`, async (t) => {
+      const key = await createKey(gateway, ["chat/model"]);
+      const { status, headers } = await post(key.value, path, { ...body, stream });
+      t.is(status, 200);
+      t.is(headers.get("x-gateway-dropped"), dropped);
+      const [record] = await usageOf(gateway, key.id);
+      t.is(record?.dropped, dropped);
+    });
+  }
+}
+
+test("a tool type of odd characters is named without them", async (t) => {
+  const key = await createKey(gateway, ["chat/model"]);
+  const tools = [{ type: "web\r\nx-injected: 1", name: "x" }, { type: "y".repeat(65) }];
+  const { status, headers } = await post(key.value, "/v1/messages", { ...messagesBody, tools });
+  t.is(status, 200);
+  t.is(headers.get("x-gateway-dropped"), "mcp_servers, context_management, tools");
+});
+
+test("many dropped tools fit the record", async (t) => {
+  const key = await createKey(gateway, ["chat/model"]);
+  const tools = Array.from({ length: 100 }, (_, index) => ({ type: `hosted_tool_of_the_year_${index}` }));
+  const { headers } = await post(key.value, "/v1/responses", { ...responsesBody, tools });
+  const [record] = await usageOf(gateway, key.id);
+  t.is(record?.dropped, headers.get("x-gateway-dropped"));
+  t.true((record?.dropped?.length ?? 0) <= 255);
+});
+
+for (const [path, body, param] of [
+  ["/v1/responses", { input: "Hi", include: ["message.output_text.logprobs"] }, "include"],
+  ["/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }], logprobs: true }, "logprobs"],
+] as const) {
+  test(`${path}: a rejection uses the client's name, ${param}`, async (t) => {
+    const key = await createKey(gateway, ["claude/model"]);
+    const { status, text } = await post(key.value, path, { model: "claude/model", store: false, ...body });
+    t.is(status, 400);
+    const { error } = JSON.parse(text) as { error: { param: string; message: string } };
+    t.is(error.param, param);
+    t.true(error.message.includes(`'${param}'`));
+  });
+}
+
+function post(keyValue: string, path: string, body: object) {
+  return postTo(gateway, path, { authorization: `Bearer ${keyValue}` }, body);
+}
