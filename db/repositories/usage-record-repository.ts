@@ -113,7 +113,8 @@ export class UsageRecordRepository {
     const sqlite = sqliteOf(this.#manager);
     const { changes } =
       sqlite?.prepare(`DELETE FROM usage_records WHERE id IN (${oldest})`).run(id, limit) ?? {};
-    if (changes === undefined) throw new Error("MySQL drops partitions instead.");
+    if (changes === undefined)
+      throw new Error("deleteBefore supports SQLite only. Drop partitions on MySQL.");
     return changes;
   }
 

@@ -82,7 +82,7 @@ export class InvitationService {
 function noInvitation(): GatewayError {
   return new GatewayError(
     "not_found",
-    "This link is invalid, used or expired. Ask an administrator for a new one.",
+    "This link is invalid, expired or already used. Ask an administrator for a new one.",
     { param: "token" },
   );
 }

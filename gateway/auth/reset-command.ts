@@ -30,7 +30,9 @@ export async function resetCommand(
 export function readAddress(parameters: string[]): string {
   const [email, ...more] = parameters;
   if (email !== undefined && more.length === 0) return normalizeEmail(email);
-  throw new StartError("An email address is missing. Example: npm run people:reset -- ada@example.com");
+  throw new StartError(
+    "The command takes exactly one email address. Example: npm run people:reset -- ada@example.com",
+  );
 }
 
 /** The audit log's actor: no user and no address. */

@@ -82,7 +82,7 @@ export class UserService {
         if (existing) await users.update(existing.id, { name, role });
         else await users.insert(this.#newUser(email, name, role));
         const user = existing ? { ...existing, name, role } : await users.findByEmail(email);
-        if (!user) throw new Error("The user was inserted and must exist.");
+        if (!user) throw new Error("The inserted user was not found.");
         const details = { email, role, isAgain: existing !== null };
         await this.#audit.record(repositories, author, { action: "user.invite", entity: user, details });
         const link = await issueInvitation(repositories, this.#runtime, user.id, "invitation");
@@ -205,7 +205,7 @@ async function describe({ apiKeys }: Repositories, rows: UserRow[]): Promise<Use
 
 async function describeOne(repositories: Repositories, row: UserRow): Promise<User> {
   const [user] = await describe(repositories, [row]);
-  if (user === undefined) throw new Error("One row in, one row out.");
+  if (user === undefined) throw new Error("The description of the user is missing.");
   return user;
 }
 

@@ -107,7 +107,7 @@ function buildRequest(
 function tooLargeToTranslate(bytesMax: number): GatewayError {
   return new GatewayError(
     "request_too_large",
-    `The request body is larger than ${bytesMax} bytes and must be translated for this provider. Send a smaller request, or raise REQUEST_TRANSLATED_BYTES_MAX.`,
+    `The request body is larger than ${bytesMax} bytes, the maximum for translated requests. Send a smaller request, or raise REQUEST_TRANSLATED_BYTES_MAX.`,
   );
 }
 

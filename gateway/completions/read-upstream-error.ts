@@ -39,7 +39,8 @@ export function readUpstreamError(
   const isNative = speaker.form === "native";
   return new GatewayError(
     "upstream_rejected",
-    message ?? `The provider rejected the request with HTTP status ${effectiveStatus}.`,
+    message ??
+      `The provider rejected the request with HTTP status ${effectiveStatus}. Check the model and the parameters.`,
     {
       reason,
       upstream: {

@@ -38,7 +38,7 @@ export class EnvironmentKeys {
     if (!/^[\x21-\x7e]{1,4096}$/.test(key.apiKey)) {
       throw new GatewayError(
         "invalid_value",
-        `${variable} contains no valid key: it has spaces or line breaks.`,
+        `${variable} contains an invalid key. Use printable ASCII characters without spaces or line breaks.`,
         {
           param,
         },

@@ -41,6 +41,6 @@ export function readKeyFile(path: string): Buffer | null {
   const key = readKey(text.trim());
   if (key) return key;
   throw new StartError(
-    `The key file ${path} does not contain 32 bytes in base64. Restore it from a backup: its secrets cannot be opened without it.`,
+    `The key file ${path} does not contain 32 bytes in base64. Restore it from a backup: the secrets sealed with it cannot be opened otherwise.`,
   );
 }

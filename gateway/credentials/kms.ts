@@ -89,7 +89,7 @@ export class KmsError extends Error {
 type Sdk = typeof import("@aws-sdk/client-kms");
 
 const keyBytes = 32;
-const oddAnswer = "KMS returned no 32-byte key";
+const oddAnswer = "KMS did not return a 32-byte key";
 
 /** An ARN contains its region. A bare ID belongs to the process's own region. */
 function regionOf(keyId: string): { region?: string } {

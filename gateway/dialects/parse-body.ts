@@ -44,7 +44,7 @@ export function parseBody(bytes: Buffer, limits: BodyLimits, visit: VisitMember)
   if (mayBeTooLarge && measureText(bytes, requestTextBytesMax) > requestTextBytesMax) {
     throw new GatewayError(
       "request_too_large",
-      `The request body has more than ${requestTextBytesMax} bytes of text (base64 media excluded, an escape counts as four). Send less text, or raise REQUEST_TEXT_BYTES_MAX.`,
+      `The request body has more than ${requestTextBytesMax} bytes of text, without base64 media and with four bytes per escape. Send less text, or raise REQUEST_TEXT_BYTES_MAX.`,
     );
   }
   return parseObject(bytes);

@@ -59,7 +59,7 @@ async function letIn({ sessions }: Services, request: IncomingMessage, path: str
   if (method === "POST" && !/^application\/json *(;|$)/i.test(headers["content-type"] ?? "")) {
     throw new GatewayError(
       "unsupported_encoding",
-      "The query is not JSON. Send it with content-type: application/json.",
+      "The request's Content-Type is not supported. Send JSON with content-type: application/json.",
     );
   }
   const body = method === "POST" ? (await readBody(request, documentBytesMax, held)).toString() : null;

@@ -19,7 +19,7 @@ export function printUsageSchema(): string {
 function addScalars(builder: Builder): void {
   builder.scalarType("DateTime", {
     description:
-      "A moment in ISO 8601 with milliseconds, such as `2026-11-21T17:44:00.000Z`. Input may have any offset.",
+      "An ISO 8601 timestamp with milliseconds, such as `2026-11-21T17:44:00.000Z`. Input may have any UTC offset.",
     serialize: (moment) => moment.toISOString(),
     parseValue: readMoment,
   });

@@ -84,11 +84,13 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
     description: "A filter. Records must match all given fields.",
     fields: (t) => ({
       apiKeyId: t.id(),
-      model: t.string({ description: "A model, as in the records. Empty for records without a model." }),
+      model: t.string({
+        description: "The `model` of the records. An empty string selects records without a model.",
+      }),
       provider: t.string({ description: "A provider's name." }),
       status: t.field({ type: UsageStatus }),
-      from: t.field({ type: "DateTime", description: "Requests made at or after this moment." }),
-      to: t.field({ type: "DateTime", description: "Requests made before this moment." }),
+      from: t.field({ type: "DateTime", description: "Requests made at or after this time." }),
+      to: t.field({ type: "DateTime", description: "Requests made before this time." }),
     }),
   });
 }
@@ -105,7 +107,7 @@ type UsageSum = Awaited<ReturnType<UsageHistory["summarize"]>>[number];
 
 function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
   return builder.objectRef<UsageSum>("UsageSummaryRow").implement({
-    description: "Sums of usage. Dimensions without grouping are null.",
+    description: "Sums of usage. Dimensions that are not in `groupBy` are null.",
     fields: (t) => ({
       interval: t.field({
         type: "DateTime",
@@ -130,7 +132,7 @@ function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
       costUsd: t.field({
         type: "Decimal",
         nullable: true,
-        description: "US dollars of the priced requests. Null when all are unpriced.",
+        description: "The cost of the priced requests in US dollars. Null if all are unpriced.",
         resolve: ({ cost, requests, unknownCosts }) =>
           requests > 0 && requests === unknownCosts ? null : cost,
       }),

@@ -11,15 +11,18 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       id: t.exposeID("id"),
       createdAt: t.expose("createdAt", { type: "DateTime" }),
       apiKeyId: t.exposeID("apiKeyId"),
-      apiKeyName: t.exposeString("apiKeyName", { description: "The name at that time." }),
-      ownerId: t.exposeID("ownerId", { nullable: true, description: "The key's owner at that time." }),
+      apiKeyName: t.exposeString("apiKeyName", { description: "The key's name at the time of the request." }),
+      ownerId: t.exposeID("ownerId", {
+        nullable: true,
+        description: "The key's owner at the time of the request.",
+      }),
       ownerName: t.exposeString("ownerName", { nullable: true, description: "The owner's current name." }),
       model: t.exposeString("model", {
         description:
-          "The requested model: a slug, or the name in its place. Empty without a name, and for names that are not stored: long text, keys, or one of many unknown names.",
+          "The `model` of the request. Empty if it was missing or is not stored: long text, keys, and names beyond the limit for unknown ones.",
       }),
       provider: t.exposeString("provider", {
-        description: "The provider that answered or was called last. Empty without a call.",
+        description: "The provider that answered, or the last one called. Empty if no provider was called.",
       }),
       upstreamModel: t.exposeString("upstreamModel", { nullable: true }),
       credentialId: t.id({
@@ -47,7 +50,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       errorReason: t.exposeString("errorReason", {
         nullable: true,
         description:
-          "Details of `errorCode`. Which limit rejected the request, such as `tokens_per_minute` or `budget_per_day`. Or how the provider failed, such as `connection_refused`, `private_address`, `idle_timeout` or `http_503`. Null without details.",
+          "Details of `errorCode`: the limit that rejected the request, such as `tokens_per_minute`, or the provider's failure, such as `connection_refused` or `http_503`. Null for other outcomes.",
       }),
       dropped: t.exposeString("dropped", {
         nullable: true,
@@ -66,7 +69,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
         type: "Decimal",
         nullable: true,
         description:
-          "US dollars at the prices of that time. Null for an unknown price or count. 0 if nothing was sent to a provider.",
+          "The cost in US dollars, at the prices when the request was made. Null for an unknown price or count. 0 if nothing was sent to a provider.",
         resolve: ({ cost }) => toBigInt(cost),
       }),
       ...Object.fromEntries(

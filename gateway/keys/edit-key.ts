@@ -130,7 +130,7 @@ export function editLimits(
   }
   const columns = { ...changeLimits(before, limits), expiresAt };
   const [from, to] = [before, columns].map((row) => ({ ...toKeyLimits(row), expiresAt: row.expiresAt }));
-  if (!from || !to) throw new Error("Two rows in, two rows out.");
+  if (!from || !to) throw new Error("The limits before or after the change are missing.");
   if (author.role !== "admin") checkNotLooser(from, to, defaults);
   return { columns, details: differences(from, to, [...limitNames, "expiresAt"]) };
 }

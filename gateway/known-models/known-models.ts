@@ -136,5 +136,5 @@ function describe(price: ModelPrice, dependsOnHour: boolean): string | null {
   // The next price starts above this count. 271999 is the package's spelling of "from 272000 on".
   const thousands = firstTier && Math.round(firstTier.start / 1000);
   if (thousands) return `Prompts above ${thousands},000 tokens cost more.`;
-  return dependsOnHour ? "Some hours are cheaper. These are the prices of the other hours." : null;
+  return dependsOnHour ? "Off-peak hours are cheaper. These are the peak prices." : null;
 }

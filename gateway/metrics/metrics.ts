@@ -58,12 +58,12 @@ function watchServices(registry: Registry, services: WatchedServices): void {
   );
   gauge(
     "gateway_usage_spool_oldest_age_seconds",
-    "Age of the oldest of these records.",
+    "Age of the oldest usage record on disk that is not in the database yet.",
     () => recorder.waitingMs / 1_000,
   );
   gauge(
     "gateway_key_cache_staleness_seconds",
-    "Age of this process's view of key and model changes.",
+    "Time since this process last read the key and model changes.",
     () => changeFeed.staleMs / 1_000,
   );
   const cooling = new Gauge({

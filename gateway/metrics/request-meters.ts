@@ -21,7 +21,7 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   });
   const refusals = new Counter({
     name: "gateway_refusals_total",
-    help: "Requests to /v1 that were refused before authentication, or that are not model requests.",
+    help: "Rejected requests to /v1 that are unauthenticated or not model requests.",
     labelNames: ["code"],
     registers,
   });
@@ -33,14 +33,14 @@ export function createRequestMeters(registry: Registry): RequestObserver {
   });
   const duration = new Histogram({
     name: "gateway_request_duration_seconds",
-    help: "From a request's head to the end of its answer.",
+    help: "Duration of model requests, from the request headers to the end of the response.",
     labelNames: ["endpoint", "provider", "stream"],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900],
     registers,
   });
   const firstToken = new Histogram({
     name: "gateway_time_to_first_token_seconds",
-    help: "From a request's head to the first token of its stream.",
+    help: "Time to first token of streams, from the request headers.",
     labelNames: ["endpoint", "provider"],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
     registers,

@@ -32,6 +32,6 @@ export async function changeProvider(
   work: (repositories: Repositories) => Promise<ProviderRow>,
 ): Promise<ProviderDetails> {
   const [details] = await changeProviders(options, async (repositories) => [await work(repositories)]);
-  if (details === undefined) throw new Error("One row in, one row out.");
+  if (details === undefined) throw new Error("The details of the provider are missing.");
   return details;
 }

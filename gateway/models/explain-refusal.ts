@@ -17,7 +17,7 @@ export function explainRefusal(status: number, body: unknown, { path, secret }: 
     return `${path} does not exist (HTTP status ${status}). Check the base URL: it often ends in /v1.`;
   }
   if (status >= 300 && status < 400) {
-    return `The provider redirects (HTTP status ${status}), which the gateway never follows. Check the base URL.`;
+    return `The provider returned a redirect (HTTP status ${status}), which the gateway does not follow. Check the base URL.`;
   }
   if (status === 402)
     return `Key accepted, but the account has insufficient funds (HTTP status 402).${quoted}`;

@@ -51,6 +51,6 @@ export async function toModelDetails(
   owner: OwnerScope,
 ): Promise<Model> {
   const [model] = await toModels(repositories, [row], owner);
-  if (model === undefined) throw new Error("One row in, one row out.");
+  if (model === undefined) throw new Error("The details of the model are missing.");
   return model;
 }

@@ -187,7 +187,7 @@ export class ModelService {
 
   async #change(work: (repositories: Repositories) => Promise<ModelRow>): Promise<Model> {
     const [model] = await this.#changeAll(async (repositories) => [await work(repositories)]);
-    if (model === undefined) throw new Error("One row in, one row out.");
+    if (model === undefined) throw new Error("The details of the model are missing.");
     return model;
   }
 

@@ -4,7 +4,9 @@ import { GatewayError } from "../errors.ts";
 export function upstreamReported(message: unknown): GatewayError {
   return new GatewayError(
     "upstream_error",
-    typeof message === "string" && message !== "" ? message : "The provider reported an error mid-stream.",
+    typeof message === "string" && message !== ""
+      ? message
+      : "The provider reported an error in its response. Retry the request.",
     { reason: "reported_error" },
   );
 }

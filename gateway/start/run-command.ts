@@ -102,7 +102,8 @@ async function rewrapCredentials({ config, runtime, print }: CommandOptions): Pr
     });
     const { keyId, moved, failed } = await rewrap({ database, secretBox, dataKeys });
     print(`Secrets moved to the key ${keyId}: ${moved}.`);
-    if (failed.length > 0) print(`No available key opens: ${failed.join(", ")}.`);
+    if (failed.length > 0)
+      print(`These secrets cannot be opened with any available key: ${failed.join(", ")}.`);
     return failed.length > 0 ? 1 : 0;
   } finally {
     await database.close();

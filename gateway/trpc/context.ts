@@ -63,7 +63,8 @@ export function createContext(services: Services, { publicUrl, trustedProxies }:
     if (req.method !== "GET" && !/^application\/json *(;|$)/i.test(req.headers["content-type"] ?? "")) {
       throw new TRPCError({
         code: "UNSUPPORTED_MEDIA_TYPE",
-        message: "The request body is not JSON. Send it with content-type: application/json.",
+        message:
+          "The request's Content-Type is not supported. Send JSON with content-type: application/json.",
       });
     }
     const { bodyError } = req as CallRequest;

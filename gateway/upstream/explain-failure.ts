@@ -29,7 +29,7 @@ export function explainFailure(error: unknown, origin: string): string {
   const reason = reasons[code];
   if (reason !== undefined) return reason;
   if (/CERT|SELF_SIGNED|SIGNATURE/.test(code)) {
-    return `The TLS certificate of ${hostname} is not trusted (${code}).`;
+    return `The TLS certificate of ${hostname} is not trusted (${code}). Check it, or add its CA with NODE_EXTRA_CA_CERTS.`;
   }
   if (/^(?:ERR_SSL|ERR_TLS)/.test(code)) return `The TLS connection to ${hostAndPort} failed (${code}).`;
   return toGatewayError(error).message;
@@ -37,7 +37,7 @@ export function explainFailure(error: unknown, origin: string): string {
 
 /** The setting that allows a private address. */
 export function howToAllow(hostAndPort: string): string {
-  return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort}, or add that to its current value`;
+  return `To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${hostAndPort}, or add ${hostAndPort} to the current list`;
 }
 
 /** The innermost error code. If several addresses failed, the first one is used. */

@@ -7,7 +7,7 @@ export function toUpstreamFailure(cause: Error): GatewayError {
   const advice = permanent.has(reason) ? "An administrator must check the provider." : "Retry the request.";
   return new GatewayError(
     reason === "connect_timeout" ? "upstream_timeout" : "upstream_error",
-    `The connection to the provider failed: ${words}. ${advice}`,
+    `The request to the provider failed: ${words}. ${advice}`,
     { cause, reason },
   );
 }

@@ -66,7 +66,7 @@ export function modelEndpoint(
 function usageCannotBeRecorded(): GatewayError {
   return new GatewayError(
     "service_unavailable",
-    "The gateway cannot record usage at the moment. Retry in a moment.",
+    "The gateway temporarily cannot record usage. Retry in a few seconds.",
     { retryAfterSeconds: 5 },
   );
 }

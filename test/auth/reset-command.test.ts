@@ -77,7 +77,10 @@ test("a missing or a second address prints the usage", async (t) => {
   for (const parameters of [[], ["ada@example.com", "eve@example.com"]]) {
     const { exitCode, complained } = await run(t, { DATA_DIR }, ...parameters);
     t.is(exitCode, 1);
-    t.is(complained, "An email address is missing. Example: npm run people:reset -- ada@example.com\n");
+    t.is(
+      complained,
+      "The command takes exactly one email address. Example: npm run people:reset -- ada@example.com\n",
+    );
   }
 });
 

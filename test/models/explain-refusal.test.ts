@@ -9,7 +9,10 @@ function explain(status: number, body: unknown = null, withSecret: string | null
 }
 
 for (const [status, words] of [
-  [301, /The provider redirects \(HTTP status 301\), which the gateway never follows\. Check the base URL\./],
+  [
+    301,
+    /The provider returned a redirect \(HTTP status 301\), which the gateway does not follow\. Check the base URL\./,
+  ],
   [400, /The provider returned HTTP status 400 for \/v1\/models\./],
   [401, /The key was rejected \(HTTP status 401\)\./],
   [402, /the account has insufficient funds \(HTTP status 402\)\./],

@@ -136,7 +136,7 @@ test("a price is the current one, with exceptions noted beside it", async (t) =>
   t.regex((await find("openai", "gpt-5.4"))?.priceNote ?? "", /^Prompts above 272,000 tokens cost more\.$/);
   const deepseek = await find("deepseek", "deepseek-chat");
   t.is(deepseek?.prices.input, 0.27, "the dearest hour, so that nobody is surprised");
-  t.regex(deepseek?.priceNote ?? "", /Some hours are cheaper/);
+  t.regex(deepseek?.priceNote ?? "", /Off-peak hours are cheaper/);
 });
 
 for (const [seller, baseUrl] of Object.entries(sellers)) {

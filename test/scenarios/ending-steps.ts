@@ -73,7 +73,7 @@ export const endingSteps: Step[] = [
     outcome: {
       failure: {
         status: null,
-        message: "The connection to the provider failed",
+        message: "The request to the provider failed",
         text: ["There was ", "a king"],
       },
     },

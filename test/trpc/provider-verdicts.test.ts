@@ -85,7 +85,7 @@ for (const [what, script, words] of [
   [
     "a redirect",
     (response) => response.writeHead(301, { location: "https://example.com/" }).end(),
-    /^The provider redirects \(HTTP status 301\), which the gateway never follows/,
+    /^The provider returned a redirect \(HTTP status 301\), which the gateway does not follow/,
   ],
   [
     "an outage",
@@ -165,7 +165,7 @@ test("a private address is rejected with the setting that allows it", async (t) 
   const verdict = await stricter.admin.providers.test.mutate({ id });
   t.true(
     verdict.message?.startsWith(
-      `${host} is a private address. To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${host}, or add that`,
+      `${host} is a private address. To allow it, start the gateway with UPSTREAM_PRIVATE_HOSTS=${host}, or add ${host} to the current list`,
     ),
   );
   t.is(upstream.requests.length, 1);

@@ -21,7 +21,7 @@ for (const answer of httpAnswers) {
     if ("error" in answer.result) {
       t.is(
         first.error,
-        `upstream_error: The connection to the provider failed: ${answer.result.error}. Retry the request.`,
+        `upstream_error: The request to the provider failed: ${answer.result.error}. Retry the request.`,
       );
     } else {
       t.is(first.error, null);

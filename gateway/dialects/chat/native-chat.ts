@@ -12,7 +12,7 @@ import type { UpstreamModel } from "../../providers/provider.ts";
 export const nativeChat: NativeDialect<ChatRequest> = {
   headerNames: [],
   buildRequest(request, model, quirks) {
-    if (quirks === null) throw new Error("An upstream that speaks chat completions has quirks.");
+    if (quirks === null) throw new Error("The quirks of the chat completions upstream are missing.");
     return spliceRequest(request, model, quirks);
   },
   readAnswer(bytes, slug) {
@@ -57,7 +57,8 @@ class ChunkReader implements NativeReader {
 }
 
 function reportedError(payload: Buffer): GatewayError {
-  const message = readErrorMessage(payload) ?? "The provider reported an error mid-stream.";
+  const message =
+    readErrorMessage(payload) ?? "The provider reported an error mid-stream. Retry the request.";
   return new GatewayError("upstream_error", message, { reason: "reported_error" });
 }
 

@@ -90,7 +90,7 @@ export function toEvent(type: string, fields: object): string {
 }
 
 function mixed(what: string): GatewayError {
-  const message = `The provider ${what}, which this format cannot express.`;
+  const message = `The provider ${what}, which Anthropic's format cannot express. Retry the request.`;
   return new GatewayError("upstream_error", message, { reason: "unreadable_answer" });
 }
 

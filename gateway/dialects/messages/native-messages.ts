@@ -89,7 +89,7 @@ function readError(error: unknown): GatewayError {
   return new GatewayError("upstream_error", text, { reason: "reported_error" });
 }
 
-const unexplained = "The provider reported an error mid-stream.";
+const unexplained = "The provider reported an error mid-stream. Retry the request.";
 
 function badForm(): GatewayError {
   return new GatewayError(

@@ -14,10 +14,7 @@ import { invalidType, invalidValue } from "../../wire/parameter-errors.ts";
  */
 export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody {
   if (body["max_tokens"] === 0) {
-    throw unsupported(
-      "max_tokens",
-      "Only Anthropic's cache can be filled without a response. Use a value of at least 1.",
-    );
+    throw unsupported("max_tokens", "The value 0 works only with Anthropic's models. Use at least 1.");
   }
   if (isObject(body["thread"])) throw threadsUnsupported();
   const { unavailable, ...tools } = toChatTools(body);
@@ -45,7 +42,7 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
  */
 function threadsUnsupported(): GatewayError {
   const message =
-    "Message threads work only with Anthropic's models. Send the whole conversation without thread.";
+    "Message threads work only with Anthropic's models. Omit `thread` and send the whole conversation.";
   const details = { error_code: "thread_unsupported_request", unsupported: ["model"] };
   return new GatewayError("unsupported_parameter", message, { param: "thread", details });
 }

@@ -68,6 +68,9 @@ function readSource(value: unknown, param: string): Source {
 
 function sourceError({ type }: Source, param: string): Error {
   if (type === "file")
-    return unsupported(param, "Files stored by Anthropic are available only there. Send the file itself.");
+    return unsupported(
+      param,
+      "Files stored by Anthropic work only with Anthropic's models. Send the file itself.",
+    );
   return invalidValue(`${param}.type`, "must be base64, url or, for documents, text or content");
 }

@@ -36,11 +36,11 @@ function textEditor(date: number): TypedTool {
   const inserted = "The text to insert.";
   return {
     description:
-      "Views, creates and edits text files. str_replace replaces a text that must occur exactly once in the file, including whitespace." +
+      "Views, creates and edits text files. str_replace replaces text that must match exactly once in the file, including whitespace." +
       (isOld ? " undo_edit reverts the last edit of the file." : ""),
     parameters: toSchema(["command", "path"], {
       command: { type: "string", enum: commands },
-      path: text("The file, or for view the directory."),
+      path: text("The path of the file. For view, also a directory."),
       view_range: range,
       file_text: text("The content that create writes to the file."),
       old_str: text("The text to replace."),

@@ -19,7 +19,7 @@ function formatModelInfo({ slug, contextWindow, canReason }: CatalogedModel, ind
   return {
     slug,
     display_name: slug,
-    description: "A model of this gateway.",
+    description: "A model served by this gateway.",
     base_instructions: instructions,
     supported_reasoning_levels: canReason === false ? [] : reasoningLevels,
     default_reasoning_level: canReason === false ? null : "medium",

@@ -27,7 +27,8 @@ export const nativeResponses: NativeDialect = {
   createReader: (_request, slug, meter) => new NamedEventReader(new ResponseEvents(slug), meter),
 };
 
-const noBackground = "The gateway does not support background responses. Remove it, or set `stream`.";
+const noBackground =
+  "The gateway supports background responses only as streams. Remove `background`, or set `stream`.";
 
 export class ResponseEvents implements EventForm {
   readonly eventNames = new Set([
@@ -100,7 +101,7 @@ function toUpstreamError(error: unknown): GatewayError {
   });
 }
 
-const unexplained = "The provider reported an error mid-stream.";
+const unexplained = "The provider reported an error mid-stream. Retry the request.";
 
 function badForm(): GatewayError {
   const message =

@@ -191,7 +191,7 @@ export class ResponseStreamWriter implements StreamWriter {
     if (this.#characters <= this.#answerCharactersMax) return;
     throw new GatewayError(
       "upstream_error",
-      `The provider's response is longer than ${this.#answerCharactersMax} characters.`,
+      `The provider's response is longer than ${this.#answerCharactersMax} characters. Lower max_output_tokens.`,
       { reason: "answer_too_long" },
     );
   }

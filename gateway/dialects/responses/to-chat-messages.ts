@@ -109,6 +109,6 @@ const refusals = new Map([
   ["compaction_summary", "Only OpenAI can read this summary of the conversation. Send the original items."],
   ["context_compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
   ["compaction_trigger", "Only OpenAI's API can summarize conversations."],
-  ["computer_call", "This provider has no such tool."],
-  ["computer_call_output", "This provider has no such tool."],
+  ["computer_call", "This provider does not support computer use. Remove the item."],
+  ["computer_call_output", "This provider does not support computer use. Remove the item."],
 ]);

@@ -149,7 +149,7 @@ function toSampling(
     throw unsupported("temperature", "Claude accepts values from 0 to 1.");
   }
   if (sampling === "never") {
-    const why = "This model does not accept sampling parameters. Remove it.";
+    const why = "This model does not accept this sampling parameter. Remove it.";
     if (temperature !== undefined) throw unsupported("temperature", why);
     if (topP !== undefined) throw unsupported("top_p", why);
     if (topK !== undefined) throw unsupported("top_k", why);

@@ -29,7 +29,7 @@ export class MessageStreamReader implements ChatStreamReader {
   read({ name, data }: UpstreamEvent): ChunkChoice[] {
     if (name === "ping") return [];
     const event: unknown = JSON.parse(data);
-    if (!isObject(event)) throw new Error("The event is not from the Messages API.");
+    if (!isObject(event)) throw new Error("The Messages API event is malformed.");
     switch (event["type"]) {
       case "message_start":
         this.#usageAtStart = fieldsOf(event["message"])["usage"];

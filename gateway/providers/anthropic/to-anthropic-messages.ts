@@ -53,7 +53,7 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
       return { role: "user", content: withCacheControl(content, message, param) };
     }
     default:
-      throw unsupported(`${param}.role`, "Use the role tool with a tool_call_id.");
+      throw unsupported(`${param}.role`, "Use the role `tool` with a `tool_call_id`.");
   }
 }
 

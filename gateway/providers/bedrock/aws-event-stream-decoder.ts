@@ -40,7 +40,7 @@ export class AwsEventStreamDecoder implements EventDecoder {
 
   #makeRoom(): boolean {
     const length = this.#message.readUInt32BE();
-    if (length < messageBytesMin) throw new Error("The message is not from an AWS event stream.");
+    if (length < messageBytesMin) throw new Error("The AWS event stream message is malformed.");
     this.#isTooLong = length > this.#eventBytesMax;
     if (this.#isTooLong) return false;
     const message = Buffer.allocUnsafe(length);

@@ -162,7 +162,7 @@ function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
     readAnswer(answer) {
       const embeddings = isObject(answer) ? answer["embeddings"] : null;
       const vectors = isObject(embeddings) ? embeddings["float"] : embeddings;
-      if (!Array.isArray(vectors)) throw new Error("The response is not from Cohere.");
+      if (!Array.isArray(vectors)) throw new Error("The Cohere response is malformed.");
       // Only a header reports the number of tokens.
       return { embeddings: vectors.map(expectVector), inputTokens: null };
     },
@@ -208,7 +208,7 @@ function titanEmbeddings(isV2: boolean): EmbeddingsForm {
       return { inputText, dimensions: dimensionsOf(body, isV2) };
     },
     readAnswer(answer) {
-      if (!isObject(answer)) throw new Error("The response is not from Titan.");
+      if (!isObject(answer)) throw new Error("The Titan response is malformed.");
       const { embedding, inputTextTokenCount: count } = answer;
       const isCount = typeof count === "number" && Number.isSafeInteger(count) && count >= 0;
       return { embeddings: [expectVector(embedding)], inputTokens: isCount ? count : null };

@@ -160,7 +160,7 @@ function claudeSampling(requested: RequestedSampling, version: number, thinks: b
   if (version >= 407) {
     refuse(
       { temperature, top_p: topP, top_k: topK },
-      "This model does not accept sampling parameters. Remove it.",
+      "This model does not accept this sampling parameter. Remove it.",
     );
   } else if (thinks) {
     // https://platform.claude.com/docs/en/build-with-claude/extended-thinking#feature-compatibility

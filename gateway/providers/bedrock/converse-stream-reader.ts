@@ -127,7 +127,7 @@ type Fields = Record<string, unknown>;
 
 function parse(data: string): Fields {
   const event: unknown = JSON.parse(data);
-  if (!isObject(event)) throw new Error("The event is not from ConverseStream.");
+  if (!isObject(event)) throw new Error("The ConverseStream event is malformed.");
   return event;
 }
 

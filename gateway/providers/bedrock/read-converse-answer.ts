@@ -14,7 +14,7 @@ import { upstreamReported } from "../upstream-reported.ts";
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_ResponseSyntax */
 export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAnswer {
   if (!isObject(answer) || !isObject(answer["output"]) || !isObject(answer["output"]["message"])) {
-    throw new Error("The response is not from Converse.");
+    throw new Error("The Converse response is malformed.");
   }
   const { content } = answer["output"]["message"];
   const blocks = Array.isArray(content) ? content.filter(isObject) : [];
@@ -107,7 +107,8 @@ function isCount(value: unknown): value is number {
 export function readStopReason(reason: unknown, hasToolCalls: boolean): FinishReason {
   const name = typeof reason === "string" ? reason : "none";
   const known = finishReasons.get(name);
-  if (known === undefined) throw upstreamReported(`The model stopped with reason ${name}.`);
+  if (known === undefined)
+    throw upstreamReported(`The model stopped with the unknown reason ${name}. Retry the request.`);
   // Some models do not report tool calls as the reason.
   return known === "stop" && hasToolCalls ? "tool_calls" : known;
 }

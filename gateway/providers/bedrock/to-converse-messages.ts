@@ -39,7 +39,7 @@ export function toConverseMessages(
         addTurn(turns, "user", toToolResult(message, param, conversation));
         break;
       case "function":
-        throw unsupported(`${param}.role`, "Use messages with the role tool instead.");
+        throw unsupported(`${param}.role`, "Use messages with the role `tool` instead.");
     }
   }
   // Converse needs a message: instructions alone become the user's.

@@ -50,7 +50,7 @@ const usage =
 function readMoment(name: string, text: string | undefined): Date {
   if (text === undefined) throw new Error(`${name} is missing`);
   const moment = momentPattern.test(text) ? parseMoment(text) : null;
-  if (moment === null) throw new Error(`${name} is neither a day nor a moment: ${text}`);
+  if (moment === null) throw new Error(`${name} is neither a date nor a timestamp: ${text}`);
   return moment;
 }
 

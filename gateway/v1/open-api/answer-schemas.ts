@@ -5,7 +5,7 @@ const textOrNull = { type: ["string", "null"] };
 const count = { type: "integer", minimum: 0 };
 const slug = {
   type: "string",
-  description: "The requested slug, whatever the provider calls its model.",
+  description: "The requested slug, not the provider's model name.",
 };
 
 const usage = object({

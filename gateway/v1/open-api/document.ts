@@ -45,6 +45,6 @@ export function createOpenApiDocument(): object {
 const about = [
   "One URL and one API key for many providers, in OpenAI's and Anthropic's formats.",
   "Requests and responses name a model by its slug, `<provider>/<model_name>`.",
-  "The request schemas describe what the gateway validates. Other fields are accepted: providers with the same format receive them, and translations handle them for the others.",
+  "The request schemas describe the fields that the gateway validates. Providers with the same format also receive other fields. For other providers, the gateway translates, ignores or rejects them.",
   "Every response has an `x-request-id`. For a known key, it is the ID of the usage record.",
 ].join("\n\n");

@@ -27,7 +27,7 @@ export const operations: Record<string, Record<string, object>> = {
       id: "createResponse",
       summary: "Responses",
       description:
-        "Create a response, in the format of Codex. Responses are not stored, and features of OpenAI's own servers work only with OpenAI.",
+        "Create a response in OpenAI's Responses format, which Codex uses. The gateway does not store responses. Features of OpenAI's servers work only with OpenAI.",
       request: "ResponsesRequest",
       answer: "Response",
       stream:
@@ -65,7 +65,7 @@ export const operations: Record<string, Record<string, object>> = {
       id: "countTokens",
       summary: "Count tokens",
       description:
-        "Count the tokens of a message request: by its provider, or else as an estimate. Not part of limits and usage.",
+        "Count the tokens of a message request. The gateway estimates them if the provider cannot count them. The call does not affect limits or usage.",
       request: "CountTokensRequest",
       answer: "TokenCount",
       example: { model: "demo/echo", messages },
@@ -203,6 +203,6 @@ function anthropicVersion(): object {
     name: "anthropic-version",
     in: "header",
     schema: { type: "string" },
-    description: "With it, models and errors have Anthropic's form.",
+    description: "If present, models and errors use Anthropic's format.",
   };
 }

@@ -102,7 +102,7 @@ test("both of OpenAI's error forms are read as errors", (t) => {
   for (const data of ["{}", "null", '{"error":{"message":1,"code":"a b"}}']) {
     const { ending } = reader.read({ name: "error", data });
     t.like(ending, {
-      message: "The provider reported an error mid-stream.",
+      message: "The provider reported an error mid-stream. Retry the request.",
       upstream: null,
     });
   }

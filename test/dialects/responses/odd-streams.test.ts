@@ -74,7 +74,7 @@ test("a response over the limit ends with an error", (t) => {
     instanceOf: GatewayError,
   });
   t.is(error?.code, "upstream_error");
-  t.is(error?.message, "The provider's response is longer than 1000 characters.");
+  t.is(error?.message, "The provider's response is longer than 1000 characters. Lower max_output_tokens.");
   for (const delta of [{ refusal: "x".repeat(800) }, { reasoning_content: "x".repeat(800) }]) {
     const other = new ResponseStreamWriter(envelopeFor(request), request, 1000);
     t.throws(() => other.write(chunk(delta)), { instanceOf: GatewayError });
