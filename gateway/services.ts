@@ -9,6 +9,7 @@ import { InvitationService } from "./auth/invitation-service.ts";
 import { PasswordHasher } from "./auth/password-hasher.ts";
 import { SessionService } from "./auth/session-service.ts";
 import { UserService } from "./auth/user-service.ts";
+import { KeptResponses } from "./completions/kept-responses.ts";
 import { OpenExchanges } from "./completions/open-exchanges.ts";
 import type { Config } from "./config/config.ts";
 import { DataKeyLoader } from "./credentials/data-key-loader.ts";
@@ -169,6 +170,8 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     coolDownMsMax: limits.upstreamCoolDownMsMax,
     retryWaitMsMax: limits.upstreamRetryWaitMsMax,
   };
+  const keptResponses = config.responsesState === "off" ? null : new KeptResponses({ now, limits });
+  closers.push(() => keptResponses?.close());
   const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
   return {
     lastUsed,
@@ -184,6 +187,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     recordedModelNames: new RecordedModelNames({ catalogue, now, unknownPerHourMax }),
     privateAddressWarnings: new PrivateAddressWarnings({ log, guard }),
     openExchanges: new OpenExchanges(),
+    keptResponses,
     bodyBudget: new BodyBudget(limits.requestBodiesBytesMax),
   };
 }

@@ -4,6 +4,7 @@ import type { Attempt } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
+import type { KeptResponses } from "./kept-responses.ts";
 
 /** What an endpoint does: read a request, and prepare an attempt with one candidate. */
 export type Operation<Request extends ModelRequest = ModelRequest> = {
@@ -22,7 +23,7 @@ export type ModelRequest = {
 };
 
 export type ModelCall<Request extends ModelRequest = ModelRequest> = {
-  context: { limits: Settings; upstreams: Upstreams };
+  context: { limits: Settings; upstreams: Upstreams; keptResponses: KeptResponses | null };
   exchange: Exchange;
   request: Request;
   /** Names in lower case. */

@@ -8,6 +8,7 @@ import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokensEndpoint } from "./count-tokens.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
+import { deleteKeptResponse, keptInputItems, keptResponse } from "./kept-responses.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
 import { modelDetail, modelList } from "./models.ts";
 import { wantsPage } from "../http/browser-request.ts";
@@ -26,6 +27,15 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/messages", modelEndpoint(options, conversation(messages), messages), messages);
   post("/v1/messages/count_tokens", countTokensEndpoint(options), messages);
   post("/v1/responses", modelEndpoint(options, conversation(responses), responses), responses);
+  router
+    .route("/v1/responses/:id")
+    .get(keptResponse(options))
+    .delete(deleteKeptResponse(options))
+    .all(methodNotAllowed(options, "GET, DELETE", responses));
+  router
+    .route("/v1/responses/:id/input_items")
+    .get(keptInputItems(options))
+    .all(methodNotAllowed(options, "GET", responses));
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
   // Claude Code checks at each start whether the server responds.

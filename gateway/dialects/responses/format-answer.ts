@@ -22,7 +22,8 @@ export function formatAnswer(
   const output: object[] = [];
   const nextId = (prefix: string) => `${prefix}_${idSuffix(envelope.id)}_${output.length}`;
 
-  const kept = includes(body, "reasoning.encrypted_content") ? details : [];
+  const isKept = (envelope.state?.keep ?? null) !== null;
+  const kept = isKept || includes(body, "reasoning.encrypted_content") ? details : [];
   if (thoughts !== "" || kept.length > 0) output.push(formatReasoning(nextId("rs"), thoughts, kept));
   const logprobs = includes(body, "message.output_text.logprobs") ? formatLogprobs(choice?.logprobs) : [];
   const parts = [
@@ -38,5 +39,8 @@ export function formatAnswer(
     const call = { id: nextId(idPrefixOf(tool)), callId, tool, name: name ?? "" };
     output.push(formatCall(call, index === calls.length - 1 ? status : "completed", args));
   }
-  return formatResponse(envelope, echoRequest(body, table), { status, output, usage, incompleteReason });
+  const echo = echoRequest(body, table, envelope);
+  const response = formatResponse(envelope, echo, { status, output, usage, incompleteReason });
+  envelope.state?.keep?.(response);
+  return response;
 }

@@ -34,12 +34,13 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   };
 }
 
-const keepsNothing = "The gateway does not store responses. Send the whole conversation in `input`.";
+const keepsNothing =
+  "The gateway does not keep responses. Send the whole conversation in `input`, with `store: false`.";
 
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNothing],
-  ["background", "The gateway does not store responses, so it cannot return one later."],
+  ["background", "The gateway returns responses at once. Omit `background`."],
   ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 

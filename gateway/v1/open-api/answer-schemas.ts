@@ -113,6 +113,14 @@ export const answerSchemas: Record<string, JsonSchema> = {
     },
     ["id", "object", "created_at", "status", "model", "output"],
   ),
+  DeletedResponse: object({ id: text, object: { const: "response" }, deleted: { const: true } }),
+  InputItemList: object({
+    object: { const: "list" },
+    data: list({ type: "object", required: ["id"], properties: { id: text } }),
+    has_more: { type: "boolean" },
+    first_id: textOrNull,
+    last_id: textOrNull,
+  }),
   Message: object({
     id: text,
     type: { const: "message" },
