@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { brotliCompressSync, constants, zstdCompressSync } from "node:zlib";
 import test, { type ExecutionContext } from "ava";
 import { type Stage, setStage } from "../chaos/stage.ts";
 import { eventually } from "../helpers/eventually.ts";
@@ -73,6 +74,19 @@ attack("eight large bodies held by an upstream leave the process alive", 600, as
   }
   await eventually(() => refused + upstream.requests.length === 8, 30_000);
 });
+
+attack("compressed bodies that expand to 256 MB take little memory", 60, async ({ stage }) => {
+  const expanded = Buffer.alloc(256 * megabyte, " ");
+  const bombs = { zstd: zstdCompressSync(expanded), br: brotliCompressSync(expanded, fastBrotli) };
+  for (const [encoding, body] of Object.entries(bombs)) {
+    const headers = { authorization: `Bearer ${stage.key}`, "content-encoding": encoding };
+    const answer = await fetch(`${stage.url}/v1/chat/completions`, { method: "POST", headers, body });
+    await answer.body?.cancel();
+    if (answer.status !== 413) throw new Error(`${encoding} got ${answer.status}`);
+  }
+});
+
+const fastBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 async function startWithSmallHeap(t: ExecutionContext): Promise<Hostile> {
   const upstream = await createUpstream(t, ({ body }, response) => {
