@@ -25,7 +25,9 @@ test("each Claude Code workload reaches its selected upstream under its slug", a
   const installed = await installTool(claudeCode);
   if ("said" in installed) return t.fail(installed.said);
   const connections = await Promise.all(workloads.map(({ upstream }) => prepare(upstream)));
-  const [daily, light, hard] = connections.map(({ access }) => access.models.daily);
+  const [daily, light, hard] = connections.map(
+    ({ accessTo, upstream }) => accessTo(upstream.model).models.daily,
+  );
   if (!daily || !light || !hard) return t.fail("There are three.");
   const connected = [daily, light, hard].map(({ slug }) => setupModel(slug));
   const key = await createKey(

@@ -1,5 +1,5 @@
 import type { CodingTool } from "./coding-tool.ts";
-import { claudeUpstream, responsesUpstream } from "./tool-upstreams.ts";
+import { azureUpstream, claudeUpstream, codexUpstream, geminiUpstream } from "./tool-upstreams.ts";
 
 /** https://developers.openai.com/codex/config-reference */
 export const codex: CodingTool = {
@@ -7,7 +7,7 @@ export const codex: CodingTool = {
   package: "@openai/codex",
   version: "0.169.0",
   command: "codex",
-  upstreams: [responsesUpstream, claudeUpstream],
+  upstreams: [codexUpstream, azureUpstream, claudeUpstream, geminiUpstream],
   tab: "codex",
   files: {
     ".codex/config.toml": `check_for_update_on_startup = false

@@ -11,13 +11,15 @@ const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));
 for (const tool of codingTools) {
   const declare = refused.has(tool.name) ? test.serial.skip : test.serial;
   for (const [index, upstream] of tool.upstreams.entries()) {
-    const title = `${tool.name} ${tool.version} on ${upstream.provider} (${upstream.form.kind})`;
-    // Reading a file includes everything that a plain prompt tests.
-    for (const isToolUsed of index === 0 ? [false, true] : [true]) {
-      declare(`${title}: ${isToolUsed ? "a file read by a tool" : "a plain prompt"}`, async (t) => {
-        t.timeout(400_000);
-        await tryTool(t, { tool, connection: await prepare(upstream), isToolUsed });
-      });
+    for (const model of upstream.models ?? [upstream.form.model]) {
+      const title = `${tool.name} ${tool.version} on ${upstream.provider}/${model} (${upstream.form.kind})`;
+      // Reading a file includes everything that a plain prompt tests.
+      for (const isToolUsed of index === 0 ? [false, true] : [true]) {
+        declare(`${title}: ${isToolUsed ? "a file read by a tool" : "a plain prompt"}`, async (t) => {
+          t.timeout(400_000);
+          await tryTool(t, { tool, connection: await prepare(upstream), model, isToolUsed });
+        });
+      }
     }
   }
 }

@@ -17,15 +17,20 @@ import { watchAnswers } from "./watch-answers.ts";
 export async function connectToolUpstream(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,
-  { provider: name, preset, form }: ToolUpstream,
+  { provider: name, preset, form, models = [form.model] }: ToolUpstream,
 ): Promise<ToolConnection> {
   const connection = { script: noScript };
   const upstream = await createNativeUpstream(t, form, (asked) => connection.script(asked));
-  const { kind, baseUrl, apiKey, model: upstreamModel } = upstream;
+  const { kind, baseUrl, apiKey } = upstream;
   const provider = await gateway.admin.providers.create.mutate({ name, kind, preset, baseUrl, apiKey });
-  const model = `${name}/${upstreamModel}`;
-  await gateway.admin.models.create.mutate({ slug: model, providerId: provider.id, upstreamModel });
-  const key = await createKey(gateway, [model]);
+  for (const upstreamModel of models) {
+    const slug = `${name}/${upstreamModel}`;
+    await gateway.admin.models.create.mutate({ slug, providerId: provider.id, upstreamModel });
+  }
+  const key = await createKey(
+    gateway,
+    models.map((model) => `${name}/${model}`),
+  );
   const seen = new Set<string>();
   const newRecords = async () => {
     const records = (await usageOf(gateway, key.id)).filter(({ id }) => !seen.has(id));
@@ -36,7 +41,11 @@ export async function connectToolUpstream(
   return Object.assign(connection, {
     upstream,
     faults,
-    access: { url, apiKey: key.value, models: onlyModel(model, kind) },
+    accessTo: (model: string) => ({
+      url,
+      apiKey: key.value,
+      models: onlyModel(`${name}/${model}`, kind),
+    }),
     newRecords,
     gatewayLog: gateway.log,
   });
@@ -58,7 +67,8 @@ export type ToolConnection = {
   /** Responses of the upstream's model; each test sets its own. */
   script: (asked: Asked) => Answer;
   upstream: NativeUpstream;
-  access: GatewayAccess;
+  /** Access for one of the upstream's models. */
+  accessTo(model: string): GatewayAccess;
   /** Usage records since the last call. */
   newRecords(): ReturnType<typeof usageOf>;
   gatewayLog: string[];

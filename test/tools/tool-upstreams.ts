@@ -1,19 +1,61 @@
 import { anthropicForm, claudeOpus55 } from "../helpers/native-upstreams/anthropic-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
 import type { VendorForm } from "../helpers/native-upstreams/native-upstream.ts";
-import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
+import { azureResponsesForm, checkAzureCall } from "../helpers/native-upstreams/azure-responses-upstream.ts";
+import { checkOpenAiCall, openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
+import { readResponsesRequest } from "../helpers/native-upstreams/responses-request.ts";
+import { readJson } from "../helpers/native-upstreams/vendor-refusal.ts";
+import type { SeenRequest } from "../helpers/scripted-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
 
 /** An upstream for coding tools and its provider's name, since tools inspect slugs. */
-export type ToolUpstream = { provider: string; preset?: string; form: VendorForm };
+export type ToolUpstream = {
+  provider: string;
+  preset?: string;
+  form: VendorForm;
+  /** Its models, if it has several. Some tools treat known names differently. */
+  models?: readonly string[];
+};
 
 export const chatUpstream: ToolUpstream = { provider: "local", form: openAiForm };
 
-export const responsesUpstream: ToolUpstream = {
+const responsesUpstream: ToolUpstream = {
   provider: "openai",
   preset: "openai",
   form: responsesForm,
 };
+
+/** Names in Codex's own list, and one that it does not know. */
+const codexModels = ["gpt-5.5", "gpt-5.6-terra", "gpt-6-sol", "gpt-6.1-sol", "gpt-7-unknown"];
+
+export const codexUpstream: ToolUpstream = {
+  ...responsesUpstream,
+  models: codexModels,
+  form: withModels(responsesForm, codexModels, (request) => checkOpenAiCall(request, "/v1/responses")),
+};
+
+export const azureUpstream: ToolUpstream = {
+  provider: "azure",
+  models: ["gpt-6-luna"],
+  form: withModels(azureResponsesForm, ["gpt-6-luna"], checkAzureCall),
+};
+
+/** A form of responses whose upstream has several models. */
+function withModels(
+  form: VendorForm,
+  models: readonly string[],
+  checkCall: (request: SeenRequest) => void,
+): VendorForm {
+  return {
+    ...form,
+    model: models[0] ?? "",
+    read(request) {
+      checkCall(request);
+      const { model } = readJson(request.body);
+      return readResponsesRequest(request, models.find((name) => name === model) ?? "none");
+    },
+  };
+}
 
 export const claudeUpstream: ToolUpstream = { provider: "anthropic", form: anthropicForm(claudeOpus55) };
 

@@ -11,8 +11,12 @@ import { type ProgramResult, runProgram } from "./run-program.ts";
 import { createToolHome } from "./tool-home.ts";
 
 /** Runs a tool with one prompt and checks its output for the upstream's response. */
-export async function tryTool(t: ExecutionContext, { tool, connection, isToolUsed }: Trial): Promise<void> {
-  const { access, upstream } = connection;
+export async function tryTool(
+  t: ExecutionContext,
+  { tool, connection, model, isToolUsed }: Trial,
+): Promise<void> {
+  const { upstream } = connection;
+  const access = connection.accessTo(model);
   const installed = await installTool(tool);
   if ("said" in installed) return t.fail(installed.said);
   const { project, environment, wanted } = await createToolHome(t, tool, access);
@@ -36,7 +40,7 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
   if (wanted.length > 0) t.log(`${tool.name} wanted to reach ${[...new Set(wanted)].join(", ")}`);
   t.deepEqual(upstream.refusals, []);
   // Native responses pass unchanged; only translated ones are ours to validate.
-  if (upstream.kind !== "openai-compatible") t.deepEqual(connection.faults, []);
+  if (!["openai-compatible", "azure-openai"].includes(upstream.kind)) t.deepEqual(connection.faults, []);
   check(t, result, `The word is ${word}.`, connection.gatewayLog);
   const records = await connection.newRecords();
   // Side requests may be cancelled.
@@ -53,6 +57,7 @@ export async function tryTool(t: ExecutionContext, { tool, connection, isToolUse
 export type Trial = {
   tool: CodingTool;
   connection: ToolConnection;
+  model: string;
   /** Whether the model calls the tool to read a file. */
   isToolUsed: boolean;
 };

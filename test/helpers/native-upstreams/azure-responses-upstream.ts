@@ -1,3 +1,4 @@
+import type { SeenRequest } from "../scripted-upstream.ts";
 import { azureV1Form } from "./azure-upstream.ts";
 import type { VendorForm } from "./native-upstream.ts";
 import { readResponsesRequest } from "./responses-request.ts";
@@ -16,14 +17,19 @@ export const azureResponsesForm: VendorForm = {
   baseUrl: azureV1Form.baseUrl,
 
   read(request) {
-    if (request.headers["api-key"] !== azureV1Form.credential) {
-      throw new VendorRefusal("unauthenticated", "Access denied due to invalid subscription key.");
-    }
-    if (request.method !== "POST" || request.url !== "/openai/v1/responses") {
-      throw new VendorRefusal("not found", "Resource not found");
-    }
+    checkAzureCall(request);
     return readResponsesRequest(request, azureV1Form.model);
   },
 
   refuse: azureV1Form.refuse,
 };
+
+/** Throws for another path or a missing key. */
+export function checkAzureCall({ method, url, headers }: SeenRequest): void {
+  if (headers["api-key"] !== azureV1Form.credential) {
+    throw new VendorRefusal("unauthenticated", "Access denied due to invalid subscription key.");
+  }
+  if (method !== "POST" || url !== "/openai/v1/responses") {
+    throw new VendorRefusal("not found", "Resource not found");
+  }
+}
