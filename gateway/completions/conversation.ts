@@ -59,6 +59,7 @@ function prepareNative(
   const bytes = native.buildRequest(request, upstreamModel, chat.quirks);
   const target = withClientHeaders(endpoint, headers, native.headerNames);
   return {
+    dropped: request.dropped ?? null,
     events: relayNative(call, native, endpoint.secret),
     begin: (events) => context.upstreams.call(target, bytes, timeouts, events),
   };
@@ -79,7 +80,7 @@ function prepareTranslated(
   const translation = chatBody["parallel_tool_calls"] === false ? withOneCall(chat) : chat;
   const bytes = Buffer.from(JSON.stringify(buildRequest(chat, chatBody, upstreamModel, dialect)));
   return {
-    dropped: dialect.droppedIn(request),
+    dropped: [request.dropped, dialect.droppedIn(request)].filter(Boolean).join(", ").slice(0, 255) || null,
     events: relayTranslated({ ...call, request }, state, dialect, translation, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
   };

@@ -50,9 +50,11 @@ export type DialectRequest = {
   bytes: Buffer;
   /** The requested slug. */
   model: string;
-  /** The slug's position in the bytes. Null when a known member occurs twice. */
+  /** The slug's position in the bytes. Null where the body differs from the bytes, or a known member occurs twice. */
   modelRange: { start: number; end: number } | null;
   stream: boolean;
+  /** The names of removed parts, separated by commas. */
+  dropped?: string | null;
 };
 
 /** What the gateway itself adds to an answer. */

@@ -10,7 +10,7 @@ export type DroppedMembers = {
 export function listDropped(body: Record<string, unknown>, dropped: DroppedMembers): string | null {
   const { tools } = body;
   const members = dropped.members.filter((name) => !isDefault(body[name]));
-  const types = (Array.isArray(tools) ? tools.slice(0, toolsMax) : [])
+  const types = (Array.isArray(tools) ? tools : [])
     .filter((tool): tool is Record<string, unknown> => isObject(tool) && dropped.isToolDropped(tool))
     .map(({ type }) => (typeof type === "string" && /^[\w.-]{1,64}$/.test(type) ? `tools.${type}` : "tools"));
   return join([...new Set([...members, ...types])]);
@@ -26,5 +26,3 @@ function join(names: string[]): string | null {
   let length = 0;
   return names.filter((name) => (length += name.length + 2) <= 255).join(", ") || null;
 }
-
-const toolsMax = 1_000;

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import { scanMembers } from "../wire/json-layout.ts";
 import type { Parameters } from "./parameter-checks.ts";
-import { isObject } from "../wire/json.ts";
+import { isObject, listOf } from "../wire/json.ts";
 
 /** The number and total length of an object's keys, as written in its bytes. */
 type WalkedKeys = { count: number; bytes: number };
@@ -135,29 +135,37 @@ function refuseNested(members: unknown, param: string): void {
 
 /** Throws `invalid_value` for a tool that an upstream runs with another model. */
 export function refuseModelsOfTools(tools: unknown, param: string): void {
-  if (!Array.isArray(tools)) return;
-  for (let index = 0; index < tools.length; index++) refuseModelOfTool(tools[index], `${param}[${index}]`);
+  for (const [index, tool] of listOf(tools).entries()) refuseModelOfTool(tool, `${param}[${index}]`);
+}
+
+export function refuseModelOfTool(tool: unknown, param: string): void {
+  const found = findModelOfTool(tool, param);
+  if (found !== null) throw otherModel(found);
 }
 
 /**
- * Throws `invalid_value` for a tool that an upstream runs with another model, such as the advisor tools of Anthropic
- * and OpenRouter. https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
+ * Finds where a tool selects another model that its upstream would call, such as the advisor tools of Anthropic and
+ * OpenRouter. https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
  * https://openrouter.ai/docs/guides/features/plugins/fusion
  */
-export function refuseModelOfTool(tool: unknown, param: string): void {
-  if (!isObject(tool)) return;
+export function findModelOfTool(tool: unknown, param: string): string | null {
+  if (!isObject(tool)) return null;
   const { type, id, parameters, tools } = tool;
   const kind = type ?? id;
   // The client runs these itself.
-  if (typeof kind !== "string" || kind === "function" || kind === "custom") return;
-  if (modelTool.test(kind)) throw otherModel(param);
+  if (typeof kind !== "string" || kind === "function" || kind === "custom") return null;
+  if (modelTool.test(kind)) return param;
   for (const options of [tool, parameters]) {
     const name = isObject(options)
       ? Object.keys(options).find((each) => namesModel(options, each))
       : undefined;
-    if (name !== undefined) throw otherModel(`${param}${options === tool ? "" : ".parameters"}.${name}`);
+    if (name !== undefined) return `${param}${options === tool ? "" : ".parameters"}.${name}`;
   }
-  refuseModelsOfTools(tools, `${param}.tools`);
+  for (const [index, each] of listOf(tools).entries()) {
+    const found = findModelOfTool(each, `${param}.tools[${index}]`);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** Such as `model` and `analysis_models`. An object under such a name is an argument's schema. */

@@ -186,13 +186,11 @@ const nested: [title: string, more: object, param: string][] = [
   ["chat", { plugins: [{ id: "x", analysis_models: ["dear"] }] }, "plugins[0].analysis_models"],
   ["chat", { tools: [{ type: "openrouter:subagent" }] }, "tools[0]"],
   ["chat", { tools: [{ type: "x:image", parameters: { model: "dear" } }] }, "tools[0].parameters.model"],
-  ["messages", { tools: [advisor] }, "tools[0]"],
   [
     "messages",
     { messages: [...messages, { role: "system", content: [addition] }] },
     "messages[1].content[0].tool.definition",
   ],
-  ["count_tokens", { tools: [advisor] }, "tools[0]"],
   ["responses", { tools: [{ type: "image_generation", model: "dear" }] }, "tools[0].model"],
   [
     "responses",
@@ -207,6 +205,19 @@ for (const [title, more, param] of nested) {
     const { status, message } = await send(path, { ...body, ...more });
     t.is(status, 400);
     t.true(message.startsWith(`The parameter '${param}' can select a model or host`), message);
+  });
+}
+
+for (const title of ["messages", "count_tokens"]) {
+  test(`${title}: a tool that calls another model is removed`, async (t) => {
+    const [, path = "", body] = ways.find(([name]) => name === title) ?? [];
+    const before = upstream.requests.length;
+    const image = { type: "image_generation", name: "image", model: "dear" };
+    t.is(
+      (await send(path, { ...body, tools: [advisor, image, { ...advisor, type: "Advisor_x" }] })).status,
+      200,
+    );
+    for (const request of upstream.requests.slice(before)) t.notRegex(request.body, /advisor_|dear/i);
   });
 }
 

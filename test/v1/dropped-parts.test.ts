@@ -14,9 +14,25 @@ import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpe
 
 const shared = sharedByFile();
 let gateway: TestGateway;
+let claudeBody = "";
+const claudeAnswer = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "upstream-model",
+  content: [{ type: "text", text: "Hi" }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 3, output_tokens: 2 },
+};
 
 test.before(async () => {
-  const upstream = await createUpstream(shared, ({ body }, response) => {
+  const upstream = await createUpstream(shared, ({ url, body }, response) => {
+    if (url === "/v1/messages") {
+      claudeBody = body;
+      response.writeHead(200, { "content-type": "application/json" });
+      return void response.end(JSON.stringify(claudeAnswer));
+    }
     if (!body.includes('"stream":true')) return sendCompletion(response);
     beginStream(response);
     response.end(`${chunkEvent("Hi")}${usageEvent}${doneEvent}`);
@@ -61,6 +77,23 @@ for (const stream of [false, true]) {
     });
   }
 }
+
+test("a native request loses only the tool that calls another model", async (t) => {
+  const key = await createKey(gateway, ["claude/model"]);
+  const advisor = { type: "advisor_20260301", name: "advisor", model: "other" };
+  const search = { type: "web_search_20250305", name: "web_search" };
+  const { context_management: _dropped, ...body } = messagesBody;
+  const { status, headers } = await post(key.value, "/v1/messages", {
+    ...body,
+    model: "claude/model",
+    tools: [advisor, search],
+  });
+  t.is(status, 200);
+  t.is(headers.get("x-gateway-dropped"), "tools.advisor_20260301");
+  t.deepEqual((JSON.parse(claudeBody) as { tools: unknown }).tools, [search]);
+  const [record] = await usageOf(gateway, key.id);
+  t.is(record?.dropped, "tools.advisor_20260301");
+});
 
 test("a tool type of odd characters is named without them", async (t) => {
   const key = await createKey(gateway, ["chat/model"]);

@@ -1,7 +1,8 @@
 import { isObject } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import type { DialectRequest } from "../dialect.ts";
-import { refuseModelOfTool, refuseOtherModels, requestMembers } from "../request-members.ts";
+import { listDropped } from "../dropped.ts";
+import { findModelOfTool, refuseModelOfTool, refuseOtherModels, requestMembers } from "../request-members.ts";
 import {
   aModel,
   anArray,
@@ -39,9 +40,31 @@ function readRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   const { body, modelRange } = parseModelBody(bytes, limits, messagesMembers);
   checkRequired(body, requiredParameters);
   checkOptional(body, optionalParameters);
+  const dropped = dropModelTools(body);
   refuseOtherModels(body);
   for (const { tool, param } of currentTools(body)) refuseModelOfTool(tool, param);
-  return { body, bytes, model: String(body["model"]), modelRange, stream: body["stream"] === true };
+  const range = dropped === null ? modelRange : null;
+  return {
+    body,
+    bytes,
+    model: String(body["model"]),
+    modelRange: range,
+    stream: body["stream"] === true,
+    dropped,
+  };
+}
+
+/**
+ * Removes tools that call another model, such as Claude Code's `advisor_20260301`: the request can succeed without.
+ * @returns their names for `x-gateway-dropped`, or null
+ */
+function dropModelTools(body: Record<string, unknown>): string | null {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return null;
+  const isDropped = (tool: unknown) => findModelOfTool(tool, "") !== null;
+  const dropped = listDropped(body, { members: [], isToolDropped: isDropped });
+  if (dropped !== null) body["tools"] = tools.filter((tool) => !isDropped(tool));
+  return dropped;
 }
 
 const textOrBlocks = parameterCheck({ type: ["string", "array"] }, (value, name) => {
