@@ -15,7 +15,7 @@ import type { BodyLimits } from "./parse-body.ts";
  */
 export type Dialect<Request extends DialectRequest = DialectRequest> = {
   /** The path after `/v1/`, and the endpoint's name in usage records. */
-  endpointName: Exclude<DialectEndpointName, "messages/count_tokens">;
+  endpointName: Exclude<DialectEndpointName, "messages/count_tokens" | "responses/input_tokens">;
   /**
    * Validates the members that the gateway reads and ignores the rest. Throws `invalid_body`,
    * `missing_required_parameter`, `invalid_type` or `invalid_value`.

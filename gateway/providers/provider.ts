@@ -88,7 +88,13 @@ export type UpstreamApi = {
 };
 
 /** The paths after `/v1/`. */
-export type DialectEndpointName = "chat/completions" | "messages" | "messages/count_tokens" | "responses";
+export type DialectEndpointName =
+  | "chat/completions"
+  | "messages"
+  | "messages/count_tokens"
+  | "responses"
+  | "responses/compact"
+  | "responses/input_tokens";
 
 /** A model in the upstream's terms. */
 export type UpstreamModel = {

@@ -1,12 +1,11 @@
 import type { RequestHandler } from "express";
-import { countMessageTokens } from "../completions/count-message-tokens.ts";
+import { countRequestTokens, type TokenCounting } from "../completions/count-tokens.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
-import { messages } from "../dialects/messages/messages.ts";
 import { keyOf, plainEndpoint } from "./endpoint.ts";
 import type { ModelEndpointOptions } from "./model-endpoint.ts";
 
-/** `POST /v1/messages/count_tokens`. As at Anthropic, it is not limited and not recorded. */
-export function countTokensEndpoint(options: ModelEndpointOptions): RequestHandler {
+/** Counts input tokens. As at Anthropic and OpenAI, it is not limited and not recorded. */
+export function countTokensEndpoint(options: ModelEndpointOptions, counting: TokenCounting): RequestHandler {
   const handle: Parameters<typeof plainEndpoint>[1] = async ({ request, response, reply }) => {
     const key = await keyOf(options, request);
     const leaving = new AbortController();
@@ -16,12 +15,13 @@ export function countTokensEndpoint(options: ModelEndpointOptions): RequestHandl
       leaving.abort();
     });
     try {
-      const body = await readBody(request, options.limits.requestBodyBytesMax, held);
-      const counted = await countMessageTokens(options, key, body, request.headers, leaving.signal);
+      const bytes = await readBody(request, options.limits.requestBodyBytesMax, held);
+      const { headers } = request;
+      const counted = await countRequestTokens(options, counting, key, { bytes, headers }, leaving.signal);
       if (!response.destroyed) reply.sendJson(counted, []);
     } catch (error) {
       if (!(error instanceof ClientGoneError)) throw error;
     }
   };
-  return plainEndpoint(options, handle, messages);
+  return plainEndpoint(options, handle, counting.dialect);
 }

@@ -50,7 +50,7 @@ export function incompleteReasonOf(finishReason: FinishReason | null): Incomplet
 }
 
 /** Clients require every member, even where the upstream does not count. */
-function formatUsage(usage: ChatUsage | null): object {
+export function formatUsage(usage: ChatUsage | null): object {
   const counts = readTokenUsage(usage);
   const input = counts?.inputTokens ?? 0;
   const output = counts?.outputTokens ?? 0;

@@ -70,7 +70,7 @@ function scanResponse(bytes: Buffer, range: { start: number; end: number }, slug
   return { ...response, usage: readUsage(response.usage) };
 }
 
-function readUsage(usage: unknown): TokenUsage | null {
+export function readUsage(usage: unknown): TokenUsage | null {
   if (!isObject(usage)) return null;
   return readTokenUsage({
     prompt_tokens: usage["input_tokens"],

@@ -3,6 +3,7 @@ import { invalidValue, missing } from "../../wire/parameter-errors.ts";
 import { expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { AssistantTurn } from "./assistant-turn.ts";
+import { readSummary } from "./conversation-summary.ts";
 import { toChatContent } from "./to-chat-content.ts";
 import { toToolCall } from "./to-tool-call.ts";
 import { toToolMessage } from "./to-tool-message.ts";
@@ -53,6 +54,8 @@ function addToTurn(
 
 function toMessage(item: Record<string, unknown>, param: string, table: ToolTable): ChatMessage | null {
   if (isMessage(item)) return toPlainMessage(item, param);
+  const summary = readSummary(item);
+  if (summary !== null) return { role: "user", content: summary };
   const toolMessage = toToolMessage(item, param, table);
   if (toolMessage) return toolMessage;
   if (item["type"] === undefined) throw missing(`${param}.type`);

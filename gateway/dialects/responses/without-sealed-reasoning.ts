@@ -1,18 +1,20 @@
 import { isObject } from "../../wire/json.ts";
 import type { DialectRequest } from "../dialect.ts";
+import { withReadableSummary } from "./conversation-summary.ts";
 import { sealPrefix } from "./sealed-reasoning.ts";
 
 /**
  * Removes sealed reasoning of other upstreams from a request to OpenAI, which rejects content it did not encrypt.
+ * Summaries of this gateway become messages.
  * Usually there is nothing to remove, and it returns the same request.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes, body } = request;
-  if (!bytes.includes(`"${sealPrefix}`) && !bytes.includes('"rs_')) return request;
+  if (!bytes.includes('"gateway-') && !bytes.includes('"rs_')) return request;
   if (!Array.isArray(body["input"])) return request;
   const input = body["input"] as unknown[];
-  const rest = input.filter((item) => !isOurs(item));
-  if (rest.length === input.length) return request;
+  const rest = input.filter((item) => !isOurs(item)).map(withReadableSummary);
+  if (rest.length === input.length && rest.every((item, index) => item === input[index])) return request;
   return { ...request, body: { ...body, input: rest }, modelRange: null };
 }
 

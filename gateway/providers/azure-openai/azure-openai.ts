@@ -43,7 +43,12 @@ export const azureOpenAi: Provider = {
       modelsEndpoint: endpoint(isDated ? "/openai/models" : "/openai/v1/models"),
       readModelNames,
       chat: ({ name }) => chatCompletionsApi(endpointOf(name, "chat/completions"), quirks),
-      dialects: isDated ? {} : { responses: endpoint("/openai/v1/responses") },
+      dialects: isDated
+        ? {}
+        : {
+            responses: endpoint("/openai/v1/responses"),
+            "responses/compact": endpoint("/openai/v1/responses/compact"),
+          },
       embeddings: ({ name }) => ({ form: "native", endpoint: endpointOf(name, "embeddings") }),
     };
   },

@@ -27,7 +27,13 @@ export const openAiCompatible: Provider = {
       readModelNames: (list) => readModelNames(Array.isArray(list) ? { data: list } : list, "data", "id"),
       chat: () => chatCompletionsApi(chat, quirks),
       embeddings: () => ({ form: "native", endpoint: embeddings }),
-      dialects: preset?.speaksResponses ? { responses: endpointAt(settings, "/responses", headers) } : {},
+      dialects: preset?.speaksResponses
+        ? {
+            responses: endpointAt(settings, "/responses", headers),
+            "responses/compact": endpointAt(settings, "/responses/compact", headers),
+            "responses/input_tokens": endpointAt(settings, "/responses/input_tokens", headers),
+          }
+        : {},
     };
   },
 };

@@ -41,6 +41,31 @@ export const operations: Record<string, Record<string, object>> = {
       example: { model: "demo/echo", input: "Hello, gateway!" },
     }),
   },
+  "/v1/responses/input_tokens": {
+    post: modelCall({
+      dialect: responsesDialect,
+      id: "countInputTokens",
+      summary: "Count input tokens",
+      description:
+        "Count the input tokens of a response request. The gateway estimates them if the provider cannot count them. The call does not affect limits or usage.",
+      request: "ResponsesRequest",
+      answer: "InputTokenCount",
+      example: { model: "demo/echo", input: "Hello, gateway!" },
+      errors: ["model_not_found"],
+    }),
+  },
+  "/v1/responses/compact": {
+    post: modelCall({
+      dialect: responsesDialect,
+      id: "compactResponse",
+      summary: "Compact a conversation",
+      description:
+        "Replace a conversation by its user messages and a summary. Where the provider cannot compact, the model writes the summary.",
+      request: "ResponsesRequest",
+      answer: "Compaction",
+      example: { model: "demo/echo", input: "Hello, gateway!" },
+    }),
+  },
   "/v1/responses/{id}": {
     get: keptResponse({
       id: "getResponse",

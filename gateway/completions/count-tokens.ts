@@ -1,0 +1,83 @@
+import { countTokens } from "../dialects/messages/count-tokens.ts";
+import { messages } from "../dialects/messages/messages.ts";
+import { readCountRequest } from "../dialects/messages/read-messages-request.ts";
+import { readResponsesRequest } from "../dialects/responses/read-responses-request.ts";
+import { responses } from "../dialects/responses/responses.ts";
+import type { Dialect, DialectRequest } from "../dialects/dialect.ts";
+import type { BodyLimits } from "../dialects/parse-body.ts";
+import { GatewayError } from "../errors.ts";
+import type { KnownKey } from "../keys/key-cache.ts";
+import type { DialectEndpointName } from "../providers/provider.ts";
+import { resolveRoute } from "../routing/catalogue.ts";
+import type { Candidate } from "../routing/candidate.ts";
+import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
+import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
+import { spliceModel } from "../wire/json.ts";
+import type { AnswerContext } from "./answer-request.ts";
+import { withClientHeaders } from "./conversation.ts";
+import type { ClientHeaders } from "./operation.ts";
+
+/** An endpoint that counts a request's input tokens. */
+export type TokenCounting = {
+  dialect: Dialect;
+  endpointName: DialectEndpointName;
+  read(bytes: Buffer, limits: BodyLimits): DialectRequest;
+  /** The answer for upstreams that cannot count. */
+  estimate(body: Record<string, unknown>): Promise<object>;
+};
+
+export const messageTokens: TokenCounting = {
+  dialect: messages,
+  endpointName: "messages/count_tokens",
+  read: readCountRequest,
+  estimate: (body) => countTokens({ body }),
+};
+
+/** https://platform.openai.com/docs/api-reference/responses/input-tokens */
+export const responseTokens: TokenCounting = {
+  dialect: responses,
+  endpointName: "responses/input_tokens",
+  read: readResponsesRequest,
+  estimate: (body) =>
+    Promise.resolve({ object: "response.input_tokens", input_tokens: estimateInputTokens(body) }),
+};
+
+/**
+ * Counts the tokens of a request: by its upstream where it can, otherwise by an estimate. Writes no usage record.
+ * @returns the answer in JSON
+ */
+export async function countRequestTokens(
+  options: Pick<AnswerContext, "catalogue" | "limits" | "upstreams" | "keptResponses">,
+  counting: TokenCounting,
+  key: KnownKey,
+  { bytes, headers }: { bytes: Buffer; headers: ClientHeaders },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const { dialect } = counting;
+  const request = counting.read(bytes, options.limits);
+  const route = resolveRoute(options.catalogue, key, request.model);
+  const candidate = route.candidates[0]?.[0];
+  const endpoint = candidate && endpointOf(candidate, counting.endpointName);
+  if (candidate && endpoint) {
+    const target = withClientHeaders(endpoint, headers, dialect.native.headerNames);
+    const { timeouts, upstreamModel } = candidate;
+    const body = spliceModel(request, upstreamModel.name);
+    const bytesMax = options.limits.upstreamEventBytesMax;
+    const answer = await collectAnswer(options.upstreams, target, { timeouts, bytesMax, body, signal }).catch(
+      () => null,
+    );
+    // An estimate is better than an error.
+    if (answer && isCount(answer)) return answer.body;
+  }
+  const kept = options.keptResponses?.itemsOf(key.id);
+  const body = kept && dialect.expand ? dialect.expand(request.body, kept) : request.body;
+  return Buffer.from(JSON.stringify(await counting.estimate(body)));
+}
+
+function endpointOf({ target }: Candidate, name: DialectEndpointName) {
+  return target instanceof GatewayError ? undefined : target.dialects[name];
+}
+
+function isCount({ status, body }: CollectedAnswer): boolean {
+  return status === 200 && /"input_tokens"\s*:\s*\d/.test(body.toString("latin1"));
+}
