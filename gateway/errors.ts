@@ -47,7 +47,6 @@ export type ErrorCode =
   | "invalid_type"
   | "invalid_value"
   | "unsupported_parameter"
-  | "previous_response_not_found"
   | "request_too_large"
   | "request_timeout"
   | "unsupported_encoding"

@@ -9,7 +9,6 @@ import { InvitationService } from "./auth/invitation-service.ts";
 import { PasswordHasher } from "./auth/password-hasher.ts";
 import { SessionService } from "./auth/session-service.ts";
 import { UserService } from "./auth/user-service.ts";
-import { KeptResponses } from "./completions/kept-responses.ts";
 import { OpenExchanges } from "./completions/open-exchanges.ts";
 import type { Config } from "./config/config.ts";
 import { DataKeyLoader } from "./credentials/data-key-loader.ts";
@@ -170,8 +169,6 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     coolDownMsMax: limits.upstreamCoolDownMsMax,
     retryWaitMsMax: limits.upstreamRetryWaitMsMax,
   };
-  const keptResponses = config.responsesState === "off" ? null : new KeptResponses({ now, limits });
-  closers.push(() => keptResponses?.close());
   const unknownPerHourMax = limits.usageUnknownModelsPerHourMax;
   return {
     lastUsed,
@@ -187,7 +184,6 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     recordedModelNames: new RecordedModelNames({ catalogue, now, unknownPerHourMax }),
     privateAddressWarnings: new PrivateAddressWarnings({ log, guard }),
     openExchanges: new OpenExchanges(),
-    keptResponses,
     bodyBudget: new BodyBudget(limits.requestBodiesBytesMax),
   };
 }

@@ -21,8 +21,6 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     PUBLIC_URL: publicUrl,
     // The load balancer, the only route to the task.
     TRUSTED_PROXIES: "1",
-    // The tasks share no memory.
-    RESPONSES_STATE: "off",
     WORKERS: String(workersOf(config.cpu)),
     DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),
     DATABASE_CONNECTIONS_MAX: String(config.databaseConnectionsMax),

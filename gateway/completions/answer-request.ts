@@ -9,15 +9,12 @@ import type { PrivateAddressWarnings } from "../routing/private-address-warnings
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Exchange } from "./exchange.ts";
-import type { KeptResponses } from "./kept-responses.ts";
 import { type ClientHeaders, HeldRequest, type ModelRequest, type Operation } from "./operation.ts";
 
 export type AnswerContext = {
   catalogue: Catalogue;
   recordedModelNames: RecordedModelNames;
   upstreams: Upstreams;
-  /** Null where responses are not kept. */
-  keptResponses: KeptResponses | null;
   attempts: AttemptsOptions;
   limits: Settings;
   limiter: Pick<Limiter, "admit">;

@@ -1,6 +1,5 @@
 import type {
   AnswerEnvelope,
-  ConversationState,
   Dialect,
   DialectRequest,
   NativeDialect,
@@ -71,8 +70,7 @@ function prepareTranslated(
   { upstreamModel, timeouts }: Candidate,
   { chat }: Target,
 ): Attempt {
-  const { context } = call;
-  const { request, state } = continueConversation(call, dialect);
+  const { request, context } = call;
   const { requestTranslatedBytesMax: bytesMax } = context.limits;
   if (request.bytes.length > bytesMax) throw tooLargeToTranslate(bytesMax);
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
@@ -81,35 +79,9 @@ function prepareTranslated(
   const bytes = Buffer.from(JSON.stringify(buildRequest(chat, chatBody, upstreamModel, dialect)));
   return {
     dropped: [request.dropped, dialect.droppedIn(request)].filter(Boolean).join(", ").slice(0, 255) || null,
-    events: relayTranslated({ ...call, request }, state, dialect, translation, endpoint.secret),
+    events: relayTranslated(call, dialect, translation, endpoint.secret),
     begin: (events) => context.upstreams.call(endpoint, bytes, timeouts, events),
   };
-}
-
-/**
- * Completes a translated request that follows earlier responses of its key.
- * @returns the request with the whole conversation, and where its response is kept
- */
-function continueConversation(
-  { context, exchange, request }: Call,
-  { expand }: Dialect,
-): { request: DialectRequest; state: ConversationState | undefined } {
-  const { keptResponses } = context;
-  if (!expand || !keptResponses) return { request, state: undefined };
-  const keyId = exchange.key.id;
-  const body = expand(request.body, keptResponses.itemsOf(keyId));
-  // The usage record estimates the tokens of the whole conversation.
-  if (body !== request.body) exchange.describe(exchange.requestedModel, request.stream, () => body);
-  const { previous_response_id: previous, store } = request.body;
-  const previousId = typeof previous === "string" ? previous : null;
-  const { bytes } = request;
-  const keep = (response: { id: string }) =>
-    keptResponses.keep(keyId, response.id, {
-      request: bytes,
-      response: Buffer.from(JSON.stringify(response)),
-      previousId,
-    });
-  return { request: { ...request, body }, state: { previousId, keep: store === false ? null : keep } };
 }
 
 /** Errors about a parameter use the client's name for it. */
@@ -151,14 +123,13 @@ function relayNative(call: Call, native: NativeDialect, secret: string | null): 
 
 function relayTranslated(
   call: Call,
-  state: ConversationState | undefined,
   dialect: Dialect,
   translation: ChatTranslation,
   secret: string | null,
 ): UpstreamEvents {
   const { context, exchange, request } = call;
   const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = context.limits;
-  const envelope = envelopeOf(call, state);
+  const envelope = envelopeOf(call);
   if (!request.stream) {
     const format = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
     const reading = translatedAnswer(translation.readAnswer, format, secret);
@@ -179,9 +150,8 @@ function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody 
   return { ...dialect.toChatRequest(request), stream: request.stream };
 }
 
-function envelopeOf({ exchange, request }: Call, state: ConversationState | undefined): AnswerEnvelope {
+function envelopeOf({ exchange, request }: Call): AnswerEnvelope {
   return {
-    state,
     id: exchange.id,
     createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000),
     nowSeconds: () =>

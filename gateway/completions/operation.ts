@@ -4,7 +4,6 @@ import type { Attempt } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
-import type { KeptResponses } from "./kept-responses.ts";
 
 /** What an endpoint does: read a request, and prepare an attempt with one candidate. */
 export type Operation<Request extends ModelRequest = ModelRequest> = {
@@ -23,7 +22,7 @@ export type ModelRequest = {
 };
 
 export type ModelCall<Request extends ModelRequest = ModelRequest> = {
-  context: { limits: Settings; upstreams: Upstreams; keptResponses: KeptResponses | null };
+  context: { limits: Settings; upstreams: Upstreams };
   exchange: Exchange;
   request: Request;
   /** Names in lower case. */

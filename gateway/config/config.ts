@@ -50,8 +50,6 @@ export type Config = Readonly<{
   limitWebhook: { url: string; secret: string } | null;
   /** Where processes count limits together. Null = each process counts, and they synchronize through the database. */
   valkeyUrl: string | null;
-  /** Where translated responses are kept for follow-ups. */
-  responsesState: "memory" | "off";
   administrator: { email: string; password: string } | null;
   /** The allowed private upstreams as `host:port`, or `*` for all. */
   upstreamPrivateHosts: string[];
@@ -69,11 +67,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);
-  const workers = countWorkers(data.WORKERS, data.DATABASE_URL);
   return Object.freeze({
     host: data.HOST,
     port: data.PORT,
-    workers,
+    workers: countWorkers(data.WORKERS, data.DATABASE_URL),
     metrics:
       data.METRICS_PORT === undefined
         ? null
@@ -100,7 +97,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
         ? { url: data.LIMIT_WEBHOOK_URL, secret: data.LIMIT_WEBHOOK_SECRET }
         : null,
     valkeyUrl: data.VALKEY_URL ?? null,
-    responsesState: data.RESPONSES_STATE ?? (workers > 1 ? "off" : "memory"),
     upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
     environmentKeys: new EnvironmentKeys(given),
     syncUsage: data.USAGE_SYNC === undefined ? data.NODE_ENV === "production" : data.USAGE_SYNC === "on",
@@ -184,7 +180,6 @@ const variables = z.object({
   LIMIT_WEBHOOK_URL: httpUrl.optional(),
   LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
   VALKEY_URL: valkeyUrl.optional(),
-  RESPONSES_STATE: z.enum(["memory", "off"], "is neither memory nor off").optional(),
   UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
   USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
   NODE_ENV: z.string().optional(),

@@ -26,8 +26,6 @@ export type Dialect<Request extends DialectRequest = DialectRequest> = {
    * `unsupported_parameter` for a parameter that would change the answer and has no equivalent.
    */
   toChatRequest(request: Request): ChatRequestBody;
-  /** Completes a body that refers to earlier responses of the key. Only a dialect with such references has it. */
-  expand?(body: Record<string, unknown>, kept: KeptItems): Record<string, unknown>;
   /** The names of the parts that `toChatRequest` drops, separated by commas. */
   droppedIn(request: Request): string | null;
   /** The client's names of chat completion parameters, for errors about them. */
@@ -66,25 +64,7 @@ export type AnswerEnvelope = {
   slug: string;
   /** For events that need the count before the upstream reports it. */
   estimateInputTokens: () => number;
-  /** Missing where responses are not kept. */
-  state?: ConversationState | undefined;
 };
-
-export type ConversationState = {
-  /** The ID of the response that this one follows. */
-  previousId: string | null;
-  /** Keeps the finished response for follow-ups. Null where the client does not want that. */
-  keep: ((response: { id: string }) => void) | null;
-};
-
-/** The responses that are kept for a key, for one request. Throws `request_too_large` where they exceed its limits. */
-export type KeptItems = {
-  /** The turns up to a response, the oldest first. Null where one of them is not kept. */
-  turnsUntil(responseId: string): KeptTurn[] | null;
-  response(responseId: string): Record<string, unknown> | null;
-};
-
-export type KeptTurn = { request: Record<string, unknown>; response: Record<string, unknown> };
 
 /** Writes one stream: the client's events, with their line ends. */
 export type StreamWriter = {

@@ -13,7 +13,6 @@ const statuses: Record<ErrorCode, number> = {
   missing_required_parameter: 400,
   invalid_type: 400,
   invalid_value: 400,
-  previous_response_not_found: 400,
   unsupported_parameter: 400,
   request_too_large: 413,
   request_timeout: 408,

@@ -9,7 +9,6 @@ type RevocationOptions = {
   now: () => number;
   keyCache: KeyCache;
   budgets: Pick<Budgets, "changed" | "forget">;
-  keptResponses: { forget(keyId?: string): void } | null;
   openExchanges: {
     keyIds(): string[];
     hashesOf(keyId: string): Iterable<string>;
@@ -31,23 +30,19 @@ export class Revocation implements ChangeListener {
   }
 
   async changed(kind: ChangeKind, entityId: string): Promise<void> {
-    const { keyCache, budgets, keptResponses, reloadCatalogue, loadDataKeys } = this.#options;
+    const { keyCache, budgets, reloadCatalogue, loadDataKeys } = this.#options;
     if (kind === "catalogue") return reloadCatalogue();
     // Not awaited: KMS can be slow, and revocations must not wait for it.
     if (kind === "data_key") return void loadDataKeys();
     budgets.changed(entityId);
     await keyCache.refresh(entityId);
-    if (!keyCache.has(entityId)) {
-      budgets.forget(entityId);
-      keptResponses?.forget(entityId);
-    }
+    if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
   }
 
   async everythingChanged(): Promise<void> {
-    const { keyCache, budgets, openExchanges, keptResponses, reloadCatalogue, loadDataKeys } = this.#options;
+    const { keyCache, budgets, openExchanges, reloadCatalogue, loadDataKeys } = this.#options;
     budgets.forget();
-    keptResponses?.forget();
     keyCache.clear();
     void loadDataKeys();
     await reloadCatalogue();

@@ -15,7 +15,6 @@ const table: Record<ErrorCode, TRPC_ERROR_CODE_KEY> = {
   missing_required_parameter: "BAD_REQUEST",
   invalid_type: "BAD_REQUEST",
   invalid_value: "BAD_REQUEST",
-  previous_response_not_found: "BAD_REQUEST",
   unsupported_parameter: "BAD_REQUEST",
   request_too_large: "PAYLOAD_TOO_LARGE",
   request_timeout: "TIMEOUT",

@@ -15,11 +15,6 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   invalid_type: { status: 400, type: "invalid_request_error", code: "invalid_type" },
   invalid_value: { status: 400, type: "invalid_request_error", code: "invalid_value" },
   unsupported_parameter: { status: 400, type: "invalid_request_error", code: "unsupported_parameter" },
-  previous_response_not_found: {
-    status: 400,
-    type: "invalid_request_error",
-    code: "previous_response_not_found",
-  },
   request_too_large: { status: 413, type: "invalid_request_error", code: "request_too_large" },
   request_timeout: { status: 408, type: "invalid_request_error", code: "request_timeout" },
   unsupported_encoding: { status: 415, type: "invalid_request_error", code: "unsupported_encoding" },

@@ -50,11 +50,7 @@ test("the document lists exactly the existing endpoints", (t) => {
   const routes = stack.flatMap(({ route }) => (route ? [route] : []));
   const served = routes
     .filter(({ path }) => path !== "/api/hello")
-    .flatMap(({ path, stack }) =>
-      stack.flatMap(({ method }) =>
-        method ? [`${method} ${path.replace("*slug", "{slug}").replace(":id", "{id}")}`] : [],
-      ),
-    );
+    .map(({ path, stack: [first] }) => `${first?.method} ${path.replace("*slug", "{slug}")}`);
   const health = ["get /healthz", "get /readyz"];
   t.deepEqual(
     operations.map(({ method, path }) => `${method} ${path}`).toSorted(),
@@ -77,9 +73,8 @@ for (const { path, method, ...operation } of operations) {
   const example = operation.requestBody?.content["application/json"]?.example;
   test(`${method} ${path} answers as documented, with the example and without a key`, async (t) => {
     const { value } = await createKey(gateway(), [...(await modelsOf(t, path))]);
-    const id = path.includes("{id}") ? await createResponse(value) : "";
     const send = (headers: Record<string, string>) =>
-      fetch(gateway().url + path.replace("{slug}", "demo/echo").replace("{id}", id), {
+      fetch(gateway().url + path.replace("{slug}", "demo/echo"), {
         method: method.toUpperCase(),
         headers: { "content-type": "application/json", ...headers },
         ...(example && { body: JSON.stringify(example) }),
@@ -88,19 +83,10 @@ for (const { path, method, ...operation } of operations) {
     t.is(answer.status, 200);
     t.is(faultsOf(operation, 200, await answer.json()), "");
     if (operation.security) return;
-    const refused = await send(/models|\{id\}/.test(path) ? {} : { "anthropic-version": "2023-06-01" });
+    const refused = await send(path.startsWith("/v1/models") ? {} : { "anthropic-version": "2023-06-01" });
     t.is(refused.status, 401);
     t.is(faultsOf(operation, 401, await refused.json()), "");
   });
-}
-
-async function createResponse(keyValue: string): Promise<string> {
-  const answer = await fetch(`${gateway().url}/v1/responses`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${keyValue}` },
-    body: JSON.stringify({ model: "demo/echo", input: "Hello, gateway!" }),
-  });
-  return ((await answer.json()) as { id: string }).id;
 }
 
 /** Creates the models of the example; the demo has no embeddings, so another provider does. */

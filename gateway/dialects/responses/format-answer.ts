@@ -22,8 +22,7 @@ export function formatAnswer(
   const output: object[] = [];
   const nextId = (prefix: string) => `${prefix}_${idSuffix(envelope.id)}_${output.length}`;
 
-  const isKept = (envelope.state?.keep ?? null) !== null;
-  const kept = isKept || includes(body, "reasoning.encrypted_content") ? details : [];
+  const kept = includes(body, "reasoning.encrypted_content") ? details : [];
   if (thoughts !== "" || kept.length > 0) output.push(formatReasoning(nextId("rs"), thoughts, kept));
   const logprobs = includes(body, "message.output_text.logprobs") ? formatLogprobs(choice?.logprobs) : [];
   const parts = [
@@ -39,8 +38,5 @@ export function formatAnswer(
     const call = { id: nextId(idPrefixOf(tool)), callId, tool, name: name ?? "" };
     output.push(formatCall(call, index === calls.length - 1 ? status : "completed", args));
   }
-  const echo = echoRequest(body, table, envelope);
-  const response = formatResponse(envelope, echo, { status, output, usage, incompleteReason });
-  envelope.state?.keep?.(response);
-  return response;
+  return formatResponse(envelope, echoRequest(body, table), { status, output, usage, incompleteReason });
 }

@@ -21,7 +21,7 @@ export function formatResponse(
   { id, createdSeconds, nowSeconds, slug }: AnswerEnvelope,
   echo: object,
   { status, output, usage, incompleteReason, error }: ResponseState,
-): { id: string } & Record<string, unknown> {
+): object {
   const isAtEnd = status === "completed" || status === "incomplete";
   return {
     id: `resp_${idSuffix(id)}`,

@@ -48,9 +48,8 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#envelope = envelope;
     this.#answerCharactersMax = answerCharactersMax;
     this.#table = new ToolTable(body);
-    this.#echo = echoRequest(body, this.#table, envelope);
-    const isKept = (envelope.state?.keep ?? null) !== null;
-    this.#details = isKept || includes(body, "reasoning.encrypted_content") ? new ReasoningCollector() : null;
+    this.#echo = echoRequest(body, this.#table);
+    this.#details = includes(body, "reasoning.encrypted_content") ? new ReasoningCollector() : null;
     this.#wantsLogprobs = includes(body, "message.output_text.logprobs");
   }
 
@@ -80,9 +79,7 @@ export class ResponseStreamWriter implements StreamWriter {
       const { item, index } = call.end(call === lastCall ? status : "completed");
       this.#output[index] = item;
     }
-    const state = { status, output: this.#output, usage, incompleteReason } as const;
-    const response = this.#emitResponse(`response.${status}`, state);
-    this.#envelope.state?.keep?.(response);
+    this.#emitResponse(`response.${status}`, { status, output: this.#output, usage, incompleteReason });
     return this.#events.drain();
   }
 
@@ -185,10 +182,8 @@ export class ResponseStreamWriter implements StreamWriter {
     return { item_id: `${idPrefix}_${idSuffix(this.#envelope.id)}_${index}`, output_index: index };
   };
 
-  #emitResponse(type: string, state: ResponseState): { id: string } {
-    const response = formatResponse(this.#envelope, this.#echo, state);
-    this.#events.emit(type, { response });
-    return response;
+  #emitResponse(type: string, state: ResponseState): void {
+    this.#events.emit(type, { response: formatResponse(this.#envelope, this.#echo, state) });
   }
 
   #count(characters: number): void {

@@ -1,6 +1,5 @@
 import type { Dialect, ShownError, StreamWriter } from "../dialect.ts";
 import { type DroppedMembers, listDropped } from "../dropped.ts";
-import { expandInput } from "./expand-input.ts";
 import { formatAnswer } from "./format-answer.ts";
 import { nativeResponses } from "./native-responses.ts";
 import { readResponsesRequest } from "./read-responses-request.ts";
@@ -13,7 +12,6 @@ export const responses: Dialect = {
   endpointName: "responses",
   readRequest: readResponsesRequest,
   toChatRequest,
-  expand: expandInput,
   droppedIn: ({ body }) => listDropped(body, dropped),
   clientParams: {
     max_completion_tokens: "max_output_tokens",

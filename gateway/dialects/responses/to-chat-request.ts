@@ -34,13 +34,12 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   };
 }
 
-const keepsNothing =
-  "The gateway does not keep responses. Send the whole conversation in `input`, with `store: false`.";
+const keepsNothing = "The gateway does not store responses. Send the whole conversation in `input`.";
 
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNothing],
-  ["background", "The gateway returns responses at once. Omit `background`."],
+  ["background", "The gateway does not store responses, so it cannot return one later."],
   ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 

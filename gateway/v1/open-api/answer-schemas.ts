@@ -113,21 +113,6 @@ export const answerSchemas: Record<string, JsonSchema> = {
     },
     ["id", "object", "created_at", "status", "model", "output"],
   ),
-  Compaction: object({
-    id: text,
-    object: { const: "response.compaction" },
-    created_at: { type: "number", description: "Unix time in seconds." },
-    output: list({ type: "object", properties: { type: text } }),
-    usage: object({ input_tokens: count, output_tokens: count, total_tokens: count }),
-  }),
-  DeletedResponse: object({ id: text, object: { const: "response" }, deleted: { const: true } }),
-  InputItemList: object({
-    object: { const: "list" },
-    data: list({ type: "object", required: ["id"], properties: { id: text } }),
-    has_more: { type: "boolean" },
-    first_id: textOrNull,
-    last_id: textOrNull,
-  }),
   Message: object({
     id: text,
     type: { const: "message" },
@@ -138,7 +123,6 @@ export const answerSchemas: Record<string, JsonSchema> = {
     stop_sequence: textOrNull,
     usage: object({ input_tokens: count, output_tokens: count }),
   }),
-  InputTokenCount: object({ object: { const: "response.input_tokens" }, input_tokens: count }),
   TokenCount: object({ input_tokens: count }),
   Model: { anyOf: [openAiModel, anthropicModel] },
   ModelList: {

@@ -74,7 +74,6 @@ const meanings = {
   unsupported_encoding: "The body has an unsupported `Content-Encoding`.",
   unsupported_parameter: "The provider does not support a parameter: see `param`.",
   model_not_found: "The model does not exist, or the key is not connected to it.",
-  not_found: "The response does not exist, is not kept any more, or belongs to another key.",
   insufficient_quota: "A budget of the key, its owner or the gateway is exceeded.",
   rate_limit_exceeded: "Too many requests per minute, or too many concurrent requests.",
   token_limit_exceeded: "Too many tokens per minute.",

@@ -1,14 +1,8 @@
 import { chat } from "../../dialects/chat/chat.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
 import { messages as messagesDialect } from "../../dialects/messages/messages.ts";
 import { responses as responsesDialect } from "../../dialects/responses/responses.ts";
-import {
-  anthropicVersion,
-  health,
-  keptResponse,
-  modelCall,
-  modelLookup,
-  query,
-} from "./describe-operations.ts";
+import { bodyErrors, errorResponses, keyErrors, modelErrors } from "./error-responses.ts";
 
 const messages = [{ role: "user", content: "Hello, gateway!" }];
 
@@ -33,79 +27,12 @@ export const operations: Record<string, Record<string, object>> = {
       id: "createResponse",
       summary: "Responses",
       description:
-        "Create a response in OpenAI's Responses format, which Codex uses. The gateway keeps translated responses in memory for follow-ups, unless `store` is false. Features of OpenAI's servers work only with OpenAI.",
+        "Create a response in OpenAI's Responses format, which Codex uses. The gateway does not store responses. Features of OpenAI's servers work only with OpenAI.",
       request: "ResponsesRequest",
       answer: "Response",
       stream:
         "OpenAI's events, from `response.created` to `response.completed`, `response.incomplete` or `response.failed`.",
       example: { model: "demo/echo", input: "Hello, gateway!" },
-    }),
-  },
-  "/v1/responses/input_tokens": {
-    post: modelCall({
-      dialect: responsesDialect,
-      id: "countInputTokens",
-      summary: "Count input tokens",
-      description:
-        "Count the input tokens of a response request. The gateway estimates them if the provider cannot count them. The call does not affect limits or usage.",
-      request: "ResponsesRequest",
-      answer: "InputTokenCount",
-      example: { model: "demo/echo", input: "Hello, gateway!" },
-      errors: ["model_not_found"],
-    }),
-  },
-  "/v1/responses/compact": {
-    post: modelCall({
-      dialect: responsesDialect,
-      id: "compactResponse",
-      summary: "Compact a conversation",
-      description:
-        "Replace a conversation by its user messages and a summary. Where the provider cannot compact, the model writes the summary.",
-      request: "ResponsesRequest",
-      answer: "Compaction",
-      example: { model: "demo/echo", input: "Hello, gateway!" },
-    }),
-  },
-  "/v1/responses/{id}": {
-    get: keptResponse({
-      id: "getResponse",
-      summary: "Get a response",
-      description: "Get a translated response that the gateway keeps.",
-      answer: "Response",
-    }),
-    delete: keptResponse({
-      id: "deleteResponse",
-      summary: "Delete a response",
-      description: "Delete a translated response that the gateway keeps.",
-      answer: "DeletedResponse",
-    }),
-  },
-  "/v1/responses/{id}/input_items": {
-    get: keptResponse({
-      id: "listInputItems",
-      summary: "List input items",
-      description: "List the items that a kept response follows.",
-      answer: "InputItemList",
-      parameters: [
-        {
-          name: "order",
-          in: "query",
-          schema: { type: "string", enum: ["asc", "desc"], default: "desc" },
-          description: "The order of the items.",
-        },
-        {
-          name: "limit",
-          in: "query",
-          schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-          description: "The page size.",
-        },
-        {
-          name: "after",
-          in: "query",
-          schema: { type: "string" },
-          description: "Return the page after this item.",
-        },
-      ],
     }),
   },
   "/v1/embeddings": {
@@ -185,3 +112,97 @@ export const operations: Record<string, Record<string, object>> = {
     get: health("isReady", "Readiness", "The process can serve requests. Does not query the database.", true),
   },
 };
+
+type ErrorCodes = Parameters<typeof errorResponses>[0];
+
+type ModelCall = {
+  /** Null for chat completions and similar endpoints. */
+  dialect: Dialect;
+  id: string;
+  summary: string;
+  description: string;
+  request: string;
+  answer: string;
+  /** The events of a stream, if the endpoint has one. */
+  stream?: string;
+  example: object;
+  errors?: ErrorCodes;
+};
+
+function modelCall(call: ModelCall): object {
+  const events = { schema: { type: "string", description: call.stream } };
+  return {
+    operationId: call.id,
+    tags: [call.dialect === messagesDialect ? "Anthropic" : "OpenAI"],
+    summary: call.summary,
+    description: call.description,
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: schemaOf(call.request), example: call.example } },
+    },
+    responses: {
+      200: success(call.answer, call.stream === undefined ? {} : { "text/event-stream": events }),
+      ...errorResponses([...keyErrors, ...bodyErrors, ...(call.errors ?? modelErrors)], call.dialect),
+    },
+  };
+}
+
+type ModelLookup = {
+  id: string;
+  summary: string;
+  description: string;
+  answer: string;
+  parameters: object[];
+  errors: ErrorCodes;
+};
+
+function modelLookup({ id, summary, description, answer, parameters, errors }: ModelLookup): object {
+  return {
+    operationId: id,
+    tags: ["Models"],
+    summary,
+    description,
+    parameters,
+    responses: { 200: success(answer), ...errorResponses([...keyErrors, ...errors], chat) },
+  };
+}
+
+function health(id: string, summary: string, description: string, canFail: boolean): object {
+  const content = { "application/json": { schema: schemaOf("Health") } };
+  return {
+    operationId: id,
+    tags: ["Health"],
+    summary,
+    description,
+    security: [],
+    responses: {
+      200: { description: "Yes.", content },
+      ...(canFail && { 503: { description: "Not ready, with the reason.", content } }),
+    },
+  };
+}
+
+function success(answer: string, more: object = {}): object {
+  return {
+    description: "The answer.",
+    headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
+    content: { "application/json": { schema: schemaOf(answer) }, ...more },
+  };
+}
+
+function schemaOf(name: string): object {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function query(name: string, schema: object, description: string): object {
+  return { name, in: "query", schema, description: `${description} Anthropic's format only.` };
+}
+
+function anthropicVersion(): object {
+  return {
+    name: "anthropic-version",
+    in: "header",
+    schema: { type: "string" },
+    description: "If present, models and errors use Anthropic's format.",
+  };
+}
