@@ -9,6 +9,7 @@ import { GatewayError } from "../errors.ts";
 import { countTokensEndpoint } from "./count-tokens.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
+import { keptResponseEndpoints } from "./kept-responses.ts";
 import { modelDetail, modelList } from "./models.ts";
 import { wantsPage } from "../http/browser-request.ts";
 
@@ -26,6 +27,16 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/messages", modelEndpoint(options, conversation(messages), messages), messages);
   post("/v1/messages/count_tokens", countTokensEndpoint(options), messages);
   post("/v1/responses", modelEndpoint(options, conversation(responses), responses), responses);
+  const kept = keptResponseEndpoints(options);
+  router
+    .route("/v1/responses/:id")
+    .get(kept.get)
+    .delete(kept.delete)
+    .all(methodNotAllowed(options, "GET, DELETE", responses));
+  router
+    .route("/v1/responses/:id/input_items")
+    .get(kept.inputItems)
+    .all(methodNotAllowed(options, "GET", responses));
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
   // Claude Code checks at each start whether the server responds.

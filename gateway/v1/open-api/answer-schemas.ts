@@ -113,6 +113,14 @@ export const answerSchemas: Record<string, JsonSchema> = {
     },
     ["id", "object", "created_at", "status", "model", "output"],
   ),
+  DeletedResponse: object({ id: text, object: { const: "response" }, deleted: { const: true } }),
+  ItemList: object({
+    object: { const: "list" },
+    data: list({ type: "object", required: ["id", "type"], properties: { id: text, type: text } }),
+    first_id: textOrNull,
+    last_id: textOrNull,
+    has_more: { type: "boolean" },
+  }),
   Message: object({
     id: text,
     type: { const: "message" },
