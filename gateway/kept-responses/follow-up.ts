@@ -31,29 +31,37 @@ export async function readFollowUp(
   if (previousId === null && references.length === 0) return null;
 
   const ids = new Set([previousId, ...references.map(responseIdOf)].filter((id) => id !== null));
-  const found = await findAll(ids, find, limits.requestTranslatedBytesMax);
-  const resolved = new ReferencedItems(found);
-  const list = new ItemList(limits.requestTranslatedBytesMax);
+  const found = await findAll(ids, find);
+  const [firstReference = ""] = references;
+  const missing = previousId === null ? itemNotFound(firstReference) : previousResponseNotFound(previousId);
+  if (found.size === 0) return { bytes, previousResponseId: previousId, missing };
+  return { ...resolve(body, found, limits.requestTranslatedBytesMax), previousResponseId: previousId };
+}
+
+function resolve(
+  { previous_response_id: previous, input, ...rest }: Record<string, unknown>,
+  found: ReadonlyMap<string, KeptResponse>,
+  bytesMax: number,
+): Pick<FollowUp, "bytes" | "missing"> {
+  const items: unknown[] = Array.isArray(input) ? input : [];
+  const resolved = new ReferencedItems(found, bytesMax);
+  const list = new ItemList(bytesMax);
   let missing: GatewayError | null = null;
-  const kept = previousId === null ? undefined : found.get(previousId);
+  const kept = typeof previous === "string" ? found.get(previous) : undefined;
   if (kept) {
     list.addAll(kept.input);
     list.addAll(kept.output);
-  } else if (previousId !== null) missing = previousResponseNotFound(previousId);
+  } else if (typeof previous === "string") missing = previousResponseNotFound(previous);
   if (typeof input === "string") list.add(JSON.stringify({ role: "user", content: input }));
-  let isChanged = kept !== undefined;
   for (const item of items) {
     const id = referenceOf(item);
     const text = id === null ? null : resolved.get(id);
     if (id !== null && text === null) missing ??= itemNotFound(id);
-    isChanged ||= text !== null;
     list.add(text ?? JSON.stringify(item));
   }
-  const followUp = { previousResponseId: previousId, missing };
-  if (!isChanged) return { ...followUp, bytes };
-  const { input: _, previous_response_id: __, ...rest } = body;
-  const others = JSON.stringify(kept ? rest : { ...rest, previous_response_id: previous }).slice(0, -1);
-  return { ...followUp, bytes: Buffer.from(`${others},"input":[${list.text}]}`) };
+  const others = kept ? rest : { ...rest, previous_response_id: previous };
+  const members = JSON.stringify({ ...others, input: [] }).slice(0, -"]}".length);
+  return { bytes: Buffer.from(`${members}${list.text}]}`), missing };
 }
 
 /** An ID of this gateway's items names its response and its place there. */
@@ -86,30 +94,25 @@ function responseIdOf(itemId: string): string | null {
   return readItemId(itemId)?.responseId ?? null;
 }
 
-async function findAll(
-  ids: Set<string>,
-  find: Find,
-  bytesMax: number,
-): Promise<ReadonlyMap<string, KeptResponse>> {
+async function findAll(ids: Set<string>, find: Find): Promise<ReadonlyMap<string, KeptResponse>> {
   const known = [...ids].filter(isResponseId).slice(0, lookupsMax);
   const found = await Promise.all(known.map(async (id) => [id, await find(id)] as const));
-  const kept = new Map(found.flatMap(([id, each]) => (each ? [[id, each]] : [])));
-  let bytes = 0;
-  for (const { output } of kept.values()) bytes += output.length;
-  if (bytes > bytesMax) throw tooLarge(bytesMax);
-  return kept;
+  return new Map(found.flatMap(([id, each]) => (each ? [[id, each]] : [])));
 }
 
 /** More responses than one conversation has. */
 const lookupsMax = 1_000;
 
-/** Items by ID, as JSON. Each response is parsed once. */
+/** Items by ID, as JSON. Each response is parsed once, and all together up to `bytesMax`. */
 class ReferencedItems {
   readonly #responses: ReadonlyMap<string, KeptResponse>;
+  readonly #bytesMax: number;
+  #bytes = 0;
   readonly #parsed = new Map<Buffer, unknown[]>();
 
-  constructor(responses: ReadonlyMap<string, KeptResponse>) {
+  constructor(responses: ReadonlyMap<string, KeptResponse>, bytesMax: number) {
     this.#responses = responses;
+    this.#bytesMax = bytesMax;
   }
 
   get(id: string): string | null {
@@ -125,6 +128,8 @@ class ReferencedItems {
   #parse(bytes: Buffer): unknown[] {
     let items = this.#parsed.get(bytes);
     if (items === undefined) {
+      this.#bytes += bytes.length;
+      if (this.#bytes > this.#bytesMax) throw tooLarge(this.#bytesMax);
       items = JSON.parse(bytes.toString("utf8")) as unknown[];
       this.#parsed.set(bytes, items);
     }

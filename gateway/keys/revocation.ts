@@ -39,10 +39,10 @@ export class Revocation implements ChangeListener {
     budgets.changed(entityId);
     const wasKnown = keyCache.has(entityId);
     await keyCache.refresh(entityId);
-    // A process that never served the key cannot tell a deleted key from one not loaded.
-    if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
+    // After the last request has ended. A process that never served the key does not know whether it was deleted.
+    if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }
 
   async everythingChanged(): Promise<void> {
