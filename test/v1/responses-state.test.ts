@@ -1,6 +1,8 @@
 import test from "ava";
+import { responses } from "../helpers/client-dialects.ts";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
 import { responsesClient, weatherResultOf, weatherTool } from "../helpers/responses-client.ts";
-import type { ScriptedUpstream } from "../helpers/scripted-upstream.ts";
+import { createUpstream, type ScriptedUpstream } from "../helpers/scripted-upstream.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { createKey, startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
 import { connectWeather, createWeatherUpstream } from "../helpers/weather-upstream.ts";
@@ -166,4 +168,31 @@ test("a deactivated key loses its kept responses", async (t) => {
   await gateway.admin.keys.deactivate.mutate({ id: key.id });
   await gateway.admin.keys.activate.mutate({ id: key.id });
   t.is((await client.call("GET", `/${id}`)).status, 404);
+});
+
+test("a native upstream gets kept items in place of the gateway's ids, and other ids unchanged", async (t) => {
+  const native = await createUpstream(t, (_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end(responses.answer("gpt"));
+  });
+  await connectUpstream(gateway, native, { name: "openai", preset: "openai" });
+  const { value } = await createKey(gateway, ["claude/model", "openai/model"]);
+  const client = responsesClient(gateway, value);
+  const first = await client.create({ model: "claude/model", input: "First on Claude", tools });
+  const model = "openai/model";
+  const input = [weatherResultOf(first)];
+  await client.create({ model, input, previous_response_id: first.id });
+  const sent = JSON.parse(native.requests[0]?.body ?? "") as { input: { type?: string }[] };
+  t.false("previous_response_id" in sent);
+  // Only Claude can read its own reasoning.
+  t.deepEqual(
+    sent.input.map(({ type }) => type),
+    [undefined, "message", "function_call", "function_call_output"],
+  );
+  const body = {
+    model,
+    input: [{ type: "item_reference", id: "msg_68ab" }],
+    previous_response_id: "resp_68ab",
+  };
+  await client.create(body);
+  t.deepEqual(JSON.parse(native.requests[1]?.body ?? ""), { ...body, model: "upstream-model" });
 });
