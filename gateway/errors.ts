@@ -53,6 +53,9 @@ export type ErrorCode =
   | "unknown_url"
   | "method_not_allowed"
   | "upgrade_refused"
+  | "previous_response_not_found"
+  | "item_not_found"
+  | "response_not_found"
   // A key's limits.
   | "rate_limit_exceeded"
   | "token_limit_exceeded"

@@ -21,6 +21,7 @@ import { ChangeFeed } from "./keys/change-feed.ts";
 import { KeyCache, lookUpKey } from "./keys/key-cache.ts";
 import { KeyService } from "./keys/key-service.ts";
 import { KeyUsageReader } from "./keys/key-usage.ts";
+import { startKeptResponses } from "./kept-responses/start-kept-responses.ts";
 import { LastUsed } from "./keys/last-used.ts";
 import { Revocation } from "./keys/revocation.ts";
 import { startLimits } from "./limits/start-limits.ts";
@@ -153,6 +154,8 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     recorder,
   });
   closers.push(closeLimits);
+  const { keptResponses, close: closeKept } = await startKeptResponses(config, { runtime, secretBox });
+  closers.push(closeKept);
   const catalogue = new Catalogue({ database, secretBox, limits, log });
   const keyCache = new KeyCache({
     lookUp: (hash) => lookUpKey({ database, budgets, catalogue }, hash),
@@ -178,6 +181,7 @@ async function startServing({ config, runtime, database, secretBox, guard, close
     budgets,
     limiter,
     exchangeLimits,
+    keptResponses,
     catalogue,
     keyCache,
     attempts,

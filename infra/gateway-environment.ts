@@ -25,6 +25,8 @@ export function gatewayEnvironment(options: GatewayEnvironmentOptions): Record<s
     DATABASE_URL: databaseUrl({ user: appUser, host: databaseHost }),
     DATABASE_CONNECTIONS_MAX: String(config.databaseConnectionsMax),
     DATA_DIR: dataDir,
+    // A follow-up may reach another task.
+    RESPONSES_STATE: "off",
     KMS_KEY_ID: providerKeyArn,
     KMS_ENCRYPTION_CONTEXT: Object.entries(encryptionContext)
       .map(([name, value]) => `${name}=${value}`)

@@ -7,7 +7,7 @@ import { parseSources, readSourceTree } from "./helpers/source-tree.ts";
 
 const transports = ["gateway/v1/", "gateway/trpc/", "gateway/graphql/"];
 const domain =
-  "keys models providers completions routing known-models usage auth credentials limits audit upstream dialects"
+  "kept-responses keys models providers completions routing known-models usage auth credentials limits audit upstream dialects"
     .split(" ")
     .map((name) => `gateway/${name}/`);
 const ours = ["gateway/", "db/", "console/", "infra/", "test/"];

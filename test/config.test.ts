@@ -25,6 +25,7 @@ test("an empty environment gives the defaults", (t) => {
     administrator: null,
     limitWebhook: null,
     valkeyUrl: null,
+    responsesState: "memory",
     upstreamPrivateHosts: [],
     environmentKeys: new EnvironmentKeys({}),
     makesFirstKey: true,

@@ -9,7 +9,14 @@ import type { PrivateAddressWarnings } from "../routing/private-address-warnings
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Exchange } from "./exchange.ts";
-import { type ClientHeaders, HeldRequest, type ModelRequest, type Operation } from "./operation.ts";
+import {
+  type ClientHeaders,
+  type FollowUp,
+  HeldRequest,
+  type ModelRequest,
+  type Operation,
+  type ResponseKeeper,
+} from "./operation.ts";
 
 export type AnswerContext = {
   catalogue: Catalogue;
@@ -20,9 +27,11 @@ export type AnswerContext = {
   limiter: Pick<Limiter, "admit">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   observer: RequestObserver | null;
+  /** Null where nothing is kept. */
+  keptResponses: ResponseKeeper | null;
 };
 
-export type ReceivedRequest = { bytes: Buffer; headers: ClientHeaders };
+export type ReceivedRequest = { bytes: Buffer; headers: ClientHeaders; followUp: FollowUp | null };
 
 /**
  * The path of every request for a model, from its body to the upstream's socket. Throws a `GatewayError` for a request that
@@ -33,7 +42,7 @@ export function answerRequest(
   context: AnswerContext,
   exchange: Exchange,
   operation: Operation,
-  { bytes, headers }: ReceivedRequest,
+  { bytes, headers, followUp }: ReceivedRequest,
 ): void {
   // 1. Read: the operation's dialect parses and checks the body.
   const request = read(context, exchange, operation, bytes);
@@ -48,7 +57,7 @@ export function answerRequest(
     const attempts = new Attempts(context.attempts, route.candidates, {
       prepare(candidate) {
         // 5. Relay: each attempt brings the relay that converts this candidate's answer and sends it to the client.
-        const call = { context, exchange, request: request.value, headers };
+        const call = { context, exchange, request: request.value, headers, followUp };
         const attempt = operation.prepare(call, candidate);
         exchange.attempting(candidate, attempts);
         return attempt;

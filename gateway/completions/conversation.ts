@@ -70,7 +70,8 @@ function prepareTranslated(
   { upstreamModel, timeouts }: Candidate,
   { chat }: Target,
 ): Attempt {
-  const { request, context } = call;
+  const { request, context, followUp } = call;
+  if (followUp?.missing) throw followUp.missing;
   const { requestTranslatedBytesMax: bytesMax } = context.limits;
   if (request.bytes.length > bytesMax) throw tooLargeToTranslate(bytesMax);
   const endpoint = request.stream ? chat.streamEndpoint : chat.endpoint;
@@ -129,7 +130,7 @@ function relayTranslated(
 ): UpstreamEvents {
   const { context, exchange, request } = call;
   const { upstreamEventBytesMax: eventBytesMax, upstreamAnswerBytesMax } = context.limits;
-  const envelope = envelopeOf(call);
+  const envelope = envelopeOf(call, dialect);
   if (!request.stream) {
     const format = (answer: ChatAnswer) => dialect.formatAnswer(answer, envelope, request);
     const reading = translatedAnswer(translation.readAnswer, format, secret);
@@ -150,7 +151,9 @@ function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody 
   return { ...dialect.toChatRequest(request), stream: request.stream };
 }
 
-function envelopeOf({ exchange, request }: Call): AnswerEnvelope {
+function envelopeOf({ context, exchange, request, followUp }: Call, dialect: Dialect): AnswerEnvelope {
+  const { keptResponses } = context;
+  const isKept = dialect.endpointName === "responses" && request.body["store"] !== false;
   return {
     id: exchange.id,
     createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000),
@@ -158,6 +161,11 @@ function envelopeOf({ exchange, request }: Call): AnswerEnvelope {
       Math.floor((exchange.createdAt.getTime() + performance.now() - exchange.startedAt) / 1000),
     slug: request.model,
     estimateInputTokens: () => estimateInputTokens(request.body),
+    previousResponseId: followUp?.previousResponseId ?? null,
+    keep:
+      keptResponses && isKept
+        ? (answer) => keptResponses.keep(exchange.key.id, answer, request.body["input"])
+        : null,
   };
 }
 

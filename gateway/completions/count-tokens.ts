@@ -47,7 +47,7 @@ export const responseTokens: TokenCounting = {
  * @returns the answer in JSON
  */
 export async function countRequestTokens(
-  options: Pick<AnswerContext, "catalogue" | "limits" | "upstreams" | "keptResponses">,
+  options: Pick<AnswerContext, "catalogue" | "limits" | "upstreams">,
   counting: TokenCounting,
   key: KnownKey,
   { bytes, headers }: { bytes: Buffer; headers: ClientHeaders },
@@ -69,9 +69,7 @@ export async function countRequestTokens(
     // An estimate is better than an error.
     if (answer && isCount(answer)) return answer.body;
   }
-  const kept = options.keptResponses?.itemsOf(key.id);
-  const body = kept && dialect.expand ? dialect.expand(request.body, kept) : request.body;
-  return Buffer.from(JSON.stringify(await counting.estimate(body)));
+  return Buffer.from(JSON.stringify(await counting.estimate(request.body)));
 }
 
 function endpointOf({ target }: Candidate, name: DialectEndpointName) {

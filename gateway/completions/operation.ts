@@ -1,5 +1,7 @@
 import type { BodyLimits } from "../dialects/parse-body.ts";
 import type { Settings } from "../config/limit-variables.ts";
+import type { KeptAnswer } from "../dialects/dialect.ts";
+import type { GatewayError } from "../errors.ts";
 import type { Attempt } from "../routing/attempts.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
@@ -22,11 +24,27 @@ export type ModelRequest = {
 };
 
 export type ModelCall<Request extends ModelRequest = ModelRequest> = {
-  context: { limits: Settings; upstreams: Upstreams };
+  context: { limits: Settings; upstreams: Upstreams; keptResponses: ResponseKeeper | null };
   exchange: Exchange;
   request: Request;
   /** Names in lower case. */
   headers: ClientHeaders;
+  followUp: FollowUp | null;
+};
+
+/** A request that refers to earlier responses. */
+export type FollowUp = {
+  /** The body with the kept items in place of their references. */
+  bytes: Buffer;
+  previousResponseId: string | null;
+  /** For a reference to something that is not kept here. Only an upstream with its own state may know it. */
+  missing: GatewayError | null;
+};
+
+/** Keeps finished responses of a key for later requests. */
+export type ResponseKeeper = {
+  /** Returns whether it keeps the response. */
+  keep(keyId: string, answer: KeptAnswer, input: unknown): boolean;
 };
 
 export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,4 +1,4 @@
-import { type WorkersSetting, workersProblem } from "./count-workers.ts";
+import { countWorkers, type WorkersSetting, workersProblem } from "./count-workers.ts";
 
 /** Finds problems between variables that are valid by themselves. */
 export function findConflicts(values: Values, wrong: { has(variable: string): boolean }): Conflict[] {
@@ -23,6 +23,8 @@ type Values = {
   REQUEST_RECEIVE_TIMEOUT_MS: number;
   REQUEST_BODY_BYTES_MAX: number;
   REQUEST_BODIES_BYTES_MAX: number;
+  RESPONSES_STATE?: string | undefined;
+  VALKEY_URL?: unknown;
   KMS_KEY_ID?: unknown;
   MASTER_KEY?: unknown;
   LIMIT_WEBHOOK_URL?: unknown;
@@ -60,6 +62,22 @@ const conflicts: { of: (keyof Values)[]; find(values: Values): [Conflict] | null
       if (REQUEST_BODIES_BYTES_MAX >= 2 * REQUEST_BODY_BYTES_MAX) return null;
       const message = "must be at least twice REQUEST_BODY_BYTES_MAX: one key may use half of it";
       return [["REQUEST_BODIES_BYTES_MAX", message]];
+    },
+  },
+  {
+    of: ["RESPONSES_STATE", "VALKEY_URL"],
+    find({ RESPONSES_STATE, VALKEY_URL }) {
+      if (RESPONSES_STATE !== "valkey" || VALKEY_URL !== undefined) return null;
+      return [["RESPONSES_STATE", "valkey requires VALKEY_URL: set both, or use memory or off"]];
+    },
+  },
+  {
+    of: ["RESPONSES_STATE", "WORKERS", "DATABASE_URL"],
+    find({ RESPONSES_STATE, WORKERS, DATABASE_URL }) {
+      if (RESPONSES_STATE !== "memory" || countWorkers(WORKERS, DATABASE_URL) === 1) return null;
+      const message =
+        "memory requires 1 worker: a follow-up may reach another process. Use valkey or off, or set WORKERS to 1";
+      return [["RESPONSES_STATE", message]];
     },
   },
   {

@@ -50,6 +50,8 @@ export type Config = Readonly<{
   limitWebhook: { url: string; secret: string } | null;
   /** Where processes count limits together. Null = each process counts, and they synchronize through the database. */
   valkeyUrl: string | null;
+  /** Where translated responses are kept for follow-ups. */
+  responsesState: ResponsesState;
   administrator: { email: string; password: string } | null;
   /** The allowed private upstreams as `host:port`, or `*` for all. */
   upstreamPrivateHosts: string[];
@@ -67,10 +69,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const data = readVariables(given);
   const dataDir = resolve(data.DATA_DIR);
+  const workers = countWorkers(data.WORKERS, data.DATABASE_URL);
   return Object.freeze({
     host: data.HOST,
     port: data.PORT,
-    workers: countWorkers(data.WORKERS, data.DATABASE_URL),
+    workers,
     metrics:
       data.METRICS_PORT === undefined
         ? null
@@ -97,6 +100,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
         ? { url: data.LIMIT_WEBHOOK_URL, secret: data.LIMIT_WEBHOOK_SECRET }
         : null,
     valkeyUrl: data.VALKEY_URL ?? null,
+    responsesState: data.RESPONSES_STATE ?? (workers === 1 ? "memory" : "off"),
     upstreamPrivateHosts: data.UPSTREAM_PRIVATE_HOSTS,
     environmentKeys: new EnvironmentKeys(given),
     syncUsage: data.USAGE_SYNC === undefined ? data.NODE_ENV === "production" : data.USAGE_SYNC === "on",
@@ -134,6 +138,10 @@ export class ConfigError extends StartError {
     );
   }
 }
+
+const responsesStates = ["memory", "valkey", "off"] as const;
+
+type ResponsesState = (typeof responsesStates)[number];
 
 const limit = (least: number) =>
   z.coerce
@@ -180,6 +188,7 @@ const variables = z.object({
   LIMIT_WEBHOOK_URL: httpUrl.optional(),
   LIMIT_WEBHOOK_SECRET: webhookSecret.optional(),
   VALKEY_URL: valkeyUrl.optional(),
+  RESPONSES_STATE: z.enum(responsesStates, "is not one of memory, valkey, off").optional(),
   UPSTREAM_PRIVATE_HOSTS: privateHosts.default([]),
   USAGE_SYNC: z.enum(["on", "off"], "is neither on nor off").optional(),
   NODE_ENV: z.string().optional(),

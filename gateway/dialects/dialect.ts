@@ -64,6 +64,15 @@ export type AnswerEnvelope = {
   slug: string;
   /** For events that need the count before the upstream reports it. */
   estimateInputTokens: () => number;
+  previousResponseId: string | null;
+  /** Keeps a finished response for later requests, and returns whether it does. Null where nothing is kept. */
+  keep: ((answer: KeptAnswer) => boolean) | null;
+};
+
+export type KeptAnswer = {
+  response: object & { id: string };
+  /** The items of the response, with the sealed reasoning that the client did not request. */
+  output: readonly object[];
 };
 
 /** Writes one stream: the client's events, with their line ends. */

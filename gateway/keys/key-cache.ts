@@ -78,6 +78,12 @@ export class KeyCache {
     return this.#hashesOf.has(keyId);
   }
 
+  /** Whether one of the key's cached values belongs to an active key. */
+  hasActive(keyId: string): boolean {
+    const hashes = [...(this.#hashesOf.get(keyId) ?? [])];
+    return hashes.some((hash) => this.#known.get(hash)?.isActive === true);
+  }
+
   /** Removes everything, when the changes are unknown. */
   clear(): void {
     this.#generation++;

@@ -9,6 +9,8 @@ type RevocationOptions = {
   now: () => number;
   keyCache: KeyCache;
   budgets: Pick<Budgets, "changed" | "forget">;
+  /** Null where nothing is kept. */
+  keptResponses: { forget(keyId: string): void } | null;
   openExchanges: {
     keyIds(): string[];
     hashesOf(keyId: string): Iterable<string>;
@@ -30,14 +32,17 @@ export class Revocation implements ChangeListener {
   }
 
   async changed(kind: ChangeKind, entityId: string): Promise<void> {
-    const { keyCache, budgets, reloadCatalogue, loadDataKeys } = this.#options;
+    const { keyCache, budgets, keptResponses, reloadCatalogue, loadDataKeys } = this.#options;
     if (kind === "catalogue") return reloadCatalogue();
     // Not awaited: KMS can be slow, and revocations must not wait for it.
     if (kind === "data_key") return void loadDataKeys();
     budgets.changed(entityId);
+    const wasKnown = keyCache.has(entityId);
     await keyCache.refresh(entityId);
     if (!keyCache.has(entityId)) budgets.forget(entityId);
     await this.#updateOpenExchanges(entityId);
+    // After the last request has ended. A process that never served the key does not know whether it was deleted.
+    if (wasKnown && !keyCache.hasActive(entityId)) keptResponses?.forget(entityId);
   }
 
   async everythingChanged(): Promise<void> {

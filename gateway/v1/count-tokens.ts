@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import { countRequestTokens, type TokenCounting } from "../completions/count-tokens.ts";
+import { responses } from "../dialects/responses/responses.ts";
 import { ClientGoneError, readBody } from "../http/read-body.ts";
 import { keyOf, plainEndpoint } from "./endpoint.ts";
 import type { ModelEndpointOptions } from "./model-endpoint.ts";
@@ -15,7 +16,11 @@ export function countTokensEndpoint(options: ModelEndpointOptions, counting: Tok
       leaving.abort();
     });
     try {
-      const bytes = await readBody(request, options.limits.requestBodyBytesMax, held);
+      const received = await readBody(request, options.limits.requestBodyBytesMax, held);
+      const { keptResponses } = options;
+      const followUp =
+        counting.dialect === responses ? await keptResponses?.followUp(key.id, received) : null;
+      const bytes = followUp?.bytes ?? received;
       const { headers } = request;
       const counted = await countRequestTokens(options, counting, key, { bytes, headers }, leaving.signal);
       if (!response.destroyed) reply.sendJson(counted, []);

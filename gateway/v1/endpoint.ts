@@ -118,7 +118,7 @@ function observeRequest(
 
 function routeOf({ route }: Pick<Request, "route">): string | null {
   const { path } = (route ?? {}) as { path?: unknown };
-  return typeof path === "string" ? path.replace(/\*(\w+)$/, "{$1}") : null;
+  return typeof path === "string" ? path.replace(/[*:](\w+)/, "{$1}") : null;
 }
 
 /**

@@ -21,6 +21,14 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   unknown_url: { status: 404, type: "invalid_request_error", code: "unknown_url" },
   upgrade_refused: { status: 426, type: "invalid_request_error", code: "upgrade_refused" },
   method_not_allowed: { status: 405, type: "invalid_request_error", code: "method_not_allowed" },
+  // As at OpenAI: only the first has a code.
+  previous_response_not_found: {
+    status: 400,
+    type: "invalid_request_error",
+    code: "previous_response_not_found",
+  },
+  item_not_found: { status: 404, type: "invalid_request_error", code: null },
+  response_not_found: { status: 404, type: "invalid_request_error", code: null },
   rate_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
   token_limit_exceeded: { status: 429, type: "tokens", code: "rate_limit_exceeded" },
   concurrency_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },

@@ -4,8 +4,10 @@ import { Exchange } from "../completions/exchange.ts";
 import type { OpenExchanges } from "../completions/open-exchanges.ts";
 import type { Operation } from "../completions/operation.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
 import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
+import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
 import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } from "./endpoint.ts";
 
@@ -14,6 +16,7 @@ export type ModelEndpointOptions = KeyOptions &
     recorder: UsageRecorder;
     openExchanges: OpenExchanges;
     bodyBudget: BodyBudget;
+    keptResponses: KeptResponses | null;
   };
 
 /** An endpoint that calls a model: checks the key, reads the body, and hands both over as an exchange. */
@@ -22,7 +25,7 @@ export function modelEndpoint(
   operation: Operation,
   dialect: Dialect,
 ): RequestHandler {
-  const { runtime, recorder, observer, openExchanges, bodyBudget, limits } = options;
+  const { runtime, recorder, observer, openExchanges, bodyBudget, keptResponses, limits } = options;
   return endpoint(
     options,
     async ({ request, response, id, reply, observed }) => {
@@ -50,8 +53,13 @@ export function modelEndpoint(
         checkAddress(options, key, request);
         const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.received();
+        const { headers } = request;
+        // Looked up before the synchronous path, and only where the body refers to something.
+        const lookup = dialect === responses ? (keptResponses?.followUp(key.id, bytes) ?? null) : null;
+        const followUp = lookup && (await lookup);
         if (exchange.isOver) return;
-        answerRequest(options, exchange, operation, { bytes, headers: request.headers });
+        if (followUp) heldBody.add(Math.max(0, followUp.bytes.length - bytes.length));
+        answerRequest(options, exchange, operation, { bytes: followUp?.bytes ?? bytes, headers, followUp });
       } catch (thrown) {
         if (thrown instanceof ClientGoneError) return exchange.cancel();
         const error = toGatewayError(thrown);

@@ -1,14 +1,17 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from "express";
 import { conversation } from "../completions/conversation.ts";
+import { messageTokens, responseTokens } from "../completions/count-tokens.ts";
 import { embeddings } from "../completions/embeddings.ts";
 import { chat } from "../dialects/chat/chat.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { messages } from "../dialects/messages/messages.ts";
+import { compaction } from "../dialects/responses/compaction.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokensEndpoint } from "./count-tokens.ts";
 import { endpoint, type EndpointOptions } from "./endpoint.ts";
 import { type ModelEndpointOptions, modelEndpoint } from "./model-endpoint.ts";
+import { keptResponseEndpoints } from "./kept-responses.ts";
 import { modelDetail, modelList } from "./models.ts";
 import { wantsPage } from "../http/browser-request.ts";
 
@@ -24,8 +27,20 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/chat/completions", modelEndpoint(options, conversation(chat), chat));
   post("/v1/embeddings", modelEndpoint(options, embeddings, chat));
   post("/v1/messages", modelEndpoint(options, conversation(messages), messages), messages);
-  post("/v1/messages/count_tokens", countTokensEndpoint(options), messages);
+  post("/v1/messages/count_tokens", countTokensEndpoint(options, messageTokens), messages);
   post("/v1/responses", modelEndpoint(options, conversation(responses), responses), responses);
+  post("/v1/responses/input_tokens", countTokensEndpoint(options, responseTokens), responses);
+  post("/v1/responses/compact", modelEndpoint(options, conversation(compaction), responses), responses);
+  const kept = keptResponseEndpoints(options);
+  router
+    .route("/v1/responses/:id")
+    .get(kept.get)
+    .delete(kept.delete)
+    .all(methodNotAllowed(options, "GET, DELETE", responses));
+  router
+    .route("/v1/responses/:id/input_items")
+    .get(kept.inputItems)
+    .all(methodNotAllowed(options, "GET", responses));
   router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
   router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
   // Claude Code checks at each start whether the server responds.

@@ -118,6 +118,8 @@ const envelope = {
   nowSeconds: () => 1,
   slug: "test/model",
   estimateInputTokens: () => 1,
+  previousResponseId: null,
+  keep: null,
 };
 
 const answer = {

@@ -68,7 +68,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
     .click();
   await page
     .getByRole("dialog", { name: "Request" })
-    .getByText("Prompt and response content is not stored.")
+    .getByText("This record contains no prompt and no response.")
     .waitFor();
   await assertAccessible(t, page);
   await page.keyboard.press("Escape");

@@ -4,6 +4,7 @@ import test from "ava";
 import { createOpenApiDocument } from "../../gateway/v1/open-api/document.ts";
 import { createV1Router } from "../../gateway/v1/router.ts";
 import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { responsesClient } from "../helpers/responses-client.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey } from "../helpers/test-gateway.ts";
@@ -50,7 +51,9 @@ test("the document lists exactly the existing endpoints", (t) => {
   const routes = stack.flatMap(({ route }) => (route ? [route] : []));
   const served = routes
     .filter(({ path }) => path !== "/api/hello")
-    .map(({ path, stack: [first] }) => `${first?.method} ${path.replace("*slug", "{slug}")}`);
+    .flatMap(({ path, stack: layers }) =>
+      layers.flatMap(({ method }) => (method ? `${method} ${path.replace(/[*:](\w+)/, "{$1}")}` : [])),
+    );
   const health = ["get /healthz", "get /readyz"];
   t.deepEqual(
     operations.map(({ method, path }) => `${method} ${path}`).toSorted(),
@@ -73,8 +76,10 @@ for (const { path, method, ...operation } of operations) {
   const example = operation.requestBody?.content["application/json"]?.example;
   test(`${method} ${path} answers as documented, with the example and without a key`, async (t) => {
     const { value } = await createKey(gateway(), [...(await modelsOf(t, path))]);
+    const id = path.includes("{id}") ? await keptResponse(value) : "";
+    const address = path.replace("{slug}", "demo/echo").replace("{id}", id);
     const send = (headers: Record<string, string>) =>
-      fetch(gateway().url + path.replace("{slug}", "demo/echo"), {
+      fetch(gateway().url + address, {
         method: method.toUpperCase(),
         headers: { "content-type": "application/json", ...headers },
         ...(example && { body: JSON.stringify(example) }),
@@ -87,6 +92,11 @@ for (const { path, method, ...operation } of operations) {
     t.is(refused.status, 401);
     t.is(faultsOf(operation, 401, await refused.json()), "");
   });
+}
+
+async function keptResponse(keyValue: string): Promise<string> {
+  const input = { model: "demo/echo", input: "Hello" };
+  return (await responsesClient(gateway(), keyValue).create(input)).id;
 }
 
 /** Creates the models of the example; the demo has no embeddings, so another provider does. */

@@ -116,12 +116,11 @@ test("an OpenAI stream that ends as failed is incomplete", async (t) => {
 });
 
 for (const [name, value] of [
-  ["previous_response_id", "resp_1"],
   ["conversation", { id: "conv_1" }],
   ["background", true],
   ["prompt", { id: "pmpt_1" }],
 ] as const) {
-  test(`other providers reject ${name}, since the gateway stores nothing`, async (t) => {
+  test(`other providers reject ${name}, which only OpenAI stores`, async (t) => {
     const body = { model: "chat/model", input: "MARK", [name]: value };
     const { answer, seen } = await send(JSON.stringify(body));
     const message = assertError(t, answer, clientError(400, "unsupported_parameter", name));
@@ -151,7 +150,7 @@ test("other providers receive no OpenAI-only members", async (t) => {
     object: "response",
     status: "completed",
     model: "chat/model",
-    store: false,
+    store: true,
     previous_response_id: null,
     output: [{ type: "message", content: [{ type: "output_text", text: "Hi!" }] }],
     usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },

@@ -1,9 +1,8 @@
 import type { ChatAnswer } from "../../providers/provider.ts";
 import { GatewayError } from "../../errors.ts";
-import { isObject, parseJson } from "../../wire/json.ts";
+import { isObject, listOf, parseJson } from "../../wire/json.ts";
 import type { AnswerEnvelope, Dialect, DialectRequest } from "../dialect.ts";
 import { formatSummary } from "./conversation-summary.ts";
-import { inputItems } from "./expand-input.ts";
 import { formatUsage, idSuffix } from "./format-response.ts";
 import { readUsage } from "./native-responses.ts";
 import { readChoiceContent } from "./read-choice-content.ts";
@@ -56,6 +55,10 @@ function formatAnswer(
     ],
     usage: formatUsage(usage),
   };
+}
+
+function inputItems({ input }: Record<string, unknown>): unknown[] {
+  return typeof input === "string" ? [{ type: "message", role: "user", content: input }] : listOf(input);
 }
 
 /** One line of the transcript, as JSON without media and seals. */

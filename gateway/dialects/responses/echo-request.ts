@@ -1,18 +1,23 @@
 import { isObject } from "../../wire/json.ts";
+import type { AnswerEnvelope } from "../dialect.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /**
  * What a response repeats of its request, as OpenAI's does: given values, defaults, and fixed values of this gateway.
  * Only values that OpenAI's schema allows.
  */
-export function echoRequest(body: Record<string, unknown>, table: ToolTable): object {
+export function echoRequest(
+  body: Record<string, unknown>,
+  table: ToolTable,
+  { previousResponseId, keep }: Pick<AnswerEnvelope, "previousResponseId" | "keep">,
+): object {
   return {
     instructions: stringOrNull(body["instructions"]),
     max_output_tokens: body["max_output_tokens"] ?? null,
     max_tool_calls: body["max_tool_calls"] ?? null,
     metadata: echoMetadata(body["metadata"]),
     parallel_tool_calls: body["parallel_tool_calls"] ?? true,
-    previous_response_id: null,
+    previous_response_id: previousResponseId,
     prompt_cache_key: stringOrNull(body["prompt_cache_key"]),
     reasoning: echoReasoning(body["reasoning"]),
     presence_penalty: body["presence_penalty"] ?? 0,
@@ -20,8 +25,7 @@ export function echoRequest(body: Record<string, unknown>, table: ToolTable): ob
     safety_identifier: stringOrNull(body["safety_identifier"]),
     // Which tier served the request is unknown.
     service_tier: null,
-    // Nothing is stored, even on request.
-    store: false,
+    store: keep !== null,
     temperature: body["temperature"] ?? 1,
     text: echoText(body["text"]),
     tool_choice: echoToolChoice(body["tool_choice"]),

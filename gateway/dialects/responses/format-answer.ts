@@ -4,6 +4,7 @@ import { echoRequest } from "./echo-request.ts";
 import { formatCall, formatMessage, formatPart, formatReasoning, idPrefixOf } from "./format-items.ts";
 import { formatLogprobs } from "./format-logprobs.ts";
 import { formatResponse, idSuffix, incompleteReasonOf } from "./format-response.ts";
+import { HiddenReasoning } from "./hidden-reasoning.ts";
 import { includes } from "./includes.ts";
 import { readChoiceContent } from "./read-choice-content.ts";
 import { ToolTable } from "./tool-table.ts";
@@ -22,8 +23,12 @@ export function formatAnswer(
   const output: object[] = [];
   const nextId = (prefix: string) => `${prefix}_${idSuffix(envelope.id)}_${output.length}`;
 
-  const kept = includes(body, "reasoning.encrypted_content") ? details : [];
-  if (thoughts !== "" || kept.length > 0) output.push(formatReasoning(nextId("rs"), thoughts, kept));
+  const hidden = new HiddenReasoning();
+  const isShown = includes(body, "reasoning.encrypted_content");
+  if (thoughts !== "" || (details.length > 0 && (isShown || envelope.keep !== null))) {
+    if (!isShown) hidden.add(output.length, details);
+    output.push(formatReasoning(nextId("rs"), thoughts, isShown ? details : []));
+  }
   const logprobs = includes(body, "message.output_text.logprobs") ? formatLogprobs(choice?.logprobs) : [];
   const parts = [
     ...(text === "" ? [] : [formatPart("output_text", text, logprobs)]),
@@ -38,5 +43,6 @@ export function formatAnswer(
     const call = { id: nextId(idPrefixOf(tool)), callId, tool, name: name ?? "" };
     output.push(formatCall(call, index === calls.length - 1 ? status : "completed", args));
   }
-  return formatResponse(envelope, echoRequest(body, table), { status, output, usage, incompleteReason });
+  const echo = echoRequest(body, table, envelope);
+  return hidden.keep(formatResponse(envelope, echo, { status, output, usage, incompleteReason }), envelope);
 }

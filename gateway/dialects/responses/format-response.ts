@@ -11,6 +11,9 @@ export type ResponseState = {
   error?: { code: string; message: string };
 };
 
+/** Further members as in OpenAI's schema. */
+export type FormattedResponse = { id: string; output: readonly object[] };
+
 export type IncompleteReason = "max_output_tokens" | "content_filter";
 
 /**
@@ -21,9 +24,9 @@ export function formatResponse(
   { id, createdSeconds, nowSeconds, slug }: AnswerEnvelope,
   echo: object,
   { status, output, usage, incompleteReason, error }: ResponseState,
-): object {
+): FormattedResponse {
   const isAtEnd = status === "completed" || status === "incomplete";
-  return {
+  const response = {
     id: `resp_${idSuffix(id)}`,
     object: "response",
     created_at: createdSeconds,
@@ -37,6 +40,7 @@ export function formatResponse(
     ...echo,
     usage: isAtEnd ? formatUsage(usage) : null,
   };
+  return response;
 }
 
 /** The request's ID without its prefix, to derive the items' IDs from. */

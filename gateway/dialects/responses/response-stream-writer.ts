@@ -6,7 +6,8 @@ import { echoRequest } from "./echo-request.ts";
 import { EventLog, type ItemPosition, type ItemStatus } from "./event-log.ts";
 import type { PartKind } from "./format-items.ts";
 import { formatLogprobs } from "./format-logprobs.ts";
-import { formatResponse, idSuffix, incompleteReasonOf, type ResponseState } from "./format-response.ts";
+import { formatResponse, idSuffix, incompleteReasonOf } from "./format-response.ts";
+import { HiddenReasoning } from "./hidden-reasoning.ts";
 import { includes } from "./includes.ts";
 import { MessageItem } from "./message-item.ts";
 import { readChoiceContent, type ChoiceCall } from "./read-choice-content.ts";
@@ -23,8 +24,10 @@ export class ResponseStreamWriter implements StreamWriter {
   readonly #answerCharactersMax: number;
   readonly #table: ToolTable;
   readonly #echo: object;
-  /** Null where the client cannot return them. */
+  /** Null where nothing would return them. */
   readonly #details: ReasoningCollector | null;
+  /** Null where the client receives all details. */
+  readonly #hidden: HiddenReasoning | null;
   readonly #wantsLogprobs: boolean;
   readonly #events = new EventLog();
   /** The finished items, by their position. */
@@ -48,8 +51,10 @@ export class ResponseStreamWriter implements StreamWriter {
     this.#envelope = envelope;
     this.#answerCharactersMax = answerCharactersMax;
     this.#table = new ToolTable(body);
-    this.#echo = echoRequest(body, this.#table);
-    this.#details = includes(body, "reasoning.encrypted_content") ? new ReasoningCollector() : null;
+    this.#echo = echoRequest(body, this.#table, envelope);
+    const isShown = includes(body, "reasoning.encrypted_content");
+    this.#hidden = isShown ? null : new HiddenReasoning();
+    this.#details = isShown || envelope.keep !== null ? new ReasoningCollector() : null;
     this.#wantsLogprobs = includes(body, "message.output_text.logprobs");
   }
 
@@ -79,7 +84,10 @@ export class ResponseStreamWriter implements StreamWriter {
       const { item, index } = call.end(call === lastCall ? status : "completed");
       this.#output[index] = item;
     }
-    this.#emitResponse(`response.${status}`, { status, output: this.#output, usage, incompleteReason });
+    const state = { status, output: this.#output, usage, incompleteReason } as const;
+    const response = formatResponse(this.#envelope, this.#echo, state);
+    const hidden = this.#hidden ?? new HiddenReasoning();
+    this.#events.emit(`response.${status}`, { response: hidden.keep(response, this.#envelope) });
     return this.#events.drain();
   }
 
@@ -92,12 +100,9 @@ export class ResponseStreamWriter implements StreamWriter {
     // OpenAI's documentation has the members at the top level, its server and SDKs have them in `error`.
     this.#events.emit("error", { code, message, param, error: { type, code, message, param } });
     const known = code !== null && codesWithMeaning.has(code) ? code : "server_error";
-    this.#emitResponse("response.failed", {
-      status: "failed",
-      output: [],
-      usage: null,
-      error: { code: known, message },
-    });
+    const state = { status: "failed", output: [], usage: null, error: { code: known, message } } as const;
+    const response = formatResponse(this.#envelope, this.#echo, state);
+    this.#events.emit("response.failed", { response: { ...response, store: false } });
     return this.#events.drain();
   }
 
@@ -105,8 +110,9 @@ export class ResponseStreamWriter implements StreamWriter {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     const state = { status: "in_progress", output: [], usage: null } as const;
-    this.#emitResponse("response.created", state);
-    this.#emitResponse("response.in_progress", state);
+    const response = formatResponse(this.#envelope, this.#echo, state);
+    this.#events.emit("response.created", { response });
+    this.#events.emit("response.in_progress", { response });
   }
 
   #collect(details: readonly ReasoningDetail[]): void {
@@ -158,16 +164,23 @@ export class ResponseStreamWriter implements StreamWriter {
     const open = this.#open;
     if (open === null) return;
     this.#output[this.#openIndex] =
-      open instanceof ReasoningItem ? open.end(this.#details?.drain() ?? []) : open.end(status);
+      open instanceof ReasoningItem ? this.#endReasoning(open, this.#openIndex) : open.end(status);
     this.#open = null;
   }
 
   /** Some upstreams send their calls' signatures after the reasoning. */
   #endThoughtsOfCalls(): void {
-    const details = this.#details?.drain() ?? [];
-    if (details.length === 0) return;
+    if (this.#details?.isEmpty !== false) return;
     const position = this.#addItem("rs");
-    this.#output[position.output_index] = new ReasoningItem(this.#events, position).end(details);
+    const item = new ReasoningItem(this.#events, position);
+    this.#output[position.output_index] = this.#endReasoning(item, position.output_index);
+  }
+
+  #endReasoning(item: ReasoningItem, index: number): object {
+    const details = this.#details?.drain() ?? [];
+    if (this.#hidden === null) return item.end(details);
+    this.#hidden.add(index, details);
+    return item.end([]);
   }
 
   #addOpenItem(idPrefix: string): ItemPosition {
@@ -181,10 +194,6 @@ export class ResponseStreamWriter implements StreamWriter {
     const index = this.#itemCount++;
     return { item_id: `${idPrefix}_${idSuffix(this.#envelope.id)}_${index}`, output_index: index };
   };
-
-  #emitResponse(type: string, state: ResponseState): void {
-    this.#events.emit(type, { response: formatResponse(this.#envelope, this.#echo, state) });
-  }
 
   #count(characters: number): void {
     this.#characters += characters;

@@ -49,6 +49,8 @@ function formatErrorEvent(error: ShownError, writer: StreamWriter | null): strin
     nowSeconds: () => 0,
     slug: "",
     estimateInputTokens: () => 0,
+    previousResponseId: null,
+    keep: null,
   };
   return new ResponseStreamWriter(envelope, { body: {} }).fail(error);
 }

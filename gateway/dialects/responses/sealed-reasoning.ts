@@ -37,6 +37,10 @@ export class ReasoningCollector {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.#details.length === 0;
+  }
+
   /** Returns the details since the last call. */
   drain(): ReasoningDetail[] {
     const details = this.#details;

@@ -107,7 +107,7 @@ const withoutMeaningElsewhere = new Set([
 
 /** Without these, a conversation would lose its content. */
 const refusals = new Map([
-  ["item_reference", "The gateway does not store responses. Send the item itself, and `store: false`."],
+  ["item_reference", "This gateway keeps no responses. Send the item itself, and `store: false`."],
   ["compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],
   ["compaction_summary", "Only OpenAI can read this summary of the conversation. Send the original items."],
   ["context_compaction", "Only OpenAI can read this summary of the conversation. Send the original items."],

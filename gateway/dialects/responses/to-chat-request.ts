@@ -34,12 +34,15 @@ export function toChatRequest({ body, model }: DialectRequest): ChatRequestBody 
   };
 }
 
-const keepsNothing = "The gateway does not store responses. Send the whole conversation in `input`.";
+const keepsNothing =
+  "This gateway keeps no responses. Send the whole conversation in `input`, and `store: false`.";
+const keepsNoConversations =
+  "OpenAI stores conversations. Send `previous_response_id`, or the whole conversation in `input`.";
 
 const inexpressible = [
   ["previous_response_id", keepsNothing],
-  ["conversation", keepsNothing],
-  ["background", "The gateway does not store responses, so it cannot return one later."],
+  ["conversation", keepsNoConversations],
+  ["background", "The gateway cannot return a response later. Set `stream` instead."],
   ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 

@@ -10,6 +10,8 @@ type ValkeyConnectionOptions = {
   greet: (client: Redis) => Promise<unknown>;
   /** Called after the greeting: from now on it accepts commands. Commands sent here go first. */
   came: () => void;
+  /** What the log reports. */
+  messages: { lost: string; back: string };
 };
 
 /**
@@ -94,9 +96,9 @@ export class ValkeyConnection {
   }
 
   async #greet(): Promise<void> {
-    const { greet, came, log } = this.#options;
+    const { greet, came, log, messages } = this.#options;
     if ((await this.#send((client) => greet(client))) === null) return;
-    if (this.#isThere === false) log.info("Valkey is available again: limits are counted there");
+    if (this.#isThere === false) log.info(messages.back);
     this.#isThere = true;
     came();
     this.#firstAttemptOver();
@@ -115,10 +117,10 @@ export class ValkeyConnection {
   }
 
   #lose(reason: string): void {
-    const { log } = this.#options;
+    const { log, messages } = this.#options;
     const isConnected = this.#client.status === "ready";
     if (this.#isThere !== false) {
-      log.warn({ reason }, "Valkey is unavailable: each process enforces limits itself");
+      log.warn({ reason }, messages.lost);
     }
     this.#isThere = false;
     this.#settleAll();

@@ -47,6 +47,10 @@ export class ValkeyLimits {
       log,
       greet: (client) => this.#begin(client),
       came: () => this.#publishOpenRequests(),
+      messages: {
+        lost: "Valkey is unavailable: each process enforces limits itself",
+        back: "Valkey is available again: limits are counted there",
+      },
     });
     this.#beat = setInterval(() => void this.#keepSession(), beatIntervalMs).unref();
   }

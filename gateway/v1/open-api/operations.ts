@@ -1,9 +1,17 @@
 import { chat } from "../../dialects/chat/chat.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
 import { messages as messagesDialect } from "../../dialects/messages/messages.ts";
 import { responses as responsesDialect } from "../../dialects/responses/responses.ts";
-import { bodyErrors, errorResponses, keyErrors, modelErrors } from "./error-responses.ts";
+import { modelErrors } from "./error-responses.ts";
+import { anthropicVersion, health, lookup, modelCall, query } from "./operation.ts";
 
+const only = "Anthropic's format only.";
+const responseId = {
+  name: "id",
+  in: "path",
+  required: true,
+  schema: { type: "string" },
+  description: "The ID of a response: `resp_…`.",
+};
 const messages = [{ role: "user", content: "Hello, gateway!" }];
 
 /** Every public endpoint. A test compares them with the router. */
@@ -27,12 +35,74 @@ export const operations: Record<string, Record<string, object>> = {
       id: "createResponse",
       summary: "Responses",
       description:
-        "Create a response in OpenAI's Responses format, which Codex uses. The gateway does not store responses. Features of OpenAI's servers work only with OpenAI.",
+        "Create a response in OpenAI's Responses format, which Codex uses. `RESPONSES_STATE` selects where translated responses are kept for follow-ups. Features of OpenAI's servers work only with OpenAI.",
       request: "ResponsesRequest",
       answer: "Response",
       stream:
         "OpenAI's events, from `response.created` to `response.completed`, `response.incomplete` or `response.failed`.",
       example: { model: "demo/echo", input: "Hello, gateway!" },
+      errors: [...modelErrors, "previous_response_not_found", "item_not_found"],
+    }),
+  },
+  "/v1/responses/input_tokens": {
+    post: modelCall({
+      dialect: responsesDialect,
+      id: "countInputTokens",
+      summary: "Count input tokens",
+      description:
+        "Count the input tokens of a response request. The gateway estimates them if the provider cannot count them. The call does not affect limits or usage.",
+      request: "ResponsesRequest",
+      answer: "InputTokenCount",
+      example: { model: "demo/echo", input: "Hello, gateway!" },
+      errors: ["model_not_found"],
+    }),
+  },
+  "/v1/responses/compact": {
+    post: modelCall({
+      dialect: responsesDialect,
+      id: "compactResponse",
+      summary: "Compact a conversation",
+      description:
+        "Replace a conversation by its user messages and a summary. Where the provider cannot compact, the model writes the summary.",
+      request: "ResponsesRequest",
+      answer: "Compaction",
+      example: { model: "demo/echo", input: "Hello, gateway!" },
+    }),
+  },
+  "/v1/responses/{id}": {
+    get: lookup({
+      id: "getResponse",
+      tag: "OpenAI",
+      summary: "Get a response",
+      description: "Get a kept response. Responses that OpenAI stores are not found.",
+      answer: "Response",
+      parameters: [responseId],
+      errors: ["response_not_found", "unsupported_parameter"],
+    }),
+    delete: lookup({
+      id: "deleteResponse",
+      tag: "OpenAI",
+      summary: "Delete a response",
+      description: "Delete a kept response.",
+      answer: "DeletedResponse",
+      parameters: [responseId],
+      errors: ["response_not_found"],
+    }),
+  },
+  "/v1/responses/{id}/input_items": {
+    get: lookup({
+      id: "listInputItems",
+      tag: "OpenAI",
+      summary: "List input items",
+      description: "List the input of a kept response, earlier turns included.",
+      answer: "ItemList",
+      parameters: [
+        responseId,
+        query("limit", { type: "integer", minimum: 1, maximum: 100, default: 20 }, "The page size."),
+        query("order", { enum: ["asc", "desc"], default: "desc" }, "The order of the items."),
+        query("after", { type: "string" }, "Return the page after this item."),
+      ],
+      errors: ["response_not_found", "invalid_value"],
     }),
   },
   "/v1/embeddings": {
@@ -73,23 +143,25 @@ export const operations: Record<string, Record<string, object>> = {
     }),
   },
   "/v1/models": {
-    get: modelLookup({
+    get: lookup({
       id: "listModels",
+      tag: "Models",
       summary: "List models",
       description: "List the key's models: all at once, or in pages for requests with `anthropic-version`.",
       answer: "ModelList",
       parameters: [
         anthropicVersion(),
-        query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 20 }, "The page size."),
-        query("after_id", { type: "string" }, "Return the page after this model."),
-        query("before_id", { type: "string" }, "Return the page before this model."),
+        query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 20 }, `The page size. ${only}`),
+        query("after_id", { type: "string" }, `Return the page after this model. ${only}`),
+        query("before_id", { type: "string" }, `Return the page before this model. ${only}`),
       ],
       errors: ["invalid_type", "invalid_value"],
     }),
   },
   "/v1/models/{slug}": {
-    get: modelLookup({
+    get: lookup({
       id: "getModel",
+      tag: "Models",
       summary: "Get a model",
       description: "Get one model. The slash of its slug may be encoded.",
       answer: "Model",
@@ -112,97 +184,3 @@ export const operations: Record<string, Record<string, object>> = {
     get: health("isReady", "Readiness", "The process can serve requests. Does not query the database.", true),
   },
 };
-
-type ErrorCodes = Parameters<typeof errorResponses>[0];
-
-type ModelCall = {
-  /** Null for chat completions and similar endpoints. */
-  dialect: Dialect;
-  id: string;
-  summary: string;
-  description: string;
-  request: string;
-  answer: string;
-  /** The events of a stream, if the endpoint has one. */
-  stream?: string;
-  example: object;
-  errors?: ErrorCodes;
-};
-
-function modelCall(call: ModelCall): object {
-  const events = { schema: { type: "string", description: call.stream } };
-  return {
-    operationId: call.id,
-    tags: [call.dialect === messagesDialect ? "Anthropic" : "OpenAI"],
-    summary: call.summary,
-    description: call.description,
-    requestBody: {
-      required: true,
-      content: { "application/json": { schema: schemaOf(call.request), example: call.example } },
-    },
-    responses: {
-      200: success(call.answer, call.stream === undefined ? {} : { "text/event-stream": events }),
-      ...errorResponses([...keyErrors, ...bodyErrors, ...(call.errors ?? modelErrors)], call.dialect),
-    },
-  };
-}
-
-type ModelLookup = {
-  id: string;
-  summary: string;
-  description: string;
-  answer: string;
-  parameters: object[];
-  errors: ErrorCodes;
-};
-
-function modelLookup({ id, summary, description, answer, parameters, errors }: ModelLookup): object {
-  return {
-    operationId: id,
-    tags: ["Models"],
-    summary,
-    description,
-    parameters,
-    responses: { 200: success(answer), ...errorResponses([...keyErrors, ...errors], chat) },
-  };
-}
-
-function health(id: string, summary: string, description: string, canFail: boolean): object {
-  const content = { "application/json": { schema: schemaOf("Health") } };
-  return {
-    operationId: id,
-    tags: ["Health"],
-    summary,
-    description,
-    security: [],
-    responses: {
-      200: { description: "Yes.", content },
-      ...(canFail && { 503: { description: "Not ready, with the reason.", content } }),
-    },
-  };
-}
-
-function success(answer: string, more: object = {}): object {
-  return {
-    description: "The answer.",
-    headers: { "x-request-id": { $ref: "#/components/headers/x-request-id" } },
-    content: { "application/json": { schema: schemaOf(answer) }, ...more },
-  };
-}
-
-function schemaOf(name: string): object {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function query(name: string, schema: object, description: string): object {
-  return { name, in: "query", schema, description: `${description} Anthropic's format only.` };
-}
-
-function anthropicVersion(): object {
-  return {
-    name: "anthropic-version",
-    in: "header",
-    schema: { type: "string" },
-    description: "If present, models and errors use Anthropic's format.",
-  };
-}

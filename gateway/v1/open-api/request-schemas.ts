@@ -82,10 +82,11 @@ export const requestSchemas = {
         "A string, or items such as messages, calls and their results. Optional with `prompt`, `conversation` or `previous_response_id`.",
       stream,
       stream_options: "Stream options.",
-      store: "Only OpenAI stores responses. Ignored for other providers.",
+      store:
+        "Whether to keep the response for follow-ups. The default is true. OpenAI's own models store it at OpenAI.",
       background: "Supported by OpenAI only.",
       instructions: "Instructions that precede the input.",
-      previous_response_id: "A response that OpenAI has stored.",
+      previous_response_id: "An earlier response, kept by the gateway or stored by OpenAI.",
       conversation: "A conversation that OpenAI has stored.",
       prompt: "A prompt that OpenAI has stored.",
       tools,

@@ -8,6 +8,8 @@ export const envelope: AnswerEnvelope = {
   createdSeconds: 1_795_000_000,
   nowSeconds: () => 1_795_000_001,
   estimateInputTokens: () => 7,
+  previousResponseId: null,
+  keep: null,
   slug: "openai/gpt-5-mini",
 };
 

@@ -32,6 +32,8 @@ export function envelopeFor({ model }: { model: string }): AnswerEnvelope {
     nowSeconds: () => 1795255116,
     slug: model,
     estimateInputTokens: () => 7,
+    previousResponseId: null,
+    keep: null,
   };
 }
 

@@ -1,0 +1,29 @@
+/** A kept response, as JSON bytes: once parsed, it can take twenty times their size. */
+export type KeptResponse = {
+  /** As the client received it. */
+  response: Buffer;
+  /** The items of the resolved input. */
+  input: Buffer;
+  /** The items of the answer, with the sealed reasoning that the client did not request. */
+  output: Buffer;
+};
+
+/** Keeps responses by their key and ID. Another key's response counts as unknown. */
+export type ResponseStore = {
+  /** Returns whether the response is kept. */
+  keep(keyId: string, id: string, kept: KeptResponse): boolean;
+  /** Finds a response and renews its time. May throw `service_unavailable`. */
+  find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null>;
+  /** Returns whether there was one. */
+  delete(keyId: string, id: string): boolean | Promise<boolean>;
+  /** Drops every response of a key. */
+  forget(keyId: string): void;
+  close(): void;
+};
+
+/** What a response counts as, besides its bytes. */
+export const responseOverheadBytes = 1_024;
+
+export function countBytes({ response, input, output }: KeptResponse): number {
+  return response.length + input.length + output.length + responseOverheadBytes;
+}

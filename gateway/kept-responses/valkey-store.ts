@@ -1,0 +1,153 @@
+import type { SecretBox } from "../credentials/secret-box.ts";
+import { GatewayError } from "../errors.ts";
+import { ValkeyConnection } from "../limits/valkey/valkey-connection.ts";
+import type { Log } from "../log.ts";
+import {
+  countBytes,
+  type KeptResponse,
+  responseOverheadBytes,
+  type ResponseStore,
+} from "./response-store.ts";
+
+export type ValkeyStoreOptions = {
+  url: string;
+  timeoutMs: number;
+  keptMs: number;
+  keyBytesMax: number;
+  secretBox: Pick<SecretBox, "seal" | "open" | "sealingKeyId">;
+  log: Log;
+};
+
+/**
+ * Keeps responses in Valkey for all processes, sealed for their key. Its connection is its own: large responses
+ * would delay the commands of limits.
+ */
+export class ValkeyStore implements ResponseStore {
+  readonly #options: ValkeyStoreOptions;
+  readonly #connection: ValkeyConnection;
+
+  constructor(options: ValkeyStoreOptions) {
+    const { url, timeoutMs, log } = options;
+    this.#options = options;
+    this.#connection = new ValkeyConnection({
+      url,
+      timeoutMs,
+      log,
+      greet: (client) => client.ping(),
+      came: () => {},
+      messages: {
+        lost: "Valkey is unavailable: responses are neither kept nor found",
+        back: "Valkey is available again: responses are kept there",
+      },
+    });
+  }
+
+  /** Resolves after the first attempt to connect. */
+  attempted(): Promise<void> {
+    return this.#connection.attempted();
+  }
+
+  /** Does not wait for Valkey. A command that fails later makes the response unknown. */
+  keep(keyId: string, id: string, kept: KeptResponse): boolean {
+    const { keyBytesMax, secretBox, keptMs } = this.#options;
+    if (!this.#connection.isThere || secretBox.sealingKeyId === null) return false;
+    if (countBytes(kept) > keyBytesMax) return false;
+    const parts = [kept.response, kept.input, kept.output].map((part) => part.toString("utf8"));
+    const sealed = secretBox.seal(JSON.stringify(parts), fieldOf(keyId, id));
+    // Base64url takes a third more than the limits count.
+    const bytesMax = Math.ceil((keyBytesMax * 4) / 3);
+    const keys = [indexKey(keyId), responseKey(keyId, id)];
+    const values = [sealed, keptMs, bytesMax, memberOf(sealed, id), responseKey(keyId, "")];
+    void this.#connection.run((client) => client.eval(keepScript, 2, ...keys, ...values));
+    return true;
+  }
+
+  async find(keyId: string, id: string): Promise<KeptResponse | null> {
+    const { secretBox, keptMs } = this.#options;
+    const found = await this.#connection.run(async (client) => ({
+      sealed: await client.getex(responseKey(keyId, id), "PX", keptMs),
+    }));
+    if (found === null) throw unavailable();
+    const { sealed } = found;
+    if (sealed === null) return null;
+    const member = memberOf(sealed, id);
+    void this.#connection.run((client) => client.eval(renewScript, 1, indexKey(keyId), keptMs, member));
+    return openParts(secretBox, sealed, fieldOf(keyId, id));
+  }
+
+  async delete(keyId: string, id: string): Promise<boolean> {
+    const count = await this.#connection.run((client) => client.del(responseKey(keyId, id)));
+    if (count === null) throw unavailable();
+    return count > 0;
+  }
+
+  forget(keyId: string): void {
+    const keys = [indexKey(keyId), responseKey(keyId, "")];
+    void this.#connection.run((client) => client.eval(forgetScript, 2, ...keys));
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+/** Null for what another data key sealed before the last start. */
+function openParts(
+  secretBox: ValkeyStoreOptions["secretBox"],
+  sealed: string,
+  field: ReturnType<typeof fieldOf>,
+): KeptResponse | null {
+  try {
+    const parts = JSON.parse(secretBox.open(sealed, field)) as string[];
+    const [response, input, output] = parts.map((part) => Buffer.from(part));
+    return response && input && output ? { response, input, output } : null;
+  } catch {
+    return null;
+  }
+}
+
+function unavailable(): GatewayError {
+  return new GatewayError(
+    "service_unavailable",
+    "The kept responses are unavailable. Retry in a moment, or send the whole conversation in `input`.",
+    { retryAfterSeconds: 1 },
+  );
+}
+
+const fieldOf = (keyId: string, id: string) => ({ kind: "response", id, field: keyId });
+
+// Valkey clusters choose the server by the braces, and a script's keys must be on one server.
+const responseKey = (keyId: string, id: string) => `{model-gateway}:response:${keyId}:${id}`;
+/** The key's responses and their bytes, by the time of their last use. */
+const indexKey = (keyId: string) => `{model-gateway}:responses:${keyId}`;
+const memberOf = (sealed: string, id: string) => `${sealed.length + responseOverheadBytes}:${id}`;
+
+const milliseconds = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+/** Keeps a response, then drops the key's least recently used ones beyond its bytes. */
+const keepScript = `${milliseconds}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+redis.call('ZADD', KEYS[1], now, ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local members = redis.call('ZRANGE', KEYS[1], 0, -1)
+local bytes = 0
+for _, member in ipairs(members) do bytes = bytes + member:match('^%d+') end
+for _, member in ipairs(members) do
+  if bytes <= tonumber(ARGV[3]) then break end
+  bytes = bytes - member:match('^%d+')
+  redis.call('ZREM', KEYS[1], member)
+  redis.call('DEL', ARGV[5] .. member:match(':(.*)$'))
+end`;
+
+const renewScript = `${milliseconds}
+redis.call('ZADD', KEYS[1], 'XX', now, ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[1])`;
+
+const forgetScript = `
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  redis.call('DEL', KEYS[2] .. member:match(':(.*)$'))
+end
+redis.call('DEL', KEYS[1])`;

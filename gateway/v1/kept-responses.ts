@@ -1,0 +1,46 @@
+import type { RequestHandler } from "express";
+import { responses } from "../dialects/responses/responses.ts";
+import { unsupported } from "../wire/unsupported.ts";
+import { type KeptResponses, responseNotFound } from "../kept-responses/kept-responses.ts";
+import {
+  type EndpointContext,
+  type EndpointOptions,
+  keyOf,
+  type KeyOptions,
+  plainEndpoint,
+} from "./endpoint.ts";
+
+type KeptResponseOptions = KeyOptions & EndpointOptions & { keptResponses: KeptResponses | null };
+
+/**
+ * The endpoints of kept responses. They call no model and are not recorded.
+ * https://platform.openai.com/docs/api-reference/responses/get
+ */
+export function keptResponseEndpoints(options: KeptResponseOptions) {
+  const { keptResponses } = options;
+  const serve = (read: (kept: KeptResponses, call: Call) => Promise<Buffer | object>): RequestHandler => {
+    const handle = async ({ request, response, reply }: EndpointContext) => {
+      const { id: keyId } = await keyOf(options, request);
+      const id = String(request.params["id"]);
+      if (keptResponses === null) throw responseNotFound(id);
+      const query = new URLSearchParams(request.url?.split("?")[1]);
+      const answer = await read(keptResponses, { keyId, id, query });
+      if (response.destroyed) return;
+      reply.sendJson(Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer)), []);
+    };
+    return plainEndpoint(options, handle, responses);
+  };
+  return {
+    get: serve(async (kept, { keyId, id, query }) => {
+      if (query.get("stream") === "true") throw unsupported("stream", "A kept response is not a stream.");
+      return kept.get(keyId, id);
+    }),
+    delete: serve(async (kept, { keyId, id }) => {
+      await kept.delete(keyId, id);
+      return { id, object: "response", deleted: true };
+    }),
+    inputItems: serve((kept, { keyId, id, query }) => kept.inputItems(keyId, id, query)),
+  };
+}
+
+type Call = { keyId: string; id: string; query: URLSearchParams };
