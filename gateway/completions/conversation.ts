@@ -56,7 +56,7 @@ function prepareNative(
 ): Attempt {
   const { request, context, headers } = call;
   const bytes = native.buildRequest(request, upstreamModel, chat.quirks);
-  const target = withClientHeaders(endpoint, headers, native.headerNames);
+  const target = withClientHeaders(endpoint, headers, native.forwardedHeaders);
   return {
     dropped: request.dropped ?? null,
     events: relayNative(call, native, endpoint.secret),
@@ -169,13 +169,16 @@ function envelopeOf({ context, exchange, request, followUp }: Call, dialect: Dia
   };
 }
 
-/** Replaces the endpoint's headers with the client's, where these names are allowed. */
+/** Replaces the endpoint's headers with the client's forwarded ones. */
 export function withClientHeaders(
   endpoint: Endpoint,
   headers: ClientHeaders,
-  allowedNames: readonly string[],
+  forwarded: RegExp | null,
 ): Endpoint {
-  const names = allowedNames.filter((name) => typeof headers[name] === "string");
+  if (forwarded === null) return endpoint;
+  const names = Object.keys(headers).filter(
+    (name) => forwarded.test(name) && typeof headers[name] === "string",
+  );
   if (names.length === 0) return endpoint;
   const own = endpoint.headers.flatMap((name, index) =>
     index % 2 === 0 && !names.includes(name) ? [name, endpoint.headers[index + 1] ?? ""] : [],

@@ -59,7 +59,7 @@ export async function countRequestTokens(
   const candidate = route.candidates[0]?.[0];
   const endpoint = candidate && endpointOf(candidate, counting.endpointName);
   if (candidate && endpoint) {
-    const target = withClientHeaders(endpoint, headers, dialect.native.headerNames);
+    const target = withClientHeaders(endpoint, headers, dialect.native.forwardedHeaders);
     const { timeouts, upstreamModel } = candidate;
     const body = spliceModel(request, upstreamModel.name);
     const bytesMax = options.limits.upstreamEventBytesMax;

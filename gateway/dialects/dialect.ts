@@ -88,8 +88,8 @@ export type StreamWriter = {
 
 /** Relays an upstream that speaks this dialect: its bytes, with the slug in place of its model name. */
 export type NativeDialect<Request extends DialectRequest = DialectRequest> = {
-  /** Client headers that the upstream receives. Names in lower case. */
-  headerNames: readonly string[];
+  /** Matches the client headers that the upstream receives, in lower case. */
+  forwardedHeaders: RegExp | null;
   /** The body for the upstream: usually the client's bytes with another model name. */
   buildRequest(request: Request, model: UpstreamModel, quirks: ChatQuirks | null): Buffer;
   /** Throws a `GatewayError` for an answer in another format. */

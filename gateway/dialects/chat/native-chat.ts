@@ -10,7 +10,7 @@ import type { UpstreamModel } from "../../providers/provider.ts";
 
 /** Upstreams that speak chat completions, as most do. */
 export const nativeChat: NativeDialect<ChatRequest> = {
-  headerNames: [],
+  forwardedHeaders: null,
   buildRequest(request, model, quirks) {
     if (quirks === null) throw new Error("The quirks of the chat completions upstream are missing.");
     return spliceRequest(request, model, quirks);

@@ -12,7 +12,7 @@ import { deltaNames, type EventForm, NamedEventReader } from "../named-event-rea
 /** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeResponses: NativeDialect = {
   // Codex sends its tools within the input and says so here.
-  headerNames: ["x-openai-internal-codex-responses-lite"],
+  forwardedHeaders: /^x-openai-internal-codex-responses-lite$/,
   buildRequest(request, { name }) {
     // A background response would cost without being counted. A stream reports everything.
     if (request.body["background"] === true && !request.stream) throw unsupported("background", noBackground);
