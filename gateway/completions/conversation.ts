@@ -153,7 +153,10 @@ function toChatBody(dialect: Dialect, request: DialectRequest): ChatRequestBody 
 
 function envelopeOf({ context, exchange, request, followUp }: Call, dialect: Dialect): AnswerEnvelope {
   const { keptResponses } = context;
-  const isKept = dialect.endpointName === "responses" && request.body["store"] !== false;
+  const isKept =
+    dialect.endpointName === "responses" &&
+    request.body["store"] !== false &&
+    request.bytes.length <= context.limits.responseBytesMax;
   return {
     id: exchange.id,
     createdSeconds: Math.floor(exchange.createdAt.getTime() / 1000),

@@ -76,9 +76,11 @@ export class ValkeyStore implements ResponseStore {
   }
 
   async delete(keyId: string, id: string): Promise<boolean> {
-    const count = await this.#connection.run((client) => client.del(responseKey(keyId, id)));
+    const keys = [indexKey(keyId), responseKey(keyId, id)];
+    const values = [responseOverheadBytes, id];
+    const count = await this.#connection.run((client) => client.eval(deleteScript, 2, ...keys, ...values));
     if (count === null) throw unavailable();
-    return count > 0;
+    return count === 1;
   }
 
   forget(keyId: string): void {
@@ -145,6 +147,11 @@ end`;
 const renewScript = `${milliseconds}
 redis.call('ZADD', KEYS[1], 'XX', now, ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[1])`;
+
+const deleteScript = `
+local bytes = redis.call('STRLEN', KEYS[2]) + ARGV[1]
+redis.call('ZREM', KEYS[1], bytes .. ':' .. ARGV[2])
+return redis.call('DEL', KEYS[2])`;
 
 const forgetScript = `
 for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do

@@ -31,6 +31,9 @@ export function createV1Router(options: ModelEndpointOptions): Router {
   post("/v1/responses", modelEndpoint(options, conversation(responses), responses), responses);
   post("/v1/responses/input_tokens", countTokensEndpoint(options, responseTokens), responses);
   post("/v1/responses/compact", modelEndpoint(options, conversation(compaction), responses), responses);
+  router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
+  router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
+  // After every other path below `/v1/responses`.
   const kept = keptResponseEndpoints(options);
   router
     .route("/v1/responses/:id")
@@ -41,8 +44,6 @@ export function createV1Router(options: ModelEndpointOptions): Router {
     .route("/v1/responses/:id/input_items")
     .get(kept.inputItems)
     .all(methodNotAllowed(options, "GET", responses));
-  router.route("/v1/models").get(modelList(options)).all(methodNotAllowed(options, "GET"));
-  router.route("/v1/models/*slug").get(modelDetail(options)).all(methodNotAllowed(options, "GET"));
   // Claude Code checks at each start whether the server responds.
   router.all("/api/hello", (_request, response) => void response.writeHead(200).end());
   router.use(errorHandler(options));

@@ -33,7 +33,7 @@ async function read(body: object, response = kept, lookups: string[] = []) {
   );
 }
 
-test("the conversation of an earlier response precedes the input", async (t) => {
+test("an earlier response precedes the input, without its instructions", async (t) => {
   const more = { model: "a/b", instructions: "Be brief." };
   const followUp = await read({ ...more, previous_response_id: id, input: "And now?" });
   t.deepEqual(followUp?.body, { ...more, input: [say("user", "Hi"), answer, say("user", "And now?")] });

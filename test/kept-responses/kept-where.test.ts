@@ -153,15 +153,18 @@ if (valkeyProgram) {
     const [ttl = 0] = await Promise.all(keys.map((key) => redis.pttl(key)));
     t.true(ttl > 3_000_000 && ttl <= 3_600_000);
 
-    const [from = "", to = ""] = keys;
+    const [from = "", to = ""] = [first.id, second.id].map((id) => `{model-gateway}:response:${keyId}:${id}`);
     await redis.set(to, (await redis.get(from)) ?? "");
-    const moved = to.split(":").at(-1) ?? "";
-    t.is((await client.call("GET", `/${moved}`)).status, 404, "an envelope opens only in its place");
+    t.is((await client.call("GET", `/${second.id}`)).status, 404, "an envelope opens only in its place");
     await gateway.close();
     const next = await startTestGateway(t, { environment: gateway.environment });
     const again = responsesClient(next, keyValue);
-    await again.create({ model, previous_response_id: from.split(":").at(-1), input: "After a restart" });
+    await again.create({ model, previous_response_id: first.id, input: "After a restart" });
     t.is((await again.call("DELETE", `/${first.id}`)).status, 200);
+    t.is((await again.call("DELETE", `/${first.id}`)).status, 404);
+    const index = await redis.zrange(`{model-gateway}:responses:${keyId}`, "0", "-1");
+    t.is(index.length, 2);
+    t.false(index.some((member) => member.endsWith(first.id)));
     await next.admin.keys.deactivate.mutate({ id: keyId });
     t.deepEqual(await redis.keys(`*${keyId}*`), []);
   });

@@ -170,7 +170,7 @@ test("a deactivated key loses its kept responses", async (t) => {
   t.is((await client.call("GET", `/${id}`)).status, 404);
 });
 
-test("a native upstream gets kept items, and other ids unchanged", async (t) => {
+test("a native upstream gets kept items, and unchanged ids of its own", async (t) => {
   const native = await createUpstream(t, (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).end(responses.answer("gpt"));
   });

@@ -11,8 +11,8 @@ import { withoutSealedThoughts } from "./without-sealed-thoughts.ts";
 
 /** Relays an upstream that speaks this dialect: its bytes, with the slug as the model name. */
 export const nativeMessages: NativeDialect = {
-  // New headers come with new features. The workspace belongs to the provider's credential.
-  forwardedHeaders: /^anthropic-(?!workspace-id$)[\w-]{1,64}$/,
+  // New headers come with new features. The workspace and browser access are the provider's decision.
+  forwardedHeaders: /^anthropic-(?!workspace-id$|dangerous-)[\w-]{1,64}$/,
   buildRequest: (request, { name }) => spliceModel(withoutSealedThoughts(request), name),
   readAnswer(bytes, slug) {
     const { edits, usage, hasList } = scanMessage(bytes, { start: 0, end: bytes.length }, slug);

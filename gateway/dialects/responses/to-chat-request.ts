@@ -42,7 +42,7 @@ const keepsNoConversations =
 const inexpressible = [
   ["previous_response_id", keepsNothing],
   ["conversation", keepsNoConversations],
-  ["background", "The gateway cannot return a response later. Set `stream` instead."],
+  ["background", "The gateway cannot return a response later. Remove it."],
   ["prompt", "Prompt templates are stored by OpenAI. Send the prompt itself in `instructions` and `input`."],
 ] as const;
 
