@@ -4,9 +4,8 @@ import type { DataSource, QueryRunner } from "typeorm";
 export type PartitionPlan = { months: { name: string; beforeId: string }[]; dropBeforeId: string | null };
 
 /**
- * Creates missing monthly partitions of usage records on MySQL, and drops those with only records before
- * `dropBeforeId`, in milliseconds for any number of records. Of concurrent processes, one does it. Returns the names of
- * the dropped partitions. Throws when the table is in use for too long.
+ * Creates missing monthly partitions on MySQL and drops those older than `dropBeforeId`. Only one process does
+ * so at a time. Returns the dropped names. Throws if the table stays locked.
  */
 export async function keepUsagePartitions(dataSource: DataSource, plan: PartitionPlan): Promise<string[]> {
   const runner = dataSource.createQueryRunner();

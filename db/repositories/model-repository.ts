@@ -3,7 +3,6 @@ import { ApiKeyModel } from "../entities/api-key.ts";
 import { Model, ModelFallback, type ModelFallbackRow, type ModelRow } from "../entities/model.ts";
 import { containing } from "./containing.ts";
 
-/** A model's ID or slug. */
 export type ModelReference = { id: string } | { slug: string };
 
 /** A page of models, by slug. */

@@ -27,9 +27,8 @@ type SessionServiceOptions = {
 };
 
 /**
- * Each session is a chain of refresh tokens. A token is used once and replaced by its successor. A later reuse means
- * that it was copied, and ends the session. A reuse within ten seconds comes from a second tab and gets the same
- * successor. That is possible because the secret derives each successor from its predecessor.
+ * A session is a chain of single-use refresh tokens. Reuse ends the session, except within ten seconds, where a
+ * second tab gets the same successor.
  */
 export class SessionService {
   readonly #database: Database;

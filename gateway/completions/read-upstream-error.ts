@@ -5,9 +5,9 @@ import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { isObject, parseJson } from "../wire/json.ts";
 
 /**
- * Converts an upstream's error response to the client's error. Messages about the request pass; those about our
- * credential do not.
- * @param speaker its own error members are passed on only where it speaks OpenAI's format
+ * Converts an upstream's error response to the client's error. Forwards messages about the request, but not
+ * about our credential.
+ * @param speaker forwards its own error members only if it speaks OpenAI's format
  */
 export function readUpstreamError(
   status: number,

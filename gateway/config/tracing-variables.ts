@@ -33,7 +33,7 @@ export const tracingVariables = {
     .default(1),
 };
 
-/** Where traces go, and which. Null = off. */
+/** The trace exporter's settings and sampler. Null = tracing is off. */
 export function readTracing(data: TracingValues): TracingConfig | null {
   if (data.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return null;
   const attributes = data.OTEL_RESOURCE_ATTRIBUTES;

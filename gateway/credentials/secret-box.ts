@@ -6,9 +6,8 @@ import type { Runtime } from "../runtime.ts";
 export type SealedField = { kind: string; id: string; field: string };
 
 /**
- * Seals provider keys with AES-256-GCM (NIST SP 800-38D): a new random 96-bit IV each time, the full 128-bit tag, and
- * the field as additional data. An envelope names its format and its key: `gw1.<key id>.<iv>.<ciphertext>.<tag>`, the
- * last three in base64url. One key seals, others may open.
+ * Seals provider keys with AES-256-GCM (NIST SP 800-38D); the field is additional data. Envelope: `gw1.<key
+ * id>.<iv>.<ciphertext>.<tag>`.
  */
 export class SecretBox {
   readonly #keys = new Map<string, Buffer>();

@@ -37,7 +37,7 @@ export class NamedEventReader implements NativeReader {
     const parts: Buffer[] = [];
     let copied = 0;
     for (const { name, start, dataStart, dataEnd, end } of findEvents(text)) {
-      // Only deltas count. Other events repeat their text as a whole.
+      // Counts only deltas, because later events repeat the whole text.
       if (name.endsWith("delta")) this.#meter.read(text, dataStart, dataEnd);
       if (!this.#form.eventNames.has(name)) continue;
       const { data, ending } = this.#readEvent(name, events.toString("utf8", dataStart, dataEnd));

@@ -8,7 +8,10 @@ export function isSameOrigin({ "sec-fetch-site": site }: IncomingHttpHeaders): b
   return site === undefined || site === "same-origin" || site === "none";
 }
 
-/** Whether a browser navigates: only then is HTML accepted by name. Programs with a mistyped URL do not do that. */
+/**
+ * Whether the request comes from a browser. Only browsers list `text/html` in `Accept`; API clients with a
+ * mistyped URL do not.
+ */
 export function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && accept.includes("text/html");
 }

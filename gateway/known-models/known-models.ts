@@ -3,7 +3,7 @@ import type { Prices } from "./prices.ts";
 import { findModel, rulesOf } from "./match-name.ts";
 import { type Capability, findModelFacts } from "./model-facts.ts";
 
-/** Facts about an upstream's model, known without asking the upstream. Unknown facts are null. */
+/** Built-in facts about an upstream's model. Unknown facts are null. */
 export type KnownModel = {
   /** The upstream's name of the model. */
   upstreamModel: string;
@@ -13,7 +13,7 @@ export type KnownModel = {
   capabilities: readonly Capability[] | null;
   /** US dollars per million tokens. */
   prices: Prices;
-  /** What the prices cannot express, such as higher prices for long prompts. */
+  /** Pricing that these fields cannot express, such as higher prices for long prompts. */
   priceNote: string | null;
 };
 

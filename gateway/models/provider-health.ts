@@ -34,7 +34,7 @@ type CredentialHealth = Pick<ProviderHealth, "lastErrorCode" | "lastErrorReason"
 
 type HealthOptions = { database: Database; runtime: Pick<Runtime, "now">; coolDowns: CoolDowns };
 
-/** By the providers' names. */
+/** Sorted by provider name. */
 export async function readProviderHealth({
   database,
   runtime,
@@ -120,7 +120,9 @@ function isProvidersFault({ status, httpStatus }: RecentOutcome): boolean {
   return httpStatus < 400 || httpStatus >= 500 || httpStatus === 429;
 }
 
-/** An upstream's code can be any text. Omits one that does not look like a code. */
+/**
+ * Upstreams can send any text as a code. Falls back to the HTTP status if the text does not look like a code.
+ */
 function codeOf({ errorCode, httpStatus }: RecentOutcome): string {
   return errorCode !== null && /^[a-z][a-z0-9_]{0,63}$/.test(errorCode) ? errorCode : `http_${httpStatus}`;
 }

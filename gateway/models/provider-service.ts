@@ -58,7 +58,7 @@ export class ProviderService {
     this.#options = options;
   }
 
-  /** By name. */
+  /** Sorted by name. */
   async list(): Promise<ProviderDetails[]> {
     return this.#options.database.read(async ({ providers }) => {
       const credentials = await providers.listCredentials();

@@ -73,7 +73,7 @@ export type ProviderSettings = { baseUrl: string; secret: string | null; preset:
 export type UpstreamApi = {
   /** The endpoint that lists its models, for a GET request. */
   modelsEndpoint: Endpoint;
-  /** The names in that list. Null for a malformed list. */
+  /** The model names in a `modelsEndpoint` response. Null for a malformed list. */
   readModelNames(list: unknown): string[] | null;
   chat(model: UpstreamModel): ChatApi;
   /** Null where the upstream has no embeddings. */

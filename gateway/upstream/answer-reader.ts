@@ -79,8 +79,8 @@ export class AnswerReader {
   }
 
   /**
-   * Returns where the body starts, if the head is complete.
-   * @param from start of the new bytes
+   * Returns the offset of the body, or keeps the bytes until the head is complete.
+   * @param from offset of the first new byte
    */
   #readHeads(bytes: Buffer, from: number): number {
     let at = 0;

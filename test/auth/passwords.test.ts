@@ -15,7 +15,7 @@ test("a password is stored as an argon2id PHC string with its own salt", async (
 test("the exact password verifies, and similar ones fail", async (t) => {
   const hash = await hashPassword("correct horse é", { randomBytes });
   t.true(await verifyPassword("correct horse é", hash));
-  // Keyboards differ in composing characters.
+  // Keyboards differ in whether they send composed or decomposed characters.
   t.true(await verifyPassword("correct horse e\u0301", hash));
   for (const wrong of ["", "correct horse", "Correct horse é", "correct horse é ", hash]) {
     t.false(await verifyPassword(wrong, hash), wrong);

@@ -26,8 +26,8 @@ export async function comparePairs(run: (variant: Variant) => Promise<number>): 
 }
 
 /**
- * Targets are microseconds on a machine where the bare proxy took `aimedBareUs`. Other machines scale by their own
- * proxy.
+ * Targets are in microseconds, for a machine whose bare proxy takes `aimedBareUs`. They scale with the bare
+ * proxy's time on other machines.
  */
 export function formatPairedCost(name: string, cost: PairedCost, aimUs: number, bareUs: number): string {
   const { more, error } = cost;

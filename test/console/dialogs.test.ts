@@ -10,7 +10,7 @@ browserTest("a dialog opened by mouse focuses its field", async (t) => {
   const gateway = await startTestGateway(t);
   const { id } = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  await page.getByRole("button", { name: "More about this key" }).click();
+  await page.getByRole("button", { name: "Key actions" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete Test key?" });
   await dialog.locator(":focus").waitFor();

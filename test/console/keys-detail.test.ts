@@ -71,11 +71,11 @@ browserTest("a key is deleted only by typing its name, and its usage stays", asy
   const { id, value } = await createKey(gateway);
   t.is((await postChat(gateway, value, chatBody("demo/echo"))).status, 200);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${id}` });
-  await page.getByRole("button", { name: "More about this key" }).press("Enter");
+  await page.getByRole("button", { name: "Key actions" }).press("Enter");
   await page.getByRole("menuitem", { name: "Copy ID" }).press("Enter");
   await page.getByText("ID copied").waitFor();
   t.is(await page.evaluate("navigator.clipboard.readText()"), id);
-  t.is(await page.evaluate(focused), "More about this key");
+  t.is(await page.evaluate(focused), "Key actions");
 
   await page.keyboard.press("Enter");
   await page.getByRole("menuitem", { name: "Delete" }).click();
@@ -86,7 +86,7 @@ browserTest("a key is deleted only by typing its name, and its usage stays", asy
   t.true(await button.isDisabled());
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  t.is(await page.evaluate(focused), "More about this key");
+  t.is(await page.evaluate(focused), "Key actions");
 
   await page.keyboard.press("Enter");
   await page.getByRole("menuitem", { name: "Delete" }).click();

@@ -14,7 +14,7 @@ browserTest("limits set on the key's page apply, and their usage is shown", asyn
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=limits` });
-  await page.getByText("Open requests finish when a budget is exceeded. New requests return 402.").waitFor();
+  await page.getByText("When a budget is exceeded, open requests finish and new requests return 402.").waitFor();
   await page.getByLabel("Requests per minute").fill("2");
   await page.getByLabel("Daily budget").fill("1.5");
   await page.getByLabel("Allowed addresses").fill("127.0.0.1\n10.0.0/8");
@@ -188,7 +188,7 @@ browserTest("a key shows when its owner's or the gateway's budget is spent", asy
   await page.getByText("The owner's keys exceeded their budget.").waitFor();
   await page.getByText("$0.01 of $0.01 per month spent.").waitFor();
   await page.locator("header").getByText("Budget exceeded").waitFor();
-  await page.getByRole("meter", { name: "All keys of the owner, per month" }).waitFor();
+  await page.getByRole("meter", { name: "Owner's keys, per month" }).waitFor();
   const ofGateway = page.getByRole("meter", { name: "Gateway, per month" });
   t.is(await ofGateway.getAttribute("aria-valuetext"), "$0.01 of $0.02 spent");
   await assertAccessible(t, page);
@@ -218,7 +218,7 @@ browserTest("warnings show the budget that they were sent for", async (t) => {
   await page.getByLabel("Daily budget").fill("5");
   await page.getByRole("button", { name: "Save limits" }).click();
   await page.getByText("This key exceeded a budget.").waitFor({ state: "detached" });
-  const warnings = page.getByRole("region", { name: "Warnings" });
+  const warnings = page.getByRole("region", { name: "Budget warnings" });
   await warnings.getByText("100% of $0.01 per day was reached").waitFor();
   await page.setViewportSize({ width: 360, height: 700 });
   t.true(await page.evaluate("document.documentElement.scrollWidth <= 360"));

@@ -18,7 +18,7 @@ browserTest("names that look like code are shown as text everywhere", async (t) 
     await page.getByRole("dialog", { name: `${name} created, but no models are connected` }).waitFor();
     await page.getByRole("button", { name: "Done", exact: true }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
-    await page.getByRole("button", { name: "More about this key" }).click();
+    await page.getByRole("button", { name: "Key actions" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("dialog", { name: `Delete ${name}?` }).waitFor();
     if (name === hostileNames[0]) await assertAccessible(t, page);

@@ -70,7 +70,7 @@ browserTest("a provider is selected, connected and tested, and its models are pi
   await page.waitForURL(`**/models?provider=${provider?.id}`);
   await page.getByRole("row", { name: /openai\/house-model/ }).waitFor();
   await page.goBack();
-  await page.getByRole("link", { name: "Create an API key with them" }).click();
+  await page.getByRole("link", { name: "Create API key" }).click();
   await page.getByText("3 of 4 selected").waitFor();
   await page.getByLabel("Name").fill("Laptop");
   await page.getByRole("button", { name: "Create key" }).click();

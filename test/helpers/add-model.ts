@@ -4,7 +4,7 @@ import { chatBody, postChat } from "./post-chat.ts";
 import { createUpstream, type ScriptedUpstream } from "./scripted-upstream.ts";
 import { createKey, type TestGateway, usageOf } from "./test-gateway.ts";
 
-/** Creates a provider with a scripted upstream, and a model with the others as fallbacks. */
+/** Creates a provider with a scripted upstream, and a model with the given fallbacks. */
 export async function addModel(
   t: Pick<ExecutionContext, "teardown">,
   gateway: TestGateway,

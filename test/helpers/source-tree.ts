@@ -24,7 +24,7 @@ export type Import = {
   /** A project path (`gateway/errors.ts`), a package (`@trpc/server/adapters/express`) or a built-in (`node:fs`). */
   to: string;
   line: number;
-  /** Erased at run time. */
+  /** Erased at compile time. */
   typeOnly: boolean;
   /** Names as exported; `*` for the whole module. */
   names: string[];

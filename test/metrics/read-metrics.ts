@@ -1,4 +1,7 @@
-/** Returns the samples of a page in Prometheus's text form, such as `name{label="value"}`, with their values. */
+/**
+ * Returns the samples of a metrics page in Prometheus text format, such as `name{label="value"}`, with their
+ * values.
+ */
 export async function readMetrics(url: string | null): Promise<Map<string, number>> {
   const samples = (await readMetricsPage(url))
     .split("\n")

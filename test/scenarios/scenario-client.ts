@@ -60,7 +60,7 @@ export type ScenarioTool = {
 
 /** Combined outcome of all responses. */
 export type Outcome = {
-  /** The received pieces; one without streaming. */
+  /** The received text pieces. A single piece without streaming. */
   text: string[];
   reasoning: string;
   calls: { name: string; input: unknown }[];

@@ -2,7 +2,7 @@ import type { Answer, Asked } from "../helpers/native-upstreams/native-upstream.
 import type { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
 import type { Outcome, ScenarioMessage, ScenarioRequest } from "./scenario-client.ts";
 
-/** One use of a model. */
+/** One exchange with a model: the request, the model's responses and the expected outcome. */
 export type Step = {
   title: string;
   request: ScenarioRequest;

@@ -29,7 +29,7 @@ for (const kind of databaseKinds) {
   let records: OwnedRecord[];
 
   test.serial.before(`a history on ${kind}`, async () => {
-    // The other owners of keys are deleted.
+    // Only Bob exists, so the other owners count as deleted users.
     await shared().services.database.write(({ users }) => users.insert(userRow(member.id, { name: "Bob" })));
     records = (await addUsage(shared(), 2_000, { from, to })).map((record) => ({
       ...record,

@@ -7,8 +7,8 @@ export class ChatStreamWriter implements StreamWriter {
   /** A chunk up to its choices. */
   readonly #head: string;
   /**
-   * The chunk after its only choice. For clients that request usage, OpenAI writes `"usage": null` here until the usage
-   * arrives.
+   * The rest of a chunk after its only choice. If the client requests usage, OpenAI sends `"usage": null` until
+   * the usage arrives.
    */
   readonly #tail: string;
   /** The choices that have begun: a role starts each one. */

@@ -28,7 +28,7 @@ export class ChunkRewriter {
   readonly #modelJson: string;
   readonly #includeUsage: boolean;
   readonly #meter: OutputMeter;
-  /** A chunk's line up to its `model`, and from there to the model's end. */
+  /** The part of a chunk's line before the `model` value, and the value itself. */
   #head = "";
   #model = "";
 

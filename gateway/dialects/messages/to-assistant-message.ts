@@ -31,7 +31,7 @@ export function toAssistantMessage(blocks: Block[]): ChatMessage {
         break;
       }
       default: {
-        // Results of Anthropic's server tools are past, so an unknown type must not fail the request.
+        // Anthropic's server tools have already run, so an unknown result type must not fail the request.
         const text = describeBlock(block);
         if (text) textParts.push({ type: "text", text });
       }

@@ -4,7 +4,7 @@ import { expectArray, expectBoolean, expectObject, expectString, ifGiven } from 
 import { unsupported } from "../../wire/unsupported.ts";
 import { type BuiltInType, builtInTools, builtInTypes } from "./built-in-tools.ts";
 
-/** A tool that the model may call and the client runs, as a function. */
+/** A tool that the client runs, as a function definition for the model. */
 export type ToolDefinition = {
   /** The type of its call items. */
   kind: "function" | "custom" | BuiltInType;

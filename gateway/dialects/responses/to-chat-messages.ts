@@ -84,7 +84,7 @@ function toPlainMessage(item: Record<string, unknown>, param: string): ChatMessa
   return { role, content: toChatContent(item["content"], `${param}.content`) };
 }
 
-/** Items without content of their own: the tool table has read their tools. */
+/** Whether an item only declares tools, which the tool table already contains. */
 function hasOnlyTools({ type, call_id: callId }: Record<string, unknown>): boolean {
   if (type === "additional_tools") return true;
   // A search that OpenAI ran. The request lists the found tools anyway.

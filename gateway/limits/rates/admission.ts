@@ -76,7 +76,7 @@ export class Admission {
     if (this.exactUse) for (const use of this.exactUse) use.tokens += more;
   }
 
-  /** Gives back a request that never started. */
+  /** Releases the reservation of a request that never started. */
   #undo(): void {
     const second = this.#second();
     for (const { meter } of this.#options.holders) {

@@ -98,7 +98,7 @@ export type HolderUse = { requests: number; tokens: number };
 export type ExactSlot = {
   /** @param tokens the difference to the estimate */
   end(tokens: number): void;
-  /** Gives back a request that never started. */
+  /** Releases the reservation of a request that never started. */
   undo(): void;
 };
 

@@ -4,7 +4,7 @@ import { SlidingMinute } from "./sliding-minute.ts";
 export class Meter {
   readonly requests = new SlidingMinute();
   readonly tokens = new SlidingMinute();
-  /** Running requests, in this process. */
+  /** Requests in flight in this process. */
   concurrent = 0;
   /** The first second whose use other processes do not know. Null when they know all. */
   unsharedFrom: number | null = null;

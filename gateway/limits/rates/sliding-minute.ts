@@ -32,7 +32,7 @@ export class SlidingMinute {
     if (this.#holds(into)) this.#change(this.#own, into, amount);
   }
 
-  /** Sets all other processes' use of a second, as known now. */
+  /** Sets the latest known usage of all other processes in one second. */
   setOthers(second: number, at: number, amount: number): void {
     this.#advance(second);
     if (this.#holds(at)) this.#change(this.#others, at, amount - (this.#others[at % secondsPerMinute] ?? 0));

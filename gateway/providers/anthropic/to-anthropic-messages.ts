@@ -32,7 +32,7 @@ export function toAnthropicMessages(chat: ChatMessage[]): {
     else if (turn.content.length > 0) messages.push(turn);
   }
   trimBeginning(messages.at(-1));
-  // Claude needs a message: instructions alone become the user's.
+  // Claude requires at least one message, so instructions alone are sent as a user message.
   if (messages.length === 0 && system.length > 0) {
     return { system: [], messages: [{ role: "user", content: system }] };
   }

@@ -12,8 +12,8 @@ import { invalidValue } from "../../wire/parameter-errors.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";
 
 /**
- * Converts a conversation: instructions separately, and alternating turns. Consecutive messages of one role become one
- * turn. Tool results belong to the user.
+ * Separates instructions from alternating turns. Merges consecutive messages of one role. Tool results belong to
+ * the user's turn.
  */
 export function toConverseMessages(
   messages: ChatMessage[],

@@ -108,7 +108,7 @@ function limitOf({ maxTokens, model }: Situation): number {
   return maxTokens ?? model.outputTokensMax ?? leastOutputTokensMax;
 }
 
-/** Every Claude with a budget can answer with this many. */
+/** Every Claude model with a thinking budget supports at least this many output tokens. */
 const leastOutputTokensMax = 32_000;
 
 /**

@@ -15,7 +15,7 @@ export async function serveWorkerMetrics({ host, port, log, workers }: WorkerMet
   log.info({ url }, "metrics are available");
 }
 
-/** Asks every worker. A dying or busy one is missing from this scrape. */
+/** Requests metrics from every worker. A busy or exiting worker is missing from this scrape. */
 async function readWorkerMetrics(workers: ReadonlyMap<number, Worker>): Promise<Map<number, ReadMetric[]>> {
   const answers = await Promise.all(
     [...workers].map(async ([slot, worker]) => [slot, await readMetricsOf(worker)]),

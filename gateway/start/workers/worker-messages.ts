@@ -2,7 +2,7 @@ import type { ReadMetric } from "../../metrics/metrics.ts";
 
 /** A worker's messages to the primary. */
 export type FromWorker =
-  /** It serves. */
+  /** The worker accepts requests. */
   | { kind: "started"; welcome: string }
   /** What it was asked for. */
   | { kind: "metrics"; metrics: ReadMetric[] };

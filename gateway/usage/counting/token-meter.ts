@@ -80,7 +80,7 @@ function tokensOfAccent(code: number): number {
   return code >= 0x100 && code < 0x180 ? 1 : 0.25;
 }
 
-/** A character of two or three bytes. */
+/** Returns the code unit of a two- or three-byte UTF-8 character. */
 function codeOf(text: string, at: number, lead: number): number {
   const second = text.charCodeAt(at + 1) & 0x3f;
   if (lead < 0xe0) return ((lead & 0x1f) << 6) | second;

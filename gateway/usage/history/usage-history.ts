@@ -27,8 +27,8 @@ type UsageHistoryOptions = {
 };
 
 /**
- * The usage history for people. A member sees their own keys' usage, deleted keys included: the owner is part of every
- * query.
+ * The usage history that the console shows. A member sees only their own keys' usage, deleted keys included:
+ * every query filters by owner.
  */
 export class UsageHistory {
   readonly #database: Database;

@@ -86,8 +86,8 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
 }
 
 /**
- * The counts of a request that an upstream received, with estimates for missing ones. Null where it presumably did no
- * work: a request that failed before an answer. A request with a disconnected client may have counts.
+ * The token counts of a request, with estimates for missing ones. Null for a request that failed before an
+ * answer, because the upstream presumably did no work.
  */
 function completeUsage(
   { answer, readBody }: RecordedRequest,

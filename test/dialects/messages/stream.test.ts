@@ -109,7 +109,7 @@ test("stop after a call means tool_use, and tool_calls without a call does not",
   t.is(stopReason(says({ content: "a" }), says({}, "content_filter")), "refusal");
 });
 
-/** Interleavings of call pieces by an upstream. */
+/** Tool calls whose pieces an upstream interleaves. */
 const mixedCalls = fc
   .array(
     fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.array(fc.constantFrom("}", '"', "\\", "{"))), {

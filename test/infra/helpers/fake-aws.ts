@@ -15,7 +15,7 @@ export type FakeAws = {
   close(): void;
 };
 
-/** Starts one that stops with the test. */
+/** Starts a fake AWS service and stops it when the test ends. */
 export async function createFakeAws(
   t: Pick<ExecutionContext, "teardown">,
   answers: Answers,
@@ -25,7 +25,10 @@ export async function createFakeAws(
   return aws;
 }
 
-/** Starts an AWS service with its JSON protocol: `x-amz-target` ends with the operation, `__type` names errors. */
+/**
+ * Starts a fake AWS service with the JSON protocol: `x-amz-target` ends with the operation name, and `__type`
+ * names the error.
+ */
 export async function startFakeAws(answers: Answers): Promise<FakeAws> {
   const requests: FakeAws["requests"] = [];
   const server = createServer(async (request, response) => {

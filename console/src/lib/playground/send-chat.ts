@@ -95,7 +95,10 @@ export async function sendChat(
 export async function listModelsOf(keyValue: string): Promise<string[]> {
   // A masked key contains characters that headers do not allow.
   if (!/^[\x21-\x7e]+$/.test(keyValue)) {
-    throw new ChatError("This key is incomplete. Its value was shown once, when it was created.", null);
+    throw new ChatError(
+      "This key is incomplete. Paste the full value, or rotate the key to get a new one.",
+      null,
+    );
   }
   const headers = { authorization: `Bearer ${keyValue}` };
   const response = await fetch("/v1/models", { headers }).catch(() => {
@@ -108,7 +111,7 @@ export async function listModelsOf(keyValue: string): Promise<string[]> {
 }
 
 async function readError(response: Response): Promise<string> {
-  const fallback = `The gateway returned status ${response.status}.`;
+  const fallback = `The gateway returned HTTP status ${response.status}. Retry the request.`;
   return response.json().then(
     (body) => body.error?.message ?? fallback,
     () => fallback,

@@ -6,9 +6,8 @@ type SessionData = inferRouterOutputs<AppRouter>["auth"]["signIn"];
 export type SignedInUser = SessionData["user"];
 
 /**
- * The signed-in user. The access token is only in this page's memory. A reload gets a new one for the refresh cookie,
- * which no script can read. `expired` means that the session ended on this page. The page and its input stay, and calls
- * wait until the user signs in again.
+ * The signed-in user. The access token exists only in this page's memory; a reload exchanges the refresh cookie
+ * for a new one. `expired` keeps the page and its input until the user signs in again.
  */
 class Session {
   status = $state<"restoring" | "signedOut" | "signedIn" | "expired">("restoring");

@@ -85,7 +85,9 @@ function parseBaseUrl(text: string): string {
     throw new SetupInputError("The gateway URL must start with http:// or https://.");
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new SetupInputError("The gateway URL must not contain a user name, a query or a fragment.");
+    throw new SetupInputError(
+      "The gateway URL contains a user name, a query or a fragment. Enter only the scheme, host and path.",
+    );
   }
   // URL keeps characters in hosts and paths that have a meaning to a shell, such as $ and '.
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");

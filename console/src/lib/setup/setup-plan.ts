@@ -48,7 +48,7 @@ export type FileChange =
 
 /** Strings equal to `keyPlaceholder` become the key. Path names consist of letters, digits, `_`, `$` and `-`. */
 export type JsonOperation =
-  /** Creates missing objects, also in place of null. Any other value in the path refuses the file. */
+  /** Creates missing objects and replaces null. Rejects the file if the path contains any other value. */
   | { do: "set"; path: string[]; value: Json }
   /** Sets what is not there yet. */
   | { do: "default"; path: string[]; value: Json }

@@ -37,8 +37,8 @@ export const cline: ToolSetup = {
   }),
   verify: ['cline "say hi" prints an answer.'],
   notes: () => [
-    "Cline supports one OpenAI-compatible provider. The gateway replaces any other.",
-    "This sets up Cline's command line. In the VS Code extension, choose OpenAI Compatible and enter the gateway's URL with /v1, the key and a slug.",
+    "Cline supports one OpenAI-compatible provider. This setup replaces an existing one.",
+    "The command sets up the Cline CLI. In the VS Code extension, select OpenAI Compatible and enter the gateway URL with /v1, the key and a model slug.",
   ],
 };
 
