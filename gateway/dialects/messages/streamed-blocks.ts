@@ -1,3 +1,11 @@
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  openBrace,
+  openBracket,
+  quote,
+} from "../../wire/json-layout.ts";
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { StreamedBlock } from "./block-sequence.ts";
 import { sealDetail } from "./sealed-detail.ts";
@@ -118,10 +126,3 @@ class JsonEnd {
     else if (code === closeBrace || code === closeBracket) this.#isOver = --this.#depth <= 0;
   }
 }
-
-const backslash = 0x5c;
-const quote = 0x22;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;

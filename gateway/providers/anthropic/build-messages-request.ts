@@ -25,7 +25,7 @@ import { unsupported } from "../../wire/unsupported.ts";
 
 /** Converts a chat completion request to a Messages API request. */
 export function buildMessagesRequest(body: ChatRequestBody, model: UpstreamModel): MessagesRequest {
-  refuseInexpressible(body);
+  refuseParameters(body, inexpressible);
   const traits = findClaudeTraits(model.name);
   const maxTokens = toMaxTokens(body, model);
   const { system, messages } = toAnthropicMessages(body.messages);
@@ -67,11 +67,6 @@ const smallestOutputTokensMax = 4_096;
 
 function withoutThoughts({ role, content }: AnthropicMessage): AnthropicMessage {
   return { role, content: content.filter((block) => !isThought(block)) };
-}
-
-/** Throws `unsupported_parameter` for a parameter that would change the answer and has no equivalent. */
-function refuseInexpressible(body: ChatRequestBody): void {
-  refuseParameters(body, inexpressible);
 }
 
 const inexpressible: Inexpressible[] = [

@@ -18,7 +18,7 @@ import { unsupported } from "../../wire/unsupported.ts";
 
 /** Converts a chat completion request to a Converse request. */
 export function buildConverseRequest(body: ChatRequestBody, model: UpstreamModel): ConverseRequest {
-  refuseInexpressible(body);
+  refuseParameters(body, inexpressible);
   const family = findModelFamily(model.name);
   const { system, messages } = toConverseMessages(body.messages, family);
   const { toolConfig, claudeToolChoice, isForced, instruction } = toToolConfig(body, messages, family);
@@ -58,11 +58,6 @@ function toStopSequences(stop: unknown): string[] | undefined {
 
 function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.values(value).some((field) => field !== undefined) ? value : undefined;
-}
-
-/** Throws `unsupported_parameter` for a parameter that would change the answer and has no equivalent. */
-function refuseInexpressible(body: ChatRequestBody): void {
-  refuseParameters(body, inexpressible);
 }
 
 const inexpressible: Inexpressible[] = [
