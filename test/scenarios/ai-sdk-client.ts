@@ -20,11 +20,12 @@ import {
   type ScenarioRequest,
 } from "./scenario-client.ts";
 
-/** Vercel's AI SDK, which runs the tools itself and drops `reasoning_details`. */
+/** Vercel's AI SDK, which runs the tools itself and drops `reasoning_details`, but no signatures of calls. */
 export const aiSdkClient: ScenarioClient = {
   name: "ai",
   dialect: "chat",
   returnsDetails: false,
+  returnsCallSignatures: true,
 
   async converse(request, options) {
     const messages = toMessages(request);
@@ -54,8 +55,8 @@ type Turn = {
 };
 
 async function generate({ request, options, messages, outcome }: Turn): Promise<void> {
-  const { steps, response } = await generateText({ ...toParameters(request, options), messages });
-  messages.push(...response.messages);
+  const { steps, responseMessages } = await generateText({ ...toParameters(request, options), messages });
+  messages.push(...responseMessages);
   for (const step of steps) {
     if (step.text !== "") outcome.text.push(step.text);
     outcome.reasoning += step.reasoningText ?? "";
@@ -90,7 +91,7 @@ async function stream({ request, options, messages, outcome }: Turn): Promise<vo
       throw new ScenarioFailure(null, messageOf(part.error), outcome.text);
     }
   }
-  if (request.nextQuestion !== undefined) messages.push(...(await streaming.response).messages);
+  if (request.nextQuestion !== undefined) messages.push(...(await streaming.responseMessages));
 }
 
 function toParameters(request: ScenarioRequest, { baseUrl, apiKey, model, signal }: ConverseOptions) {

@@ -47,7 +47,12 @@ export function expectedAsked(step: Step, { client, vendor }: Play): Partial<Ask
       : part;
   return {
     ...asked,
-    turns: asked.turns.map(({ role, parts }) => ({ role, parts: parts.filter(isThere).map(toPart) })),
+    turns: asked.turns.map(({ role, parts }) => {
+      // Gemini seals a thought in the call after it.
+      const isSealedByCall =
+        client.returnsCallSignatures && vendor.form.kind === "gemini" && parts.some((part) => "call" in part);
+      return { role, parts: (isSealedByCall ? parts : parts.filter(isThere)).map(toPart) };
+    }),
   };
 }
 

@@ -4,6 +4,8 @@ export type ScenarioClient = {
   dialect: "chat" | "messages" | "responses";
   /** Whether it returns unknown members of a message, such as `reasoning_details`, with the next request. */
   returnsDetails: boolean;
+  /** Whether it returns Gemini's signatures in `extra_content` of calls. */
+  returnsCallSignatures?: boolean;
   /** Its API lacks stop sequences. */
   hasNoStop?: true;
   /** Sends the request and tool results until a response arrives. Throws a `ScenarioFailure`. */

@@ -107,7 +107,7 @@ function readSchema(outputConfig: Fields): unknown {
 /** https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html */
 function readThinking(body: Fields, inference: Fields, choice: Fields): boolean {
   const more = asFields(body["additionalModelRequestFields"] ?? {}, "additionalModelRequestFields");
-  onlyKnown(more, "thinking anthropic_beta top_k", (name) =>
+  onlyKnown(more, "thinking anthropic_beta tool_choice top_k", (name) =>
     theModel(`${name}: Extra inputs are not permitted`),
   );
   const thinking = asFields(more["thinking"] ?? { type: "disabled" }, "thinking");

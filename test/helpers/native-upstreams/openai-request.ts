@@ -113,7 +113,8 @@ function readAssistantMessage(message: Fields, turns: Turn[]): void {
   const calls = asOptionalList(message["tool_calls"], "tool_calls").map((each) =>
     asFields(each, "tool_calls"),
   );
-  const { content, reasoning_content: thought } = message;
+  const { reasoning_content: thought } = message;
+  const content = Array.isArray(message["content"]) ? readText(message["content"]) : message["content"];
   if (typeof thought === "string") addPart(turns, "assistant", { thought });
   if (typeof content === "string" && content !== "") addPart(turns, "assistant", { text: content });
   demand(typeof content === "string" || calls.length > 0, "Invalid value for 'content': expected a string.");

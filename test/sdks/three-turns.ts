@@ -1,0 +1,101 @@
+import test, { type ExecutionContext } from "ava";
+import { anthropicForm, claudeOpus } from "../helpers/native-upstreams/anthropic-upstream.ts";
+import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
+import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
+import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
+import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
+import { shareGateway, sharedByFile } from "../helpers/shared-by-file.ts";
+import { type Connection, connectVendor } from "../scenarios/connect-vendor.ts";
+import type { Vendor } from "../scenarios/vendors.ts";
+import { answerAboutWeather, answers, questions, results, summary } from "./weather-model.ts";
+
+/**
+ * Tests that a client holds three turns on four upstreams, streamed and not: two with a tool call, and one with
+ * structured output. The upstreams reject what the vendors reject; the model rejects an incomplete history.
+ */
+export function playThreeTurns(clients: SdkClient[]): void {
+  const shared = sharedByFile();
+  const gateway = shareGateway();
+  const connections = new Map<string, Promise<Connection>>();
+  for (const client of clients) {
+    for (const [name, vendor] of Object.entries(upstreamsFor(client.dialect))) {
+      if (name === client.without) continue;
+      for (const stream of [false, true]) {
+        const title = `${client.name} holds three turns on ${name}${stream ? ", streamed" : ""}`;
+        test.serial(title, async (t) => {
+          const known = connections.get(name) ?? connectVendor(shared, gateway(), vendor, answerAboutWeather);
+          connections.set(name, known);
+          await playTurns(t, client, await known, stream);
+        });
+      }
+    }
+  }
+}
+
+/** An SDK, as far as these tests use it. */
+export type SdkClient = {
+  name: string;
+  dialect: "chat" | "messages" | "responses";
+  /** An upstream that is not tested. */
+  without?: string;
+  /** Starts a conversation that keeps its history as the SDK's documentation says. */
+  start(options: SdkOptions): SdkConversation;
+};
+
+export type SdkOptions = {
+  baseUrl: string;
+  apiKey: string;
+  model: string;
+  stream: boolean;
+  /** The tool `get_weather`. */
+  getWeather(input: { city: string }): string;
+};
+
+export type SdkConversation = {
+  /** Asks with the tool, and returns the text after the last call. */
+  ask(question: string): Promise<string>;
+  /** Asks for an object of `summarySchema`. */
+  askForSummary(question: string): Promise<unknown>;
+};
+
+/** The client's own dialect, and three that need translation; Claude is native to a client of messages. */
+function upstreamsFor(dialect: SdkClient["dialect"]): Record<string, Vendor> {
+  const takesThoughts = "sealed";
+  const native = { name: "openai", preset: "openai", form: responsesForm, takesThoughts } as const;
+  const bedrock = { name: "bedrock", form: bedrockForm, takesThoughts } as const;
+  return {
+    ...(dialect === "responses" ? { OpenAI: native } : { Bedrock: bedrock }),
+    "a chat upstream": { name: "chat", form: openAiForm, takesThoughts: "as text of chat" },
+    Claude: { name: "claude", form: anthropicForm(claudeOpus), takesThoughts },
+    Gemini: { name: "gemini", form: geminiForm({ name: "gemini-3-flash", generation: 3 }), takesThoughts },
+  };
+}
+
+async function playTurns(
+  t: ExecutionContext,
+  client: SdkClient,
+  { upstream, options }: Connection,
+  stream: boolean,
+): Promise<void> {
+  upstream.asked.length = 0;
+  upstream.refusals.length = 0;
+  const { baseUrl, apiKey, model } = options;
+  const cities: string[] = [];
+  const getWeather = ({ city }: { city: string }) => {
+    cities.push(city);
+    return results[city] ?? "unknown";
+  };
+  const conversation = client.start({ baseUrl, apiKey, model, stream, getWeather });
+  const outcome: unknown[] = [];
+  const [paris, rome, both] = questions;
+  try {
+    outcome.push(await conversation.ask(paris), await conversation.ask(rome));
+    outcome.push(await conversation.askForSummary(both));
+  } catch (error) {
+    outcome.push(String(error));
+  }
+  t.deepEqual(upstream.refusals, []);
+  t.deepEqual(outcome, [...answers, summary]);
+  t.deepEqual(cities, ["Paris", "Rome"]);
+  t.is(upstream.asked[0]?.stream, stream);
+}
