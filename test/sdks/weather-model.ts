@@ -1,7 +1,7 @@
 import type { Answer, Asked, Part } from "../helpers/native-upstreams/native-upstream.ts";
 import { VendorRefusal } from "../helpers/native-upstreams/vendor-refusal.ts";
 
-/** What the model says in three turns, and what the tool returns. */
+/** The three turns: questions, results of the tool, and answers. */
 export const questions = ["What is the weather in Paris?", "And in Rome?", "Sum both up as JSON."] as const;
 export const results: Record<string, string> = { Paris: "18 °C and sunny", Rome: "24 °C and dry" };
 export const answers = ["Paris has 18 °C and sun.", "Rome is warmer than Paris."] as const;
@@ -20,7 +20,7 @@ export const summarySchema = {
 };
 
 /**
- * A scripted model that needs the whole conversation: it calls the tool in the first two turns, and rejects a request
+ * A scripted model that needs the whole conversation. It calls the tool in the first two turns. It rejects a request
  * without the earlier questions, answers, calls or results.
  */
 export function answerAboutWeather({ turns, tools, schema }: Asked): Answer {
