@@ -56,24 +56,24 @@ export type ErrorCode =
   | "previous_response_not_found"
   | "item_not_found"
   | "response_not_found"
-  // A key's limits.
+  // Limits of keys, people and the gateway.
   | "rate_limit_exceeded"
   | "token_limit_exceeded"
   | "concurrency_limit_exceeded"
   | "insufficient_quota"
   | "address_not_allowed"
-  // Upstreams.
+  // Upstream failures.
   | "upstream_rejected"
   | "upstream_auth_failed"
   | "upstream_error"
   | "upstream_timeout"
-  // The console's.
+  // Console API.
   | "unauthenticated"
   | "forbidden"
   | "not_found"
   | "conflict"
   | "too_many_attempts"
-  // Ours.
+  // Failures of the gateway.
   | "service_unavailable"
   | "internal_error";
 
@@ -106,7 +106,7 @@ export type FailureReason =
   | "first_byte_timeout"
   | "idle_timeout"
   | "total_timeout"
-  // What it said.
+  // Its response was unusable.
   | "unreadable_answer"
   | "answer_cut_off"
   | "answer_too_long"

@@ -4,7 +4,7 @@ import { id, integer, longText, moment, type RowOf, table, text, uniqueIndex } f
 export const DataKey = table(
   "data_keys",
   {
-    /** As in envelopes. */
+    /** The key ID that envelopes contain. */
     id: id(),
     /** Increases. The highest number seals. Not a time, because clocks differ. */
     number: integer(),

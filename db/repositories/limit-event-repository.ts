@@ -31,7 +31,7 @@ export class LimitEventRepository {
     return affected === 1;
   }
 
-  /** Marks it as delivered. */
+  /** Marks an event as delivered. */
   async settle(id: string): Promise<void> {
     await this.#manager.update(LimitEvent, { id }, { sendAt: null });
   }

@@ -224,7 +224,7 @@ function rollUpConditions(filter: UsageFilter, groupBy: readonly UsageDimension[
   return owner === "everyone" && !apiKeyId ? where.add("api_key_id <> ?", allKeys) : where;
 }
 
-/** Null is the primary key. */
+/** @param index null selects the primary key */
 export function indexHint({ kind }: Pick<SqlDialect, "kind">, index: string | null): string {
   if (kind === "better-sqlite3") return index === null ? "NOT INDEXED" : `INDEXED BY ${index}`;
   return `FORCE INDEX (${index ?? "PRIMARY"})`;

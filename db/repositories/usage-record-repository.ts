@@ -204,7 +204,7 @@ export class UsageRecordRepository {
 
 /** On SQLite: about 2 ms of work. */
 const rowsPerTurn = 100;
-/** On MySQL. */
+/** Bounds one `INSERT` on MySQL. */
 const rowsPerStatement = 500;
 
 type OldestRecords = { fromId: string; beforeId: string; limit: number };

@@ -9,7 +9,7 @@ import type { Exchange } from "./exchange.ts";
 
 /** What an endpoint does: read a request, and prepare an attempt with one candidate. */
 export type Operation<Request extends ModelRequest = ModelRequest> = {
-  /** As in usage records. */
+  /** The endpoint of usage records. */
   endpointName: string;
   /** Throws a `GatewayError` for a request that is not valid. */
   read(bytes: Buffer, limits: BodyLimits): Request;

@@ -15,7 +15,7 @@ export type KeyUsage = {
   /** In the last minute, in all processes. Not counted without a limit. */
   requestsPerMinute: Use;
   tokensPerMinute: Use;
-  /** In the answering process. */
+  /** Requests in flight in this process. */
   concurrentRequests: Use;
   budgets: BudgetUse[];
   /**

@@ -12,7 +12,7 @@ export type Impact = {
   /** The number of keys that can use any of the models, and of the active ones. */
   keyCount: number;
   activeKeyCount: number;
-  /** The newest of them. */
+  /** The newest affected keys. */
   keys: { id: string; name: string; status: "active" | "disabled" }[];
   /** Other models with one of these as a fallback, by slug. */
   fallbackOf: string[];

@@ -90,7 +90,7 @@ export class ProviderService {
     return row;
   }
 
-  /** Missing values stay. */
+  /** Keeps the values that `changes` omits. */
   async update(author: Author, id: string, changes: ProviderChanges): Promise<ProviderDetails> {
     const { preset, baseUrl, timeouts, revision } = changes;
     const { row } = await this.#read(id);

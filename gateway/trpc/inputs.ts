@@ -87,7 +87,7 @@ export const moment = z.iso
   // With an offset, a time can fall into the next year, which the databases cannot store.
   .refine((time) => time.getUTCFullYear() <= 9_999, "must be before the year 10000");
 
-// The form asks for seconds.
+// The console converts seconds to milliseconds.
 const notATime = "must be between 1 ms and 1 hour";
 const milliseconds = z.int(notATime).min(1, notATime).max(3_600_000, notATime);
 

@@ -13,7 +13,7 @@ export class AddressGuard {
     this.#privateHosts = new Set(privateHosts.map(withoutBrackets));
   }
 
-  /** As configured. */
+  /** The configured exceptions. */
   get privateHosts(): string[] {
     return [...this.#privateHosts];
   }

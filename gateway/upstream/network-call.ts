@@ -6,7 +6,7 @@ import type { UpstreamCall, UpstreamEvents, UpstreamHeaders, UpstreamTimeouts } 
 export type CallHolder = {
   pause(): void;
   resume(): void;
-  /** The call is over. */
+  /** Releases a call that is over. */
   drop(call: NetworkCall): void;
 };
 

@@ -22,7 +22,7 @@ export class ObservedRequest {
     this.traceparent = traceparent;
   }
 
-  /** An upstream call starts. */
+  /** Notes the start of an upstream call. */
   call(candidate: ObservedUpstream): void {
     this.calls.push({
       candidate,

@@ -25,7 +25,7 @@ export class MessageItem {
     this.#emit(`response.${kind}.delta`, { delta, ...(kind === "output_text" && { logprobs }) });
   }
 
-  /** Returns the item. */
+  /** Emits the last events and returns the finished item. */
   end(status: ItemStatus): object {
     this.#endPart();
     const { item_id: id, output_index } = this.#position;

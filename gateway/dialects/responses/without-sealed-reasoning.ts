@@ -5,8 +5,7 @@ import { sealPrefix } from "./sealed-reasoning.ts";
 
 /**
  * Removes sealed reasoning of other upstreams from a request to OpenAI, which rejects content it did not encrypt.
- * Summaries of this gateway become messages.
- * Usually there is nothing to remove, and it returns the same request.
+ * Turns summaries of this gateway into messages. Returns the same request if there is nothing to change.
  */
 export function withoutSealedReasoning(request: DialectRequest): DialectRequest {
   const { bytes, body } = request;

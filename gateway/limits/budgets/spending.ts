@@ -29,7 +29,7 @@ export class Spending {
     return this.#ledgers;
   }
 
-  /** Undefined for an unloaded one. */
+  /** Undefined for a ledger that is not loaded. */
   ledgerOf(id: string): Ledger | undefined {
     return this.#ledgers.get(id);
   }
@@ -93,7 +93,7 @@ export class Spending {
     }
   }
 
-  /** Without an ID, all. */
+  /** Drops one ledger, or all without an ID. */
   forget(id?: string): void {
     if (id === undefined) this.#ledgers.clear();
     else this.#ledgers.delete(id);

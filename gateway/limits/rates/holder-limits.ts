@@ -105,5 +105,5 @@ export type ExactSlot = {
 /** The reservation, and each holder's use. */
 export type ExactReservation = ExactSlot & { used: HolderUse[] };
 
-/** Nothing was counted. */
+/** A refusal by the shared counts, which counted nothing. */
 export type ExactRefusal = { used: HolderUse[]; error: GatewayError };

@@ -98,7 +98,7 @@ export class Limiter {
     const { asking, admission, holders, estimate } = counting;
     const answer = await exact.reserve(holders, estimate);
     const exactSlot = answer && "undo" in answer ? answer : null;
-    // The client left meanwhile.
+    // The client disconnected while Valkey decided.
     if (admission.isOver) return exactSlot?.undo();
     admission.exactUse = answer && answer.used;
     if (answer && "error" in answer) return asking.fail(answer.error);

@@ -8,7 +8,6 @@ type ShareExchangeOptions = {
   now: () => number;
   processId: string;
   meters: ReadonlyMap<string, Meter>;
-  /** The interval of its runs. */
   intervalMs: number;
 };
 

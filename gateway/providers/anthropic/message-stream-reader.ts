@@ -93,7 +93,7 @@ export class MessageStreamReader implements ChatStreamReader {
 type Fields = Record<string, unknown>;
 
 type OpenCall = {
-  /** Among the tool calls. */
+  /** The position among the tool calls, from 0. */
   index: number;
   hasArguments: boolean;
   /** The arguments if no delta arrives. */

@@ -106,7 +106,7 @@ const streamContentType = "application/vnd.amazon.eventstream";
 
 /** Bedrock's hosts: one runs models, the other lists them. */
 type BedrockHost = {
-  /** Without a query. */
+  /** The URL without its query. */
   runtimeUrl: string;
   controlUrl: string;
   /** Part of every signature. */

@@ -125,7 +125,7 @@ function continuesWithoutThought(messages: ConverseMessage[]): boolean {
 
 /** The parameters that follow from the reasoning effort. */
 export type ThinkingRules = {
-  /** For `additionalModelRequestFields`. */
+  /** Members of `additionalModelRequestFields`. */
   fields: Record<string, unknown>;
   /** The maximum tokens of the answer, where thinking requires a limit. */
   maxTokens?: number | undefined;
@@ -139,7 +139,7 @@ export type Situation = {
   model: UpstreamModel;
   messages: ConverseMessage[];
   isToolForced: boolean;
-  /** The client's limit. */
+  /** The maximum that the client requests. */
   maxTokens: number | undefined;
 };
 

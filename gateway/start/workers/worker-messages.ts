@@ -4,12 +4,12 @@ import type { ReadMetric } from "../../metrics/metrics.ts";
 export type FromWorker =
   /** The worker accepts requests. */
   | { kind: "started"; welcome: string }
-  /** What it was asked for. */
+  /** The reply to a `metrics` request. */
   | { kind: "metrics"; metrics: ReadMetric[] };
 
 /** The primary's messages to a worker. */
 export type ToWorker =
   /** Finish the open requests, then exit. */
   | { kind: "stop" }
-  /** Say what you have counted. */
+  /** Requests the metrics of the worker. */
   | { kind: "metrics" };

@@ -114,14 +114,14 @@ type WorkerEnd = { exitCode: number | null; signal: string | null };
 
 /** A slot for one worker after another. */
 type WorkerSlot = {
-  /** From 1 on. */
+  /** Numbered from 1. */
   readonly number: number;
   worker: Worker | null;
   isServing: boolean;
   startedAt: number;
   /** The number of quick deaths in a row. */
   deaths: number;
-  /** Until a replacement starts. */
+  /** Delays the start of a replacement. */
   timer: NodeJS.Timeout | undefined;
 };
 

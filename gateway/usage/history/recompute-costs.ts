@@ -64,7 +64,7 @@ export async function recomputeCosts(
     for (const { before, after } of done.pairs) count(results, modelOf(before)?.slug ?? "", before, after);
     const last = done.records.at(-1);
     if (!last || done.records.length < recordsPerTransaction) return [...results.values()];
-    // The first ID after it.
+    // The smallest ID after the last one.
     fromId = `${last.id}0`;
     onProgress(last.createdAt);
     if (database.isSqlite) await pause(othersTurnMs);

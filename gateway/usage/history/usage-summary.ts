@@ -67,7 +67,7 @@ function tooManyRows(rowsMax: number): GatewayError {
 /** A part of a period and its source: roll-ups for whole hours or days, otherwise records. */
 type PeriodPart =
   | { of: "records"; from: Date; to: Date }
-  /** Null is without an end. */
+  /** A null bound means that the period is open. */
   | { of: "hour" | "day"; from: Date | null; to: Date | null };
 
 type Period = { from?: Date | undefined; to?: Date | undefined };

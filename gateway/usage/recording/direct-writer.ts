@@ -31,7 +31,7 @@ export class DirectWriter {
     return this.#waiting.length === 0;
   }
 
-  /** Adds what the disk refused. */
+  /** Queues records that the disk refused. */
   write(pending: readonly PendingRecord[]): void {
     this.#waiting.push(...pending);
     void this.flush();

@@ -119,7 +119,7 @@ function formatPlace({ folder, path }: FilePlace): string {
   return ["~", ...folder.home, ...path].join("/");
 }
 
-/** For the shell. */
+/** Quotes a text for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
