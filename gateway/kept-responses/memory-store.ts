@@ -9,7 +9,7 @@ export type MemoryStoreOptions = {
 
 type Entry = KeptResponse & { keyId: string; id: string; bytes: number; usedAt: number };
 
-/** Keeps responses in this process's memory. The least recently used make room for others. */
+/** Keeps responses in this process's memory. The key with the most bytes makes room first. */
 export class MemoryStore implements ResponseStore {
   readonly #options: MemoryStoreOptions;
   /** The least recently used first. */
@@ -39,10 +39,7 @@ export class MemoryStore implements ResponseStore {
       if ((this.#shelves.get(keyId)?.bytes ?? 0) <= keyBytesMax) break;
       this.#drop(oldId);
     }
-    for (const oldId of this.#entries.keys()) {
-      if (this.#bytes <= bytesMax) break;
-      this.#drop(oldId);
-    }
+    while (this.#bytes > bytesMax) this.#drop(this.#oldestOfLargestKey());
     return true;
   }
 
@@ -80,6 +77,17 @@ export class MemoryStore implements ResponseStore {
     this.#shelves.set(entry.keyId, shelf);
     this.#entries.set(entry.id, entry);
     this.#bytes += entry.bytes;
+  }
+
+  /** The largest key makes room, so that nobody can evict the responses of keys that keep little. */
+  #oldestOfLargestKey(): string {
+    let ids: Iterable<string> = [];
+    let bytesMax = 0;
+    for (const shelf of this.#shelves.values()) {
+      if (shelf.bytes > bytesMax) [ids, bytesMax] = [shelf.ids, shelf.bytes];
+    }
+    const [oldest = ""] = ids;
+    return oldest;
   }
 
   #drop(id: string): void {

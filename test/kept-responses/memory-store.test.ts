@@ -63,6 +63,17 @@ test("a key's least recently used responses make room for its new ones", (t) => 
   t.truthy(store.find("key_1", "four"), "one that does not fit drops nothing");
 });
 
+test("when the process is full, the key with the most bytes makes room", (t) => {
+  const { store } = open(t);
+  store.keep("key_1", "small", sized(2_000));
+  for (let index = 0; index < 20; index++) {
+    store.keep("key_2", `second_${index}`, sized(10_000));
+    store.keep("key_3", `third_${index}`, sized(10_000));
+  }
+  t.truthy(store.find("key_1", "small"));
+  t.true(store.bytes <= 100_000);
+});
+
 test("the bytes of a process and of a key never exceed their limits", (t) => {
   const step = fc.record({
     key: fc.integer({ min: 1, max: 4 }),
