@@ -56,6 +56,7 @@ export type ErrorCode =
   | "previous_response_not_found"
   | "item_not_found"
   | "response_not_found"
+  | "websocket_connection_limit_reached"
   // Limits of keys, people and the gateway.
   | "rate_limit_exceeded"
   | "token_limit_exceeded"

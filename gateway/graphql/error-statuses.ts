@@ -23,6 +23,7 @@ const statuses: Record<ErrorCode, number> = {
   previous_response_not_found: 400,
   item_not_found: 404,
   response_not_found: 404,
+  websocket_connection_limit_reached: 400,
   rate_limit_exceeded: 429,
   token_limit_exceeded: 429,
   concurrency_limit_exceeded: 429,

@@ -2,11 +2,12 @@ import type { FollowUp } from "../completions/operation.ts";
 import { type BodyLimits, parseBody } from "../dialects/parse-body.ts";
 import { GatewayError } from "../errors.ts";
 import { isObject } from "../wire/json.ts";
-import type { KeptResponse } from "./response-store.ts";
+import type { KeptItems } from "./response-store.ts";
 
 export type FollowUpLimits = BodyLimits & Readonly<Record<"requestTranslatedBytesMax", number>>;
 
-type Find = (id: string) => KeptResponse | null | Promise<KeptResponse | null>;
+/** Finds a response by any ID that a client may send. */
+export type FindResponse = (id: string) => KeptItems | null | Promise<KeptItems | null>;
 
 /** Whether a body may refer to kept responses. Bodies that do not are never parsed for it. */
 export function mayFollowUp(bytes: Buffer): boolean {
@@ -20,7 +21,7 @@ export function mayFollowUp(bytes: Buffer): boolean {
 export async function readFollowUp(
   bytes: Buffer,
   limits: FollowUpLimits,
-  find: Find,
+  find: FindResponse,
 ): Promise<FollowUp | null> {
   const body = parseIfValid(bytes, limits);
   if (body === null) return null;
@@ -40,7 +41,7 @@ export async function readFollowUp(
 
 function resolve(
   { previous_response_id: previous, input, ...rest }: Record<string, unknown>,
-  found: ReadonlyMap<string, KeptResponse>,
+  found: ReadonlyMap<string, KeptItems>,
   bytesMax: number,
 ): Pick<FollowUp, "bytes" | "missing"> {
   const items: unknown[] = Array.isArray(input) ? input : [];
@@ -94,8 +95,8 @@ function responseIdOf(itemId: string): string | null {
   return readItemId(itemId)?.responseId ?? null;
 }
 
-async function findAll(ids: Set<string>, find: Find): Promise<ReadonlyMap<string, KeptResponse>> {
-  const known = [...ids].filter(isResponseId).slice(0, lookupsMax);
+async function findAll(ids: Set<string>, find: FindResponse): Promise<ReadonlyMap<string, KeptItems>> {
+  const known = [...ids].slice(0, lookupsMax);
   const found = await Promise.all(known.map(async (id) => [id, await find(id)] as const));
   return new Map(found.flatMap(([id, each]) => (each ? [[id, each]] : [])));
 }
@@ -105,12 +106,12 @@ const lookupsMax = 1_000;
 
 /** Items by ID, as JSON. Each response is parsed once, and all together up to `bytesMax`. */
 class ReferencedItems {
-  readonly #responses: ReadonlyMap<string, KeptResponse>;
+  readonly #responses: ReadonlyMap<string, KeptItems>;
   readonly #bytesMax: number;
   #bytes = 0;
   readonly #parsed = new Map<Buffer, unknown[]>();
 
-  constructor(responses: ReadonlyMap<string, KeptResponse>, bytesMax: number) {
+  constructor(responses: ReadonlyMap<string, KeptItems>, bytesMax: number) {
     this.#responses = responses;
     this.#bytesMax = bytesMax;
   }

@@ -34,7 +34,12 @@ export class KeptResponses {
   /** Null at once for a request that refers to nothing. Throws `request_too_large` or `service_unavailable`. */
   followUp(keyId: string, bytes: Buffer): Promise<FollowUp | null> | null {
     if (!mayFollowUp(bytes)) return null;
-    return readFollowUp(bytes, this.#limits, (id) => this.#store.find(keyId, id));
+    return readFollowUp(bytes, this.#limits, (id) => this.find(keyId, id));
+  }
+
+  /** Null for an ID that is unknown, or not of this gateway. May throw `service_unavailable`. */
+  find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null> {
+    return isResponseId(id) ? this.#store.find(keyId, id) : null;
   }
 
   /** The response as JSON. Throws `response_not_found`. */
@@ -59,7 +64,7 @@ export class KeptResponses {
   }
 
   async #find(keyId: string, id: string): Promise<KeptResponse> {
-    const kept = isResponseId(id) ? await this.#store.find(keyId, id) : null;
+    const kept = await this.find(keyId, id);
     if (kept === null) throw responseNotFound(id);
     return kept;
   }

@@ -8,6 +8,9 @@ export type KeptResponse = {
   output: Buffer;
 };
 
+/** What a follow-up needs of a response. */
+export type KeptItems = Pick<KeptResponse, "input" | "output">;
+
 /** Keeps responses by their key and ID. Another key's response counts as unknown. */
 export type ResponseStore = {
   /** Returns whether the response is kept. */

@@ -22,10 +22,10 @@ export function authenticateKey(
   }
   const hash = hashKeyValue(value);
   const known = options.keyCache.peek(hash);
-  if (known) return admit(options, known);
+  if (known) return requireUsable(options, known);
   // A typo, a guess or a foreign key costs no lookup.
   if (!isKeyValue(value)) throw invalidApiKey();
-  return options.keyCache.find(hash).then((key) => admit(options, key));
+  return options.keyCache.find(hash).then((key) => requireUsable(options, key));
 }
 
 /**
@@ -44,7 +44,7 @@ export function isUsable(key: KnownKey | null, now: number): key is KnownKey {
   return key !== null && key.isActive && (key.validUntil === null || key.validUntil > now);
 }
 
-function admit({ lastUsed, runtime }: AuthenticateKeyOptions, key: KnownKey | null): KnownKey {
+function requireUsable({ lastUsed, runtime }: AuthenticateKeyOptions, key: KnownKey | null): KnownKey {
   const now = runtime.now();
   if (!isUsable(key, now)) throw invalidApiKey();
   lastUsed.note(key.id, now);

@@ -1,8 +1,10 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { createApp } from "../app.ts";
+import { conversation } from "../completions/conversation.ts";
 import type { Config } from "../config/config.ts";
+import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError } from "../errors.ts";
 import { formatUrl, toListenError } from "../http/server-address.ts";
 import type { Settings } from "../config/limit-variables.ts";
@@ -12,6 +14,7 @@ import type { Runtime } from "../runtime.ts";
 import { createServices, type Services } from "../services.ts";
 import { answerMalformed } from "../v1/answer-malformed.ts";
 import type { Readiness } from "../v1/health.ts";
+import { ResponsesSockets } from "../v1/responses-socket/responses-sockets.ts";
 import type { RequestObserver } from "../usage/request-observer.ts";
 
 export type RunningGateway = {
@@ -45,14 +48,13 @@ export async function startGateway(
   const services = await createServices(config, runtime, observer);
   metrics?.watch(services);
   const { limits } = config;
+  const { trustedProxies } = config;
+  const sockets = new ResponsesSockets({ ...services, trustedProxies }, conversation(responses));
   let metricsServer: MetricsServer | null = null;
   const readiness: Readiness = { isReady: true, trouble: services.trouble };
   try {
-    const server = createHttpServer(
-      config,
-      runtime,
-      untilStopping(readiness, createApp({ services, ...config, readiness })),
-    );
+    const app = untilStopping(readiness, createApp({ services, ...config, readiness }));
+    const server = createHttpServer(config, { runtime, app, sockets });
     if (config.metrics && metrics && !isWorker) {
       const print = () => metrics.print();
       metricsServer = await startMetricsServer({ ...config.metrics, log: runtime.log, print });
@@ -63,7 +65,8 @@ export async function startGateway(
       readiness.isReady = false;
       // Load balancers poll /readyz and keep sending requests until they have seen it fail.
       await wait(limits.stopDelayMs);
-      await stop(server, services, limits);
+      sockets.end();
+      await stop(server, sockets, services, limits);
       await services.close();
       await metricsServer?.close();
       await tracing?.close();
@@ -71,6 +74,7 @@ export async function startGateway(
     const metricsUrl = metricsServer?.url ?? null;
     return { url, publicUrl: config.publicUrl ?? url, services, metrics, metricsUrl, close };
   } catch (error) {
+    sockets.close();
     await metricsServer?.close();
     await services.close();
     throw error;
@@ -85,7 +89,9 @@ function untilStopping(readiness: Readiness, app: RequestListener): RequestListe
   };
 }
 
-function createHttpServer({ limits }: Config, runtime: Runtime, app: RequestListener): Server {
+type Served = { runtime: Runtime; app: RequestListener; sockets: ResponsesSockets };
+
+function createHttpServer({ limits }: Config, { runtime, app, sockets }: Served): Server {
   const options = {
     headersTimeout: limits.requestHeadersTimeoutMs,
     requestTimeout: limits.requestReceiveTimeoutMs,
@@ -93,11 +99,13 @@ function createHttpServer({ limits }: Config, runtime: Runtime, app: RequestList
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,
+    shouldUpgradeCallback: (request: IncomingMessage) => sockets.accepts(request),
   };
   const server = createServer(options, app);
   server.on("clientError", answerMalformed(runtime));
   // An expectation other than "100-continue" is ignored instead of rejected.
   server.on("checkExpectation", app);
+  server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
   return server;
 }
 
@@ -121,6 +129,7 @@ function urlOf(server: Server, host: string): string {
 
 async function stop(
   server: Server,
+  sockets: ResponsesSockets,
   { openExchanges }: Services,
   { drainTimeoutMs, stopDelayMs }: Settings,
 ): Promise<void> {
@@ -134,6 +143,7 @@ async function stop(
     // A client that was just answered may reuse its connection once more.
     await wait(Math.min(stopDelayMs, lastRequestWaitMs));
   } while (openExchanges.count().requests > 0);
+  sockets.close();
   // Answers are still on their way on kept-alive connections.
   server.closeIdleConnections();
   const closing = setInterval(() => server.closeIdleConnections(), 20);

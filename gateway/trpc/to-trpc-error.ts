@@ -25,6 +25,7 @@ const table: Record<ErrorCode, TRPC_ERROR_CODE_KEY> = {
   previous_response_not_found: "BAD_REQUEST",
   item_not_found: "NOT_FOUND",
   response_not_found: "NOT_FOUND",
+  websocket_connection_limit_reached: "BAD_REQUEST",
   rate_limit_exceeded: "TOO_MANY_REQUESTS",
   token_limit_exceeded: "TOO_MANY_REQUESTS",
   concurrency_limit_exceeded: "TOO_MANY_REQUESTS",

@@ -27,6 +27,7 @@ const table: Record<ErrorCode, { status: number; type: string; code: string | nu
   previous_response_not_found: invalidRequest(400, "previous_response_not_found"),
   item_not_found: invalidRequest(404, null),
   response_not_found: invalidRequest(404, null),
+  websocket_connection_limit_reached: invalidRequest(400, "websocket_connection_limit_reached"),
   rate_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },
   token_limit_exceeded: { status: 429, type: "tokens", code: "rate_limit_exceeded" },
   concurrency_limit_exceeded: { status: 429, type: "requests", code: "rate_limit_exceeded" },

@@ -2,14 +2,23 @@ import type { RequestHandler } from "express";
 import { type AnswerContext, answerRequest } from "../completions/answer-request.ts";
 import { Exchange } from "../completions/exchange.ts";
 import type { OpenExchanges } from "../completions/open-exchanges.ts";
-import type { Operation } from "../completions/operation.ts";
+import type { ClientHeaders, Operation } from "../completions/operation.ts";
+import type { Reply } from "../completions/reply.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { responses } from "../dialects/responses/responses.ts";
 import { GatewayError, toGatewayError } from "../errors.ts";
-import { type BodyBudget, ClientGoneError, readBody } from "../http/read-body.ts";
+import { type BodyBudget, ClientGoneError, type HeldBody, readBody } from "../http/read-body.ts";
 import type { KeptResponses } from "../kept-responses/kept-responses.ts";
 import type { UsageRecorder } from "../usage/recording/usage-recorder.ts";
-import { checkAddress, endpoint, type KeyOptions, knownKeyOf, logOurTrouble } from "./endpoint.ts";
+import type { KnownKey } from "../keys/key-cache.ts";
+import {
+  checkAddress,
+  endpoint,
+  type EndpointContext,
+  type KeyOptions,
+  knownKeyOf,
+  logOurTrouble,
+} from "./endpoint.ts";
 
 export type ModelEndpointOptions = KeyOptions &
   AnswerContext & {
@@ -25,27 +34,15 @@ export function modelEndpoint(
   operation: Operation,
   dialect: Dialect,
 ): RequestHandler {
-  const { runtime, recorder, observer, openExchanges, bodyBudget, keptResponses, limits } = options;
+  const { bodyBudget, keptResponses, limits } = options;
   return endpoint(
     options,
     async ({ request, response, id, reply, observed }) => {
+      const { headers } = request;
       const known = knownKeyOf(options, request);
       const key = known instanceof Promise ? await known : known;
-      if (recorder.isFull) throw usageCannotBeRecorded();
-
       const heldBody = bodyBudget.hold(key.id);
-      const exchange = new Exchange({
-        id,
-        key,
-        endpoint: operation.endpointName,
-        clientTool: findClientTool(request.headers),
-        reply,
-        recorder,
-        observer,
-        observed,
-        openExchanges,
-        heldBody,
-      });
+      const exchange = openExchange(options, operation, { id, key, headers, reply, observed, heldBody });
       response.on("close", () => {
         if (!response.writableFinished) exchange.cancel();
       });
@@ -53,7 +50,6 @@ export function modelEndpoint(
         checkAddress(options, key, request);
         const bytes = await readBody(request, limits.requestBodyBytesMax, heldBody);
         exchange.received();
-        const { headers } = request;
         // Looked up before the synchronous path, and only where the body refers to something.
         const lookup = dialect === responses ? (keptResponses?.followUp(key.id, bytes) ?? null) : null;
         const followUp = lookup && (await lookup);
@@ -61,14 +57,37 @@ export function modelEndpoint(
         if (followUp) heldBody.add(Math.max(0, followUp.bytes.length - bytes.length));
         answerRequest(options, exchange, operation, { bytes: followUp?.bytes ?? bytes, headers, followUp });
       } catch (thrown) {
-        if (thrown instanceof ClientGoneError) return exchange.cancel();
-        const error = toGatewayError(thrown);
-        logOurTrouble(runtime.log, id, error);
-        exchange.fail(error);
+        failExchange(options, exchange, thrown);
       }
     },
     dialect,
   );
+}
+
+type OpenedRequest = Pick<EndpointContext, "id" | "observed"> & {
+  key: KnownKey;
+  headers: ClientHeaders;
+  reply: Reply;
+  heldBody: HeldBody;
+};
+
+/** The exchange of a request whose key is known. Throws `service_unavailable` while usage cannot be recorded. */
+export function openExchange(
+  { recorder, observer, openExchanges }: ModelEndpointOptions,
+  { endpointName: endpoint }: Operation,
+  { headers, ...request }: OpenedRequest,
+): Exchange {
+  if (recorder.isFull) throw usageCannotBeRecorded();
+  const clientTool = findClientTool(headers);
+  return new Exchange({ ...request, endpoint, clientTool, recorder, observer, openExchanges });
+}
+
+/** Ends an exchange with what its path threw. */
+export function failExchange({ runtime }: ModelEndpointOptions, exchange: Exchange, thrown: unknown): void {
+  if (thrown instanceof ClientGoneError) return exchange.cancel();
+  const error = toGatewayError(thrown);
+  logOurTrouble(runtime.log, exchange.id, error);
+  exchange.fail(error);
 }
 
 function usageCannotBeRecorded(): GatewayError {
@@ -92,8 +111,6 @@ export function findClientTool(headers: ClientHeaders): ClientTool | null {
 }
 
 export type ClientTool = (typeof signs)[number][0];
-
-type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * The first match counts. Forks and tools on shared libraries send the same User-Agent, so their own headers are

@@ -127,12 +127,12 @@ function methodNotAllowed(
   return endpoint(
     options,
     ({ request, response }) => {
-      // Codex tries a WebSocket first. Any other status makes it retry for 10 to 20 seconds.
+      // Codex returns to HTTP at once. After any other status, it retries a WebSocket for 10 to 20 seconds.
       if (request.headers.upgrade !== undefined) {
         response.setHeader("upgrade", "HTTP/1.1");
         throw new GatewayError(
           "upgrade_refused",
-          `WebSockets are not supported here. Use ${allowed} without Upgrade.`,
+          `This protocol is not supported here. Use ${allowed} without Upgrade.`,
         );
       }
       response.setHeader("allow", allowed);

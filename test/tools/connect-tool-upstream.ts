@@ -37,10 +37,11 @@ export async function connectToolUpstream(
     for (const { id } of records) seen.add(id);
     return records;
   };
-  const { url, faults } = await watchAnswers(t, gateway.url);
+  const { url, faults, upgrades } = await watchAnswers(t, gateway.url);
   return Object.assign(connection, {
     upstream,
     faults,
+    upgrades,
     accessTo: (model: string) => ({
       url,
       apiKey: key.value,
@@ -74,6 +75,8 @@ export type ToolConnection = {
   gatewayLog: string[];
   /** Violations of OpenAI's schemas in the responses. */
   faults: string[];
+  /** Paths of WebSockets. */
+  upgrades: string[];
 };
 
 const noScript: ToolConnection["script"] = () => {

@@ -14,8 +14,8 @@ export function shareToolUpstreams(
     connections.set(upstream, connecting);
     const connection = await connecting;
     const { asked, refusals, abandoned } = connection.upstream;
-    for (const list of [asked, refusals, abandoned, connection.gatewayLog, connection.faults])
-      list.length = 0;
+    const { gatewayLog, faults, upgrades } = connection;
+    for (const list of [asked, refusals, abandoned, gatewayLog, faults, upgrades]) list.length = 0;
     await connection.newRecords();
     return connection;
   };

@@ -1,18 +1,20 @@
 import { createServer, request as forward } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
+import { pipeline } from "node:stream";
 import type { ExecutionContext } from "ava";
 import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas.ts";
 
 /**
  * Starts a proxy between a tool and the gateway that relays everything and validates OpenAI responses and events
- * against OpenAI's schemas, if available. It stops with the test.
+ * against OpenAI's schemas, if available. WebSockets pass unread. It stops with the test.
  */
 export async function watchAnswers(
   t: Pick<ExecutionContext, "teardown">,
   gatewayUrl: string,
-): Promise<{ url: string; faults: string[] }> {
+): Promise<{ url: string; faults: string[]; upgrades: string[] }> {
   const schemas = loadOpenAiSchemas();
   const faults: string[] = [];
+  const upgrades: string[] = [];
   const server = createServer((incoming, outgoing) => {
     const { method, url = "", headers } = incoming;
     const call = forward(`${gatewayUrl}${url}`, { method, headers, agent: false }, (answer) => {
@@ -30,12 +32,23 @@ export async function watchAnswers(
     outgoing.on("close", () => call.destroy());
     incoming.pipe(call);
   });
+  server.on("upgrade", ({ method, url = "", rawHeaders }, socket, head) => {
+    upgrades.push(url);
+    const { hostname, port } = new URL(gatewayUrl);
+    const lines = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+    const call = connect(Number(port), hostname, () => {
+      call.write(`${method} ${url} HTTP/1.1\r\n${lines.join("")}\r\n`);
+      call.write(head);
+      pipeline(socket, call, socket, () => {});
+    });
+    call.on("error", () => socket.destroy());
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => {
     server.closeAllConnections();
     return new Promise<void>((resolve) => server.close(() => resolve()));
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, faults };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, faults, upgrades };
 }
 
 function findFaults(schemas: OpenAiSchemas, url: string, text: string): string[] {

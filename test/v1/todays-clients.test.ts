@@ -182,9 +182,9 @@ test("a tool within the input that names another model is refused", async (t) =>
   t.like(body, { error: { param: "input[0].tools[0]" } });
 });
 
-test("a WebSocket request gets 426 at once", async (t) => {
+test("an upgrade to another protocol gets 426 at once", async (t) => {
   const status = await new Promise<number | undefined>((resolve, reject) => {
-    const headers = { authorization, connection: "Upgrade", upgrade: "websocket" };
+    const headers = { authorization, connection: "Upgrade", upgrade: "h2c" };
     const request = sendRequest(`${gateway.url}/v1/responses`, { headers });
     request.on("response", (response) => {
       response.resume();

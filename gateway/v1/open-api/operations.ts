@@ -35,7 +35,7 @@ export const operations: Record<string, Record<string, object>> = {
       id: "createResponse",
       summary: "Responses",
       description:
-        "Create a response in OpenAI's Responses format, which Codex uses. `RESPONSES_STATE` selects where translated responses are kept for follow-ups. Features of OpenAI's servers work only with OpenAI.",
+        "Create a response in OpenAI's Responses format, which Codex uses. `RESPONSES_STATE` selects where translated responses are kept for follow-ups. Features of OpenAI's servers work only with OpenAI. `GET` with `Upgrade: websocket` opens a WebSocket in OpenAI's form.",
       request: "ResponsesRequest",
       answer: "Response",
       stream:

@@ -1,0 +1,70 @@
+import type { MemoryStore } from "../../kept-responses/memory-store.ts";
+import type { KeptItems } from "../../kept-responses/response-store.ts";
+import { isObject } from "../../wire/json.ts";
+
+type RecentResponsesOptions = { store: MemoryStore; connectionId: string; keyId: string; countMax: number };
+
+/**
+ * The latest responses of one connection that are kept nowhere else, such as those with `store: false`. They end with
+ * the connection.
+ */
+export class RecentResponses {
+  readonly #options: RecentResponsesOptions;
+  /** The latest response of each stream ID, the oldest first. */
+  readonly #ids = new Map<string | null, string>();
+
+  constructor(options: RecentResponsesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param request the body with its resolved input
+   * @param event the event that ends the response, as JSON
+   */
+  keep(streamId: string | null, request: Buffer, event: string): void {
+    const { response } = JSON.parse(event) as { response?: unknown };
+    if (!isObject(response) || typeof response["id"] !== "string" || response["store"] === true) return;
+    const { store, keyId, countMax } = this.#options;
+    this.#drop(streamId);
+    const output = Array.isArray(response["output"]) ? response["output"].filter(canReturn) : [];
+    const kept = { response: noBytes, input: request, output: Buffer.from(JSON.stringify(output)) };
+    if (!store.keep(keyId, this.#storedId(response["id"]), kept)) return;
+    this.#ids.set(streamId, response["id"]);
+    const [oldest = null] = this.#ids.keys();
+    if (this.#ids.size > countMax) this.#drop(oldest);
+  }
+
+  find(id: string): KeptItems | null {
+    const kept = this.#options.store.find(this.#options.keyId, this.#storedId(id));
+    return kept && { input: readInput(kept.input), output: kept.output };
+  }
+
+  close(): void {
+    for (const streamId of this.#ids.keys()) this.#drop(streamId);
+  }
+
+  #drop(streamId: string | null): void {
+    const id = this.#ids.get(streamId);
+    if (id === undefined) return;
+    this.#ids.delete(streamId);
+    this.#options.store.delete(this.#options.keyId, this.#storedId(id));
+  }
+
+  /** Upstreams choose IDs of their own, so two connections may have the same one. */
+  #storedId(id: string): string {
+    return `${this.#options.connectionId} ${id}`;
+  }
+}
+
+/** OpenAI accepts reasoning without `encrypted_content` only where it kept the response. */
+function canReturn(item: unknown): boolean {
+  return !isObject(item) || item["type"] !== "reasoning" || typeof item["encrypted_content"] === "string";
+}
+
+function readInput(request: Buffer): Buffer {
+  const { input } = JSON.parse(request.toString("utf8")) as { input?: unknown };
+  const items = typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
+  return Buffer.from(JSON.stringify(items));
+}
+
+const noBytes = Buffer.alloc(0);

@@ -1,0 +1,183 @@
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import { GatewayError, toGatewayError } from "../../errors.ts";
+import type { HeldBody } from "../../http/read-body.ts";
+import { createId } from "../../ids.ts";
+import { keyOf } from "../endpoint.ts";
+import { readTurn } from "./read-turn.ts";
+import { type Connection, SocketReply } from "./socket-reply.ts";
+import { SocketTurn, type SocketTurnOptions } from "./socket-turn.ts";
+
+type ResponsesSocketOptions = Omit<SocketTurnOptions, "connection"> & {
+  webSocket: WebSocket;
+  /** Under the WebSocket. */
+  socket: Duplex;
+  keyId: string;
+};
+
+/** One client's WebSocket. Turns with the same `stream_id` run one after another, others at the same time. */
+export class ResponsesSocket implements Connection {
+  readonly #options: ResponsesSocketOptions;
+  readonly #openedAt = performance.now();
+  /** Running and waiting turns, the oldest first. */
+  readonly #turns = new Set<SocketTurn>();
+  /** Bytes of a message that is not complete yet. */
+  #arriving: HeldBody;
+  #heardAt = performance.now();
+  /** Since when the client leaves frames unread while turns wait. */
+  #stalledAt: number | null = null;
+  #isEnding = false;
+
+  constructor(options: ResponsesSocketOptions) {
+    this.#options = options;
+    this.#arriving = this.#hold();
+    const { webSocket, socket } = options;
+    socket.on("data", (chunk: Buffer) => this.#arrive(chunk.length));
+    socket.on("drain", () => this.#drained());
+    webSocket.on("message", (data: Buffer) => this.#receive(data));
+    // A client that sends pings and reads nothing would fill the memory with pongs.
+    webSocket.on("ping", () => void (socket.writableNeedDrain || webSocket.pong()));
+    // "close" follows.
+    webSocket.on("error", () => {});
+    webSocket.on("close", () => this.#closed());
+  }
+
+  send(text: string): boolean {
+    this.#options.webSocket.send(text);
+    return !this.#options.socket.writableNeedDrain;
+  }
+
+  ping(): void {
+    if (!this.#options.socket.writableNeedDrain) this.#options.webSocket.ping();
+  }
+
+  terminate(): void {
+    this.#options.webSocket.terminate();
+  }
+
+  /** Closes the connection once its turns are over. */
+  end(): void {
+    this.#isEnding = true;
+    this.#closeIfDone();
+  }
+
+  /** Runs at every ping interval: keeps proxies from closing the connection, and ends one that must not go on. */
+  async check(): Promise<void> {
+    const { endpoint, request } = this.#options;
+    const { clientStallTimeoutMs, streamPingIntervalMs, responsesSocketMsMax } = endpoint.limits;
+    const now = performance.now();
+    const isSilent = now - this.#heardAt > streamPingIntervalMs + clientStallTimeoutMs;
+    const isStalled = this.#stalledAt !== null && now - this.#stalledAt > clientStallTimeoutMs;
+    if (isSilent || isStalled) return this.terminate();
+    if (this.#turns.size === 0 && now - this.#openedAt > responsesSocketMsMax) {
+      return this.#refuse(tooOld(responsesSocketMsMax), normalClosure);
+    }
+    this.ping();
+    try {
+      await keyOf(endpoint, request);
+    } catch (thrown) {
+      const error = toGatewayError(thrown);
+      if (error.code !== "service_unavailable") this.#refuse(error, policyViolation);
+    }
+  }
+
+  #hold(): HeldBody {
+    return this.#options.endpoint.bodyBudget.hold(this.#options.keyId);
+  }
+
+  #arrive(bytes: number): void {
+    this.#heardAt = performance.now();
+    try {
+      this.#arriving.add(bytes);
+    } catch (thrown) {
+      this.#refuse(toGatewayError(thrown), tryAgainLater);
+    }
+  }
+
+  #receive(message: Buffer): void {
+    this.#arriving.release();
+    this.#arriving = this.#hold();
+    const { limits } = this.#options.endpoint;
+    try {
+      if (this.#isEnding) throw stopping();
+      if (this.#turns.size >= limits.responsesSocketTurnsMax)
+        throw tooManyTurns(limits.responsesSocketTurnsMax);
+      const turn = readTurn(message, limits);
+      const body = this.#hold();
+      body.add(turn.bytes.length);
+      const started = new SocketTurn({ ...this.#options, connection: this }, turn, body, () => {
+        this.#turns.delete(started);
+        this.#closeIfDone();
+        this.#runNext();
+      });
+      this.#turns.add(started);
+      this.#runNext();
+    } catch (thrown) {
+      this.#refuse(toGatewayError(thrown), null);
+    }
+  }
+
+  /** Starts each turn whose predecessor is over. Answers that the client leaves unread would fill the memory. */
+  #runNext(): void {
+    const busy = new Set<string | null>();
+    for (const turn of this.#turns) {
+      if (this.#options.socket.writableNeedDrain) {
+        this.#stalledAt ??= performance.now();
+        return;
+      }
+      if (!turn.isRunning && !busy.has(turn.streamId)) void turn.run();
+      busy.add(turn.streamId);
+    }
+  }
+
+  #drained(): void {
+    this.#stalledAt = null;
+    for (const turn of this.#turns) turn.drained();
+    this.#runNext();
+  }
+
+  /** @param closeCode null where the connection stays open */
+  #refuse(error: GatewayError, closeCode: number | null): void {
+    const { socket, webSocket, endpoint } = this.#options;
+    // The client does not read, so errors would pile up.
+    if (socket.writableNeedDrain) return this.terminate();
+    const requestId = createId("req", endpoint.runtime);
+    const ignore = () => {};
+    const reply = { requestId, streamId: null, connection: this, onFinished: ignore, onOver: ignore };
+    new SocketReply(reply).fail(error);
+    if (closeCode !== null) webSocket.close(closeCode);
+  }
+
+  #closeIfDone(): void {
+    if (this.#isEnding && this.#turns.size === 0) this.#options.webSocket.close(goingAway);
+  }
+
+  #closed(): void {
+    this.#arriving.release();
+    for (const turn of this.#turns) turn.cancel();
+    this.#turns.clear();
+    this.#options.recent.close();
+  }
+}
+
+/** OpenAI's code. Codex opens a new connection. */
+function tooOld(msMax: number): GatewayError {
+  const message = `The connection is older than ${Math.round(msMax / 60_000)} minutes. Open a new one.`;
+  return new GatewayError("websocket_connection_limit_reached", message);
+}
+
+function tooManyTurns(turnsMax: number): GatewayError {
+  const message = `The connection has ${turnsMax} open responses. Wait until one has ended.`;
+  return new GatewayError("concurrency_limit_exceeded", message, { retryAfterSeconds: 1 });
+}
+
+export function stopping(): GatewayError {
+  const message = "The gateway is shutting down. Retry on a new connection.";
+  return new GatewayError("service_unavailable", message, { retryAfterSeconds: 1 });
+}
+
+// RFC 6455, section 7.4.1, and its registry.
+const normalClosure = 1000;
+const goingAway = 1001;
+const policyViolation = 1008;
+const tryAgainLater = 1013;

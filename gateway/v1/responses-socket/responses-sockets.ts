@@ -1,0 +1,155 @@
+import { type IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Request, RequestHandler, Response } from "express";
+import type { WebSocket, WebSocketServer } from "ws";
+import type { Operation } from "../../completions/operation.ts";
+import { responses } from "../../dialects/responses/responses.ts";
+import { GatewayError } from "../../errors.ts";
+import { MemoryStore } from "../../kept-responses/memory-store.ts";
+import { endpoint, keyOf } from "../endpoint.ts";
+import type { ModelEndpointOptions } from "../model-endpoint.ts";
+import { RecentResponses } from "./recent-responses.ts";
+import { ResponsesSocket, stopping } from "./responses-socket.ts";
+
+/**
+ * OpenAI's WebSocket mode of `/v1/responses`, for every provider: a turn becomes a streamed request.
+ * https://developers.openai.com/api/docs/guides/websocket-mode
+ */
+export class ResponsesSockets {
+  readonly #options: ModelEndpointOptions;
+  readonly #operation: Operation;
+  readonly #open = new Map<ResponsesSocket, { keyId: string }>();
+  readonly #recent: MemoryStore;
+  readonly #checks: NodeJS.Timeout;
+  #server: Promise<WebSocketServer> | null = null;
+  #connectionCount = 0;
+  #isEnding = false;
+
+  constructor(options: ModelEndpointOptions, operation: Operation) {
+    this.#options = options;
+    this.#operation = operation;
+    const { runtime, limits } = options;
+    this.#recent = new MemoryStore({
+      now: runtime.now,
+      keptMs: limits.responsesSocketMsMax,
+      bytesMax: limits.responsesBytesMax,
+      keyBytesMax: limits.responsesPerKeyBytesMax,
+    });
+    this.#checks = setInterval(() => {
+      for (const socket of this.#open.keys()) void socket.check();
+    }, limits.streamPingIntervalMs).unref();
+  }
+
+  /** Whether the request asks for a WebSocket here. Any other upgrade is answered as a plain request. */
+  accepts({ method, url = "", headers }: IncomingMessage): boolean {
+    const isHere = /^(\/v1){0,2}\/responses(?=$|\?)/.test(url);
+    return method === "GET" && isHere && headers.upgrade?.toLowerCase() === "websocket";
+  }
+
+  /** Checks the key and opens the WebSocket, or answers with an error over HTTP. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", () => {});
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Socket);
+    response.on("finish", () => socket.end());
+    const matched = Object.assign(request, { url: "/v1/responses", route: { path: "/v1/responses" } });
+    void this.#handler(socket, head)(matched as unknown as Request, response as Response, () => {});
+  }
+
+  /** Refuses new turns, and closes each connection when its turns are over. */
+  end(): void {
+    this.#isEnding = true;
+    for (const socket of this.#open.keys()) socket.end();
+  }
+
+  /** Cuts off whatever is left. */
+  close(): void {
+    clearInterval(this.#checks);
+    for (const socket of this.#open.keys()) socket.terminate();
+    this.#recent.close();
+  }
+
+  #handler(socket: Duplex, head: Buffer): RequestHandler {
+    const { observer, limits } = this.#options;
+    return endpoint(
+      this.#options,
+      async ({ request, response, observed }) => {
+        const key = await keyOf(this.#options, request);
+        const server = await this.#load();
+        if (this.#isEnding) throw stopping();
+        const count = [...this.#open.values()].filter(({ keyId }) => keyId === key.id).length;
+        if (count >= limits.responsesSocketsPerKeyMax) throw tooManySockets(limits.responsesSocketsPerKeyMax);
+        shakeHands(server, request, socket, head, (webSocket) => {
+          response.detachSocket(socket as Socket);
+          this.#add(key.id, request, webSocket, socket);
+        });
+        if (observed) observer?.answered(observed, 101);
+      },
+      responses,
+    );
+  }
+
+  #add(keyId: string, request: IncomingMessage, webSocket: WebSocket, socket: Duplex): void {
+    const recent = new RecentResponses({
+      store: this.#recent,
+      connectionId: String(this.#connectionCount++),
+      keyId,
+      countMax: this.#options.limits.responsesSocketTurnsMax,
+    });
+    const opened = new ResponsesSocket({
+      endpoint: this.#options,
+      operation: this.#operation,
+      request,
+      webSocket,
+      socket,
+      keyId,
+      recent,
+    });
+    this.#open.set(opened, { keyId });
+    webSocket.on("close", () => this.#open.delete(opened));
+  }
+
+  /** Loaded for the first connection. */
+  #load(): Promise<WebSocketServer> {
+    this.#server ??= import("ws").then(
+      (ws) =>
+        new ws.WebSocketServer({
+          noServer: true,
+          clientTracking: false,
+          autoPong: false,
+          // A compressed frame can expand a thousandfold.
+          perMessageDeflate: false,
+          maxPayload: this.#options.limits.requestBodyBytesMax,
+        }),
+    );
+    return this.#server;
+  }
+}
+
+/** @param use called at once, so that no message is lost. Throws `invalid_body` for an invalid handshake. */
+function shakeHands(
+  server: WebSocketServer,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  use: (webSocket: WebSocket) => void,
+): void {
+  let problem: Error | null = null;
+  const refuse = (error: Error) => (problem = error);
+  server.on("wsClientError", refuse);
+  server.handleUpgrade(request, socket, head, use);
+  server.off("wsClientError", refuse);
+  if (problem !== null) throw invalidHandshake();
+}
+
+function invalidHandshake(): GatewayError {
+  const message = "The WebSocket handshake is invalid. Check its Sec-WebSocket headers.";
+  return new GatewayError("invalid_body", message);
+}
+
+function tooManySockets(max: number): GatewayError {
+  const message = `The API key has ${max} open WebSockets. Close one, or raise RESPONSES_SOCKETS_PER_KEY_MAX.`;
+  return new GatewayError("concurrency_limit_exceeded", message, { retryAfterSeconds: 1 });
+}

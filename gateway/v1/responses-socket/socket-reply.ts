@@ -1,0 +1,118 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import type { Reply } from "../../completions/reply.ts";
+import type { StreamWriter } from "../../dialects/dialect.ts";
+import { responses } from "../../dialects/responses/responses.ts";
+import type { GatewayError } from "../../errors.ts";
+import { errorHeaders, statusOf, toErrorBody, toErrorEvent } from "../error-response.ts";
+
+export type SocketReplyOptions = {
+  requestId: string;
+  /** Added to each event. Null where the client named none. */
+  streamId: string | null;
+  connection: Connection;
+  /** The last event of a response that did not fail, as JSON. */
+  onFinished(event: string): void;
+  /** The last frame was sent. */
+  onOver(): void;
+};
+
+export type Connection = {
+  /** Sends a text frame. Returns false while the client is slow. */
+  send(text: string): boolean;
+  ping(): void;
+  terminate(): void;
+};
+
+/** Writes the events of one response as WebSocket frames, one each. */
+export class SocketReply implements Reply {
+  readonly #options: SocketReplyOptions;
+  readonly #parser = createParser({
+    onEvent: (event) => this.#sendEvent(event),
+    // Stream pings are comments.
+    onComment: () => this.#options.connection.ping(),
+  });
+  #hasBegun = false;
+  #isReady = true;
+  #streamWriter: StreamWriter | null = null;
+  #onDrain: (() => void) | null = null;
+
+  constructor(options: SocketReplyOptions) {
+    this.#options = options;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  statusOf(error: GatewayError): number {
+    return statusOf(error, responses);
+  }
+
+  streamWith(writer: StreamWriter): void {
+    this.#streamWriter = writer;
+  }
+
+  /** Frames have no headers. */
+  beginStream(): void {
+    this.#hasBegun = true;
+  }
+
+  write(bytes: Buffer): boolean {
+    this.#isReady = true;
+    this.#parser.feed(bytes.toString("utf8"));
+    return this.#isReady;
+  }
+
+  endStream(lastBytes: Buffer): void {
+    this.write(lastBytes);
+    this.#options.onOver();
+  }
+
+  sendJson(bytes: Buffer): void {
+    this.#send(bytes.toString("utf8"));
+    this.#options.onOver();
+  }
+
+  /** Before the first event, an error has OpenAI's form for a WebSocket, with the status of the HTTP response. */
+  fail(error: GatewayError, headers: string[] = []): void {
+    const { requestId } = this.#options;
+    if (this.#hasBegun) {
+      return this.endStream(Buffer.from(toErrorEvent(error, responses, requestId, this.#streamWriter)));
+    }
+    const status = this.statusOf(error);
+    const body = toErrorBody(error, responses, requestId);
+    const all = toObject(["x-request-id", requestId, ...errorHeaders(error), ...headers]);
+    this.sendJson(Buffer.from(JSON.stringify({ type: "error", status, ...body, headers: all })));
+  }
+
+  abandon(): void {
+    this.#options.connection.terminate();
+  }
+
+  onDrain(listener: () => void): void {
+    this.#onDrain = listener;
+  }
+
+  drained(): void {
+    this.#onDrain?.();
+  }
+
+  #sendEvent({ event, data }: EventSourceMessage): void {
+    this.#send(data);
+    if (event === "response.completed" || event === "response.incomplete") this.#options.onFinished(data);
+  }
+
+  #send(json: string): void {
+    const { streamId, connection } = this.#options;
+    const member = streamId === null ? "" : `"stream_id":${JSON.stringify(streamId)},`;
+    this.#isReady = connection.send(member === "" ? json : json.replace("{", () => `{${member}`));
+  }
+}
+
+function toObject(headers: readonly string[]): Record<string, string> {
+  const object: Record<string, string> = {};
+  for (let index = 0; index < headers.length; index += 2) {
+    object[headers[index] ?? ""] = headers[index + 1] ?? "";
+  }
+  return object;
+}

@@ -1,0 +1,156 @@
+import { connect } from "node:net";
+import { once } from "node:events";
+import test from "ava";
+import { WebSocket } from "ws";
+import { connectUpstream } from "../helpers/connect-upstream.ts";
+import { eventually } from "../helpers/eventually.ts";
+import { openSocket, responseOf } from "../helpers/responses-socket.ts";
+import { createUpstream } from "../helpers/scripted-upstream.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+// Hostile clients of the WebSocket on `/v1/responses`.
+const limits = { REQUEST_BODY_BYTES_MAX: "1000000", REQUEST_BODIES_BYTES_MAX: "4000000" };
+const model = "demo/echo";
+
+test("a message beyond REQUEST_BODY_BYTES_MAX closes the connection", async (t) => {
+  const gateway = await startTestGateway(t, { environment: limits });
+  const { value } = await createKey(gateway);
+  const socket = await openSocket(t, gateway, value);
+  socket.send("x".repeat(1_000_001));
+  t.is(await socket.closed(), 1009);
+  await eventually(() => gateway.services.bodyBudget.bytes === 0);
+});
+
+test("unfinished messages count against the memory of their key, and are freed", async (t) => {
+  const gateway = await startTestGateway(t, { environment: limits });
+  const { value } = await createKey(gateway);
+  const { value: other } = await createKey(gateway);
+  const { bodyBudget } = gateway.services;
+  const sockets = await Promise.all([1, 2, 3].map(() => openSocket(t, gateway, value)));
+  // Half of the memory is for one key. The third message does not fit.
+  for (const { socket } of sockets) socket.send("x".repeat(900_000), { fin: false });
+  await eventually(() => sockets.some(({ socket }) => socket.readyState === WebSocket.CLOSED));
+  t.true(bodyBudget.bytes <= 2_000_000);
+  const neighbour = await openSocket(t, gateway, other);
+  t.is(responseOf(await neighbour.turn({ model, input: "Hi" })).status, "completed");
+  for (const { socket } of sockets) socket.terminate();
+  neighbour.socket.terminate();
+  await eventually(() => bodyBudget.bytes === 0);
+  t.pass();
+});
+
+test("a key has RESPONSES_SOCKETS_PER_KEY_MAX connections, and others are not affected", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { RESPONSES_SOCKETS_PER_KEY_MAX: "2" } });
+  const { value } = await createKey(gateway);
+  const first = await openSocket(t, gateway, value);
+  await openSocket(t, gateway, value);
+  const refused = await t.throwsAsync(openSocket(t, gateway, value));
+  t.is(refused?.message, "Unexpected server response: 429");
+  await openSocket(t, gateway, (await createKey(gateway)).value);
+  first.socket.terminate();
+  await eventually(() =>
+    openSocket(t, gateway, value).then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.pass();
+});
+
+test("more than RESPONSES_SOCKET_TURNS_MAX open turns are refused", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { RESPONSES_SOCKET_TURNS_MAX: "2" } });
+  const { value } = await createKey(gateway);
+  const socket = await openSocket(t, gateway, value);
+  const send = (stream_id: string) =>
+    socket.send({ type: "response.create", model, input: "/hang", stream_id });
+  for (const streamId of ["a", "b", "b"]) send(streamId);
+  const error = await socket.until(() => socket.frames.find(({ type }) => type === "error"));
+  t.like(error, { status: 429, headers: { "retry-after": "1" } });
+});
+
+test("a client that sends turns and reads nothing is cut off, with bounded memory", async (t) => {
+  const text = "x".repeat(1_000_000);
+  const upstream = await createUpstream(t, (_request, response) => {
+    const choices = [{ index: 0, delta: { content: text }, finish_reason: "stop" }];
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`data: ${JSON.stringify({ id: "c", choices })}\n\ndata: [DONE]\n\n`);
+  });
+  const environment = { CLIENT_STALL_TIMEOUT_MS: "300", STREAM_PING_INTERVAL_MS: "100" };
+  const gateway = await startTestGateway(t, { environment });
+  const key = await connectUpstream(gateway, upstream);
+  const socket = await openSocket(t, gateway, key.value);
+  socket.socket.pause();
+  for (let turn = 0; turn < 10; turn++)
+    socket.send({ type: "response.create", model: key.model, input: "Hi" });
+  await eventually(() => gateway.services.openExchanges.count().requests > 0 || upstream.requests.length > 0);
+  await eventually(() => gateway.services.bodyBudget.bytes === 0);
+  // What fits into the system's buffers was answered, the rest was never sent upstream.
+  t.true(upstream.requests.length < 10, String(upstream.requests.length));
+  socket.socket.resume();
+  t.is(await socket.closed(), 1006);
+});
+
+test("a client that does not answer pings is cut off", async (t) => {
+  const environment = { CLIENT_STALL_TIMEOUT_MS: "200", STREAM_PING_INTERVAL_MS: "100" };
+  const gateway = await startTestGateway(t, { environment });
+  const { value } = await createKey(gateway);
+  const headers = { authorization: `Bearer ${value}` };
+  const url = `${gateway.url.replace("http", "ws")}/v1/responses`;
+  const silent = new WebSocket(url, { headers, autoPong: false });
+  const live = await openSocket(t, gateway, value);
+  await once(silent, "close");
+  t.is(live.socket.readyState, WebSocket.OPEN);
+});
+
+test("a connection older than RESPONSES_SOCKET_MS_MAX closes between two turns", async (t) => {
+  const environment = { RESPONSES_SOCKET_MS_MAX: "200", STREAM_PING_INTERVAL_MS: "50" };
+  const gateway = await startTestGateway(t, { environment });
+  const { value } = await createKey(gateway);
+  const socket = await openSocket(t, gateway, value);
+  socket.send({ type: "response.create", model, input: "/slow 300 one two" });
+  t.is(await socket.closed(), 1000);
+  const types = socket.frames.map(({ type }) => type);
+  t.deepEqual(types.slice(-2), ["response.completed", "error"]);
+  t.is(socket.frames.at(-1)?.error?.code, "websocket_connection_limit_reached");
+});
+
+test("a deactivated key's idle connection is closed", async (t) => {
+  const gateway = await startTestGateway(t, { environment: { STREAM_PING_INTERVAL_MS: "50" } });
+  const key = await createKey(gateway);
+  const socket = await openSocket(t, gateway, key.value);
+  await gateway.admin.keys.deactivate.mutate({ id: key.id });
+  t.is(await socket.closed(), 1008);
+});
+
+test("a shutdown closes idle connections at once and others after their turn", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { value } = await createKey(gateway);
+  const idle = await openSocket(t, gateway, value);
+  const busy = await openSocket(t, gateway, value);
+  busy.send({ type: "response.create", model, input: "/slow 100 one two three" });
+  await busy.until(() => busy.frames[0]);
+  const closing = gateway.close();
+  t.is(await idle.closed(), 1001);
+  t.is(await busy.closed(), 1001);
+  t.is(busy.frames.at(-1)?.type, "response.completed");
+  await closing;
+});
+
+for (const [title, lines] of [
+  ["an invalid Sec-WebSocket-Key", ["Sec-WebSocket-Key: no", "Sec-WebSocket-Version: 13"]],
+  ["another version", ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 7"]],
+] as const) {
+  test(`a handshake with ${title} gets 400 in the usual form`, async (t) => {
+    const gateway = await startTestGateway(t);
+    const { value } = await createKey(gateway);
+    const { port } = new URL(gateway.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    const head = ["GET /v1/responses HTTP/1.1", "Host: x", `Authorization: Bearer ${value}`];
+    head.push("Connection: Upgrade", "Upgrade: websocket", ...lines);
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
+    let answer = "";
+    for await (const chunk of socket) answer += String(chunk);
+    t.regex(answer, /^HTTP\/1\.1 400 /);
+    t.regex(answer, /"type":"invalid_request_error"/);
+  });
+}
