@@ -97,6 +97,36 @@ const rules: Rule[] = [
     permitted: { "gateway/providers/bedrock/sign.ts": 'import { createHmac } from "node:crypto";' },
   }),
   importRule({
+    title: "wire imports only errors, and http only wire and errors",
+    breaks: (from, to) =>
+      inside(from, ["gateway/wire/", "gateway/http/"]) &&
+      inside(to, ours) &&
+      folder(from) !== folder(to) &&
+      to !== "gateway/errors.ts" &&
+      !(inside(from, ["gateway/http/"]) && inside(to, ["gateway/wire/"])),
+    seeds: {
+      "gateway/wire/json.ts": 'import { chat } from "../dialects/chat/chat.ts";',
+      "gateway/http/read-body.ts": 'import type { KnownKey } from "../keys/key-cache.ts";',
+    },
+    permitted: { "gateway/http/read-body.ts": 'import { GrowingBody } from "../wire/growing-body.ts";' },
+  }),
+  importRule({
+    title: "kept-responses import only what their README names",
+    breaks: (from, to, { typeOnly }) =>
+      inside(from, ["gateway/kept-responses/"]) &&
+      inside(to, ours) &&
+      !/^gateway\/((kept-responses|dialects|wire|credentials|limits\/valkey)\/|(config\/config|errors|log|runtime)\.ts$)/.test(
+        to,
+      ) &&
+      !(typeOnly && inside(to, ["gateway/completions/"])),
+    seeds: {
+      "gateway/kept-responses/follow-up.ts": 'import { Exchange } from "../completions/exchange.ts";',
+    },
+    permitted: {
+      "gateway/kept-responses/follow-up.ts": 'import type { FollowUp } from "../completions/operation.ts";',
+    },
+  }),
+  importRule({
     title: "db imports no other folder",
     breaks: (from, to) => inside(from, ["db/"]) && inside(to, ours) && !inside(to, ["db/"]),
     seeds: { "db/database.ts": 'import { GatewayError } from "../gateway/errors.ts";' },

@@ -1,6 +1,6 @@
 import type { UsageRecord } from "../../usage/recording/segment.ts";
 import { addRateLimitHeaders } from "./rate-limit-headers.ts";
-import type { ExactSlot, HolderLimits, HolderUse } from "./holder-limits.ts";
+import type { Reservation, HolderLimits, HolderUse } from "./holder-limits.ts";
 import { GatewayError } from "../../errors.ts";
 
 type AdmissionOptions = {
@@ -21,7 +21,7 @@ export class Admission {
   #estimate = 0;
   #isTaken = false;
   #isOver = false;
-  #exact: ExactSlot | null = null;
+  #exact: Reservation | null = null;
   /** Each holder's use, from Valkey. Null without Valkey. */
   exactUse: HolderUse[] | null = null;
 
@@ -39,7 +39,7 @@ export class Admission {
    * @param estimate the estimated tokens
    * @param exact the reservation in Valkey, if any
    */
-  reserve(estimate: number, exact: ExactSlot | null = null): void {
+  reserve(estimate: number, exact: Reservation | null = null): void {
     this.#isTaken = true;
     this.#exact = exact;
     this.#estimate = estimate;

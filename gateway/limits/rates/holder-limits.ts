@@ -86,16 +86,16 @@ export type ExactCounts = {
   /** False while it may not know all running requests. */
   readonly knowsAll: boolean;
   /** Null without an answer. */
-  reserve(holders: readonly HolderLimits[], tokens: number): Promise<ExactReservation | ExactRefusal | null>;
+  reserve(holders: readonly HolderLimits[], tokens: number): Promise<UsedReservation | ExactRefusal | null>;
   /** The reservation of a request that was admitted without being counted there. */
-  assumeAdmitted(holders: readonly HolderLimits[]): ExactSlot;
+  assumeAdmitted(holders: readonly HolderLimits[]): Reservation;
 };
 
 /** A holder's use of its per-minute limits, in all processes. */
 export type HolderUse = { requests: number; tokens: number };
 
 /** The reservation of an admitted request. It is ended once. */
-export type ExactSlot = {
+export type Reservation = {
   /** @param tokens the difference to the estimate */
   end(tokens: number): void;
   /** Releases the reservation of a request that never started. */
@@ -103,7 +103,7 @@ export type ExactSlot = {
 };
 
 /** The reservation, and each holder's use. */
-export type ExactReservation = ExactSlot & { used: HolderUse[] };
+export type UsedReservation = Reservation & { used: HolderUse[] };
 
 /** A refusal by the shared counts, which counted nothing. */
 export type ExactRefusal = { used: HolderUse[]; error: GatewayError };

@@ -8,7 +8,7 @@ import {
   checkLimits,
   checkSize,
   type ExactCounts,
-  type ExactSlot,
+  type Reservation,
   type HolderLimits,
 } from "./holder-limits.ts";
 
@@ -83,29 +83,29 @@ export class Limiter {
     } else this.#count(counting);
   }
 
-  #count({ admission, holders, estimate, slot }: Counting, exactSlot: ExactSlot | null = null): void {
+  #count({ admission, holders, estimate, slot }: Counting, reservation: Reservation | null = null): void {
     const { now, sharedBy, exact } = this.#options;
     // Valkey decides once it knows all requests.
-    if (!exactSlot || !exact?.knowsAll) {
+    if (!reservation || !exact?.knowsAll) {
       for (const limits of holders) checkLimits(limits, estimate, now(), sharedBy?.());
     }
     this.#queue.check(slot.keyId);
-    admission.reserve(estimate, exactSlot ?? (holders.length > 0 ? exact?.assumeAdmitted(holders) : null));
+    admission.reserve(estimate, reservation ?? (holders.length > 0 ? exact?.assumeAdmitted(holders) : null));
     this.#queue.enter(slot);
   }
 
   async #countExactly(exact: Pick<ExactCounts, "reserve">, counting: Counting): Promise<void> {
     const { asking, admission, holders, estimate } = counting;
     const answer = await exact.reserve(holders, estimate);
-    const exactSlot = answer && "undo" in answer ? answer : null;
+    const reservation = answer && "undo" in answer ? answer : null;
     // The client disconnected while Valkey decided.
-    if (admission.isOver) return exactSlot?.undo();
+    if (admission.isOver) return reservation?.undo();
     admission.exactUse = answer && answer.used;
     if (answer && "error" in answer) return asking.fail(answer.error);
     try {
-      this.#count(counting, exactSlot);
+      this.#count(counting, reservation);
     } catch (error) {
-      exactSlot?.undo();
+      reservation?.undo();
       asking.fail(toGatewayError(error));
     }
   }

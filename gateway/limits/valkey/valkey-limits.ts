@@ -5,9 +5,9 @@ import type { Redis } from "ioredis";
 import type { Log } from "../../log.ts";
 import type { Meter } from "../rates/meter.ts";
 import {
-  type ExactSlot,
+  type Reservation,
   type ExactRefusal,
-  type ExactReservation,
+  type UsedReservation,
   type HolderLimits,
   type LimitKind,
   refusalOf,
@@ -73,7 +73,7 @@ export class ValkeyLimits {
   async reserve(
     holders: readonly HolderLimits[],
     tokens: number,
-  ): Promise<ExactReservation | ExactRefusal | null> {
+  ): Promise<UsedReservation | ExactRefusal | null> {
     const limits = holders.flatMap((holder) => [
       holder.requestsPerMinute,
       holder.tokensPerMinute,
@@ -100,7 +100,7 @@ export class ValkeyLimits {
    * The reservation of a request that was admitted without Valkey. It is reported if it still runs when Valkey returns,
    * so its end is reported too. Nothing is given back that was not reserved here.
    */
-  assumeAdmitted(holders: readonly HolderLimits[]): ExactSlot {
+  assumeAdmitted(holders: readonly HolderLimits[]): Reservation {
     const settle = (more: number) => this.#settle(keysOf(holders), 0, 0, more);
     return { end: (more) => settle(Math.max(0, more)), undo: () => settle(0) };
   }
