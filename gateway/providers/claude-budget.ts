@@ -2,9 +2,9 @@
 export type ClaudeEffort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /**
- * The thinking budget of a Claude without adaptive thinking. Null where the answer's limit leaves no room.
+ * Returns the thinking budget of a Claude without adaptive thinking. Null if the response's limit leaves no room.
  * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
- * @param limitTokens the maximum tokens of the answer, thinking included
+ * @param limitTokens the maximum tokens of the response, thinking included
  */
 export function claudeBudgetTokens(effort: ClaudeEffort, limitTokens: number): number | null {
   const share = Math.floor(limitTokens * budgetShares[effort]);
@@ -31,5 +31,5 @@ export const claudeEfforts = Object.keys(budgetShares);
 
 const budgetTokensMin = 1_024;
 
-/** Above this, Anthropic advises against waiting on one connection. */
+/** Anthropic advises against longer waits on one connection. */
 const budgetTokensMax = 32_000;

@@ -1,7 +1,7 @@
 import type { Endpoint } from "./provider.ts";
 
 /**
- * An endpoint below the base URL, whose path and query are kept.
+ * Builds an endpoint below the base URL and keeps that URL's path and query.
  * @param path begins with a slash and may have a query
  * @param credentialHeaders names and values in turn
  */
@@ -23,7 +23,7 @@ export function endpointAt(
       "application/json",
       "accept",
       "application/json, text/event-stream",
-      // Usage is read from the relayed bytes, so they must not be compressed.
+      // The gateway reads usage from the relayed bytes, so the upstream must not compress them.
       "accept-encoding",
       "identity",
       "user-agent",

@@ -1,8 +1,8 @@
 /** https://www.rfc-editor.org/rfc/rfc2397 */
 export type DataUrl = {
-  /** In lower case, without parameters. */
+  /** The type is in lower case, without parameters. */
   mediaType: string;
-  /** Null where the data is not base64. */
+  /** Null if the data is not base64. */
   base64: string | null;
   /** The data as text. Null if it is not text. */
   text(): string | null;
@@ -28,7 +28,7 @@ export function parseDataUrl(url: string): DataUrl | null {
 
 const headLengthMax = 256;
 
-/** A missing type means plain text. The other name is wrong but common. */
+/** A missing type means plain text. `image/jpg` is wrong but common. */
 const aliases = new Map([
   ["", "text/plain"],
   ["image/jpg", "image/jpeg"],

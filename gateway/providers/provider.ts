@@ -8,27 +8,30 @@ import type {
 } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
 
-/** How to speak to one kind of upstream: pure functions. The caller decides which to call, and when. */
+/** Describes one kind of upstream in pure functions. The caller decides which to call, and when. */
 export type Provider = {
-  /** Shown to people, unless a preset has its own label. */
+  /** The console shows this label unless a preset has its own. */
   label: string;
-  /** For the form. A preset can require other fields than its kind. */
+  /** The fields of the form. A preset can require other fields than its kind. */
   fields: ProviderFields;
-  /** Its name in OpenTelemetry's conventions, unless a preset has one. */
+  /** The name in OpenTelemetry's conventions, unless a preset has one. */
   telemetryName?: string;
-  /** The name under which the AI SDK keeps provider data, such as signatures. */
+  /** The AI SDK keeps provider data, such as signatures, under this name. */
   aiSdkName?: string;
-  /** Whether it only imitates models. Any other provider is preferred, and it does not complete the onboarding. */
+  /**
+   * Whether the provider only imitates models. Any other provider comes first, and this one does not complete the
+   * onboarding.
+   */
   isDemo?: true;
   /** The default base URL. Null without a default. */
   defaultBaseUrl: string | null;
   /** The known upstreams of this kind. */
   presets: readonly Preset[];
-  /** Called when the provider is loaded or changes. Throws `invalid_value` for invalid settings. */
+  /** Runs when a provider is loaded or changes. Throws `invalid_value` for invalid settings. */
   connect(settings: ProviderSettings): UpstreamApi;
 };
 
-/** The settings of a provider, with texts for the form where the defaults do not fit. */
+/** The settings of a provider, with texts for the form if the defaults do not fit. */
 export type ProviderFields = {
   baseUrl: "required" | "optional" | "none";
   baseUrlExample?: string;
@@ -41,27 +44,27 @@ export type ProviderFields = {
 
 /** Facts about a known upstream, for the form of a new provider. */
 export type Preset = {
-  /** Also the suggested provider name. */
+  /** The preset's name is also the suggested provider name. */
   name: string;
-  /** As its company spells it. */
+  /** The label follows the company's spelling. */
   label: string;
-  /** Null where every customer has another. */
+  /** Null if every customer has another URL. */
   baseUrl: string | null;
-  /** The page with the API keys. Null where no key is needed. */
+  /** The page with the API keys. Null if the upstream needs no key. */
   keyPageUrl: string | null;
-  /** A hint for the form, where something is not obvious. */
+  /** A hint for the form, if something is not obvious. */
   hint?: string;
-  /** The environment variable that its own tools read the key from. Null for none. */
+  /** The environment variable from which the upstream's own tools read the key. */
   keyVariable: string | null;
-  /** Further settings that its own tools read from the environment. */
+  /** Further settings that the upstream's own tools read from the environment. */
   readEnvironment?(environment: Environment): EnvironmentSettings;
-  /** Its name in OpenTelemetry's conventions, if that differs from the preset's name. */
+  /** The name in OpenTelemetry's conventions, if it differs from the preset's name. */
   telemetryName?: string;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Replaces the key of the preset's `keyVariable`. */
+/** This key replaces the one in the preset's `keyVariable`. */
 export type EnvironmentSettings = {
   baseUrl: string | null;
   key?: readonly [variable: string, value: string] | null;
@@ -76,12 +79,12 @@ export type UpstreamApi = {
   /** The model names in a `modelsEndpoint` response. Null for a malformed list. */
   readModelNames(list: unknown): string[] | null;
   chat(model: UpstreamModel): ChatApi;
-  /** Null where the upstream has no embeddings. */
+  /** Null if the upstream has no embeddings. */
   embeddings(model: UpstreamModel): EmbeddingsApi | null;
-  /** Its endpoints for other client dialects than chat completions, by endpoint name. */
+  /** The endpoints for client dialects other than chat completions, by endpoint name. */
   dialects?: Partial<Record<DialectEndpointName, Endpoint>>;
   /**
-   * The status that a failed answer means, for upstreams that use one status for several causes. `body` is its JSON, or
+   * The real status of a failed response, for upstreams that use one status for several causes. `body` is its JSON, or
    * null.
    */
   effectiveStatus?(status: number, body: unknown): number;
@@ -109,17 +112,17 @@ export type UpstreamModel = {
 export type ChatApi = ChatTranslation & {
   endpoint: Endpoint;
   streamEndpoint: Endpoint;
-  /** For an upstream that speaks chat completions and receives the client's bytes. Null for all others. */
+  /** Null for an upstream that does not speak chat completions. Others receive the client's bytes. */
   quirks: ChatQuirks | null;
 };
 
 export type ChatTranslation = {
   /**
-   * The upstream's request as a value. Throws `unsupported_parameter` for a parameter that changes the answer and has
-   * no equivalent.
+   * Builds the upstream's request. Throws `unsupported_parameter` for a parameter that changes the response and has no
+   * equivalent.
    */
   buildRequest(body: ChatRequestBody, model: UpstreamModel): object;
-  /** May throw anything for a malformed answer. */
+  /** May throw anything for a malformed response. */
   readAnswer(answer: unknown): ChatAnswer;
   /** The media type of the upstream's streams, without parameters. */
   streamContentType: string;
@@ -128,17 +131,17 @@ export type ChatTranslation = {
   createStreamReader(): ChatStreamReader;
 };
 
-/** The converted answer. The gateway adds the ID, the time and the slug. */
+/** The converted response. The gateway adds the ID, the time and the slug. */
 export type ChatAnswer = { choices: CompletionChoice[]; usage: ChatUsage | null };
 
 /** Reads one stream, event by event. */
 export type ChatStreamReader = {
   /**
-   * The event's choices for the client, often none. The gateway adds the role of the first delta. Throws
+   * Returns the event's choices for the client, often none. The gateway adds the role of the first delta. Throws
    * `upstreamReported(…)` for a reported error, and may throw anything for a malformed event.
    */
   read(event: UpstreamEvent): ChunkChoice[];
-  /** The counts so far. Read for every delta, so it must be cheap. */
+  /** The counts so far. Every delta reads them, so this must be cheap. */
   readonly usage: ChatUsage | null;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but usage may
@@ -147,7 +150,7 @@ export type ChatStreamReader = {
   readonly state: "unfinished" | "finished" | "ended";
 };
 
-/** Embeddings: the client's bytes, or a translation. */
+/** The client's bytes, or a translation. */
 export type EmbeddingsApi =
   | { form: "native"; endpoint: Endpoint }
   | {
@@ -155,38 +158,37 @@ export type EmbeddingsApi =
       endpoint: Endpoint;
       /** Throws `unsupported_parameter` or `invalid_value` for an impossible request. */
       buildRequest(body: EmbeddingsRequestBody, model: UpstreamModel): object;
-      /** May throw anything for a malformed answer. */
+      /** May throw anything for a malformed response. */
       readAnswer(answer: unknown): EmbeddingsAnswer;
     };
 
 export type EmbeddingsAnswer = {
-  /** One for each input, in order. */
+  /** One vector for each input, in order. */
   embeddings: number[][];
   inputTokens: number | null;
 };
 
 export type Endpoint = {
-  /** Scheme, host and port. */
   origin: string;
-  /** Includes the query. */
+  /** The path includes the query. */
   path: string;
   /** Names and values in turn. */
   headers: string[];
-  /** The credential in those headers. An upstream may quote it, and no one else may see it. */
+  /** The credential in the headers. An upstream may quote it, and no one else may see it. */
   secret: string | null;
-  /** Further headers, names and values in turn, that depend on the request: a signature. */
+  /** Signs the request: returns further headers, names and values in turn. */
   sign?(request: UpstreamRequest): Promise<string[]>;
-  /** An upstream inside this process: no connection is opened, and the answer is played as if it arrived on one. */
+  /** An upstream inside this process answers without a connection. */
   answer?(request: UpstreamRequest): ScriptedAnswer;
 };
 
 export type UpstreamRequest = { method: "GET" | "POST"; body: Buffer | null; date: Date };
 
-/** The answer of an upstream inside this process, piece by piece. */
+/** The pieces of a response from an upstream inside this process. */
 export type ScriptedAnswer = {
   status: number;
   headers: Record<string, string>;
   parts: Iterable<{ delayMs: number; text: string }>;
-  /** How it ends: complete, with a broken connection, or never. */
+  /** The response ends complete, with a broken connection, or never. */
   ending: "complete" | "broken" | "silent";
 };

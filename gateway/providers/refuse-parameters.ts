@@ -2,7 +2,7 @@ import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { isObject } from "../wire/json.ts";
 import { unsupported } from "../wire/unsupported.ts";
 
-/** A parameter without an equivalent, unless its value has no effect. */
+/** A parameter without an equivalent, and the values that have no effect. */
 export type Inexpressible = readonly [param: string, isNeutral: (value: unknown) => boolean, why: string];
 
 /** Throws `unsupported_parameter` for the first such parameter of the request. */
@@ -25,7 +25,7 @@ export function is(neutral: unknown): (value: unknown) => boolean {
   return (value) => value === neutral;
 }
 
-/** For a parameter without any neutral value. */
+/** Applies to a parameter without any neutral value. */
 export function never(): boolean {
   return false;
 }

@@ -21,7 +21,7 @@ export type ProviderKindName = keyof typeof providerKinds;
 
 export const providerKindNames = Object.keys(providerKinds) as ProviderKindName[];
 
-/** Null for an unknown kind, such as after a downgrade. */
+/** Returns null for an unknown kind, such as after a downgrade. */
 export function findKind(kind: string): Provider | null {
   return Object.hasOwn(providerKinds, kind) ? providerKinds[kind as ProviderKindName] : null;
 }

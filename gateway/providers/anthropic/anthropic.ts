@@ -47,10 +47,10 @@ export const anthropic: Provider = {
   },
 };
 
-/** The version before 2026-10-21, which removed `temperature`, `top_p` and `top_k`. */
+/** Later versions, from 2026-10-21 on, lack `temperature`, `top_p` and `top_k`. */
 const apiVersion = "2023-06-01";
 
-/** Allows `thinking.block_binding`. */
+/** This beta allows `thinking.block_binding`. */
 const thinkingBindingBeta = "thinking-binding-controls-2026-08-01";
 
 const translation: ChatTranslation = {
@@ -66,7 +66,7 @@ function effectiveStatus(status: number, body: unknown): number {
   const error = isObject(body) ? body["error"] : null;
   const message = isObject(error) ? error["message"] : null;
   if (status !== 400 || typeof message !== "string") return status;
-  // A hostile upstream could repeat these words in a long text, on which the pattern is slow.
+  // The pattern is slow on a long text that repeats these words, which a hostile upstream could send.
   const start = message.slice(0, 500);
   return /credit balance is too low|reached your specified .*usage limits/i.test(start) ? 402 : status;
 }

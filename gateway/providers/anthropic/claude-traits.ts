@@ -2,16 +2,17 @@ import type { ClaudeEffort } from "../claude-budget.ts";
 import type { Thinking } from "./messages-request.ts";
 
 /**
- * How the generations of Claude differ. https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
+ * Differences between the generations of Claude.
+ * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting
  */
 export type ClaudeTraits = {
-  /** Its names of the efforts. Null for a model with a token budget instead of adaptive thinking. */
+  /** The model's names of the efforts. Null for a model with a token budget instead of adaptive thinking. */
   efforts: Record<ClaudeEffort, string> | null;
-  /** Disables or minimizes its thinking. */
+  /** The parameters that disable or minimize thinking. */
   calm: { thinking?: Thinking; effort?: string };
-  /** When it accepts a temperature other than 1, and the like. */
+  /** When the model accepts a temperature other than 1, `top_p` and `top_k`. */
   sampling: "always" | "not while thinking" | "never";
-  /** Whether it rejects thinking blocks after an earlier change of the conversation. */
+  /** Whether the model rejects thinking blocks after an earlier change of the conversation. */
   bindsThoughts: boolean;
 };
 
@@ -30,7 +31,7 @@ export function findClaudeTraits(modelName: string): ClaudeTraits {
 
 type Claude = { family: string; major: number; minor: number };
 
-/** A Claude without a version counts as new. Null for any other model, because others speak this API too. */
+/** A Claude without a version counts as new. Other models speak this API too: null for those. */
 function readName(modelName: string): Claude | null {
   const name = modelName.toLowerCase();
   if (!name.includes("claude")) return null;
@@ -61,7 +62,7 @@ const allEfforts: Record<ClaudeEffort, string> = {
   max: "max",
 };
 
-/** Between the two neighbors of `xhigh`, selects the one that does not cost more. */
+/** `xhigh` lies between two efforts of these models: `high` is the one that does not cost more. */
 const effortsOf46: Record<ClaudeEffort, string> = { ...allEfforts, xhigh: "high" };
 
 /** Compatible upstreams implement the oldest version. */

@@ -7,10 +7,9 @@ import { readFinishReason, readRefusal, readToolCall } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readUsage } from "./read-usage.ts";
 
-/** Reads the events of a stream. https://platform.claude.com/docs/en/build-with-claude/streaming */
+/** Reads the events of a message stream. https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamReader implements ChatStreamReader {
   #state: ChatStreamReader["state"] = "unfinished";
-  /** The usage of the first and of the last event. */
   #usageAtStart: unknown = null;
   #usageAtEnd: unknown = null;
   #usage: ChatUsage | null = null;
@@ -93,14 +92,14 @@ export class MessageStreamReader implements ChatStreamReader {
 type Fields = Record<string, unknown>;
 
 type OpenCall = {
-  /** The position among the tool calls, from 0. */
+  /** The call's position among all tool calls, from 0. */
   index: number;
   hasArguments: boolean;
   /** The arguments if no delta arrives. */
   input: string;
 };
 
-/** A piece of text or reasoning: a delta, or the start of a block, which is usually empty. */
+/** Reads a piece of text or reasoning: a delta, or the start of a block, which is usually empty. */
 function readPiece(blockIndex: unknown, piece: Fields): ChunkChoice[] {
   const { type, text, thinking } = piece;
   if (type === "text" || type === "text_delta") return isText(text) ? [toChunk({ content: text })] : [];

@@ -4,7 +4,7 @@ import type { ChatAnswer } from "../provider.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
 import { readUsage } from "./read-usage.ts";
 
-/** Parses a whole answer. Throws for a malformed one. https://platform.claude.com/docs/en/api/messages/create */
+/** Parses a whole response. Throws for a malformed one. https://platform.claude.com/docs/en/api/messages/create */
 export function readMessage(answer: unknown): ChatAnswer {
   if (!isObject(answer)) throw new Error("The response is not a message.");
   const { content, stop_reason: stopReason, stop_details: stopDetails, usage } = answer;
@@ -65,7 +65,7 @@ export function readToolCall({ id, name, input }: Record<string, unknown>): Tool
 
 /** https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
 export function readFinishReason(stopReason: string): FinishReason {
-  // Unknown reasons of a complete answer may appear within an API version.
+  // A complete response may have an unknown reason, because new ones appear within an API version.
   return Object.hasOwn(finishReasons, stopReason)
     ? finishReasons[stopReason as keyof typeof finishReasons]
     : "stop";
@@ -77,7 +77,7 @@ const finishReasons = {
   tool_use: "tool_calls",
   max_tokens: "length",
   model_context_window_exceeded: "length",
-  /** Anthropic would continue if it received its own answer. */
+  /** Anthropic would continue after receiving its own response. */
   pause_turn: "length",
   refusal: "content_filter",
 } satisfies Record<string, FinishReason>;

@@ -1,7 +1,7 @@
 import type { ChatUsage } from "../../wire/chat-completion.ts";
 import { readMessagesUsage } from "../../wire/messages-usage.ts";
 
-/** Merges all reports of one answer. */
+/** Merges all usage reports of one response. */
 export function readUsage(...reports: unknown[]): ChatUsage | null {
   const usage = readMessagesUsage(...reports);
   if (usage === null) return null;

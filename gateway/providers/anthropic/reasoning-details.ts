@@ -2,12 +2,12 @@ import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
 import type { ContentBlock, RedactedThinkingBlock, ThinkingBlock } from "./messages-request.ts";
 
-/** Names the origin: only Anthropic can verify these signatures. */
+/** The format names the origin: only Anthropic can verify these signatures. */
 const format = "anthropic-claude-v1";
 
 /**
- * Converts a thinking block, or a piece of one, to a detail that clients keep and return. Null for an empty one.
- * @param index the block's position in the answer
+ * Converts a thinking block, or a piece of one, to a detail that clients keep and return. Null for an empty block.
+ * @param index the block's position in the response
  */
 export function readReasoningDetail(
   { thinking, signature, data }: Record<string, unknown>,
@@ -24,13 +24,13 @@ export function readReasoningDetail(
   };
 }
 
-/** The index is the block's position in its answer. */
+/** The index is the block's position in its response. */
 type Thought = { index: number; block: ThoughtBlock };
 
 type ThoughtBlock = ThinkingBlock | RedactedThinkingBlock;
 
 /**
- * Converts returned details to thinking blocks, in order. Joins the pieces of a stream. Omits details of other
+ * Converts returned details to thinking blocks, in order, and joins the pieces of a stream. Omits details of other
  * providers and those without a signature.
  */
 export function toThoughts(details: unknown): Thought[] {

@@ -40,7 +40,7 @@ export function toTextBlocks(content: ChatMessage["content"], param: string): Te
 
 function toParts(content: ChatMessage["content"], param: string): { part: ContentPart; at: string }[] {
   if (typeof content === "string") return [{ part: { type: "text", text: content }, at: param }];
-  // The parts are not validated yet.
+  // No check has validated the parts yet.
   const parts: unknown[] = content ?? [];
   return parts.map((part, index) => {
     const at = `${param}[${index}]`;

@@ -9,8 +9,8 @@ import { toAssistantBlocks, toToolUseId } from "./to-assistant-blocks.ts";
 import { toCacheControl, withCacheControl } from "./to-cache-control.ts";
 
 /**
- * Extracts the instructions from a conversation, wherever they are, as Anthropic's OpenAI compatibility does. The rest
- * becomes alternating turns: user and tool messages belong to the user.
+ * Extracts the instructions from any position, as Anthropic's OpenAI compatibility does. The rest becomes alternating
+ * turns, in which user and tool messages belong to the user.
  * https://platform.claude.com/docs/en/api/openai-sdk
  */
 export function toAnthropicMessages(chat: ChatMessage[]): {
@@ -57,7 +57,7 @@ function toTurn(message: ChatMessage, param: string, jsonTexts: ValueCount): Ant
   }
 }
 
-/** One by one: a spread of a client's blocks could exceed the limit of arguments. */
+/** Appends one by one, because spreading a client's blocks could exceed the limit of arguments. */
 function append<T>(list: T[], more: T[]): void {
   for (const item of more) list.push(item);
 }

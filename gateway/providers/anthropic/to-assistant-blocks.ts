@@ -54,18 +54,19 @@ function toToolUse(value: unknown, param: string, jsonTexts: ValueCount): ToolUs
 }
 
 /**
- * A truncated answer may leave invalid arguments, which the client wants the model to see. They are wrapped as
- * Anthropic recommends. https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
+ * A truncated response may leave invalid arguments, which the model should still see. Anthropic recommends this
+ * wrapper.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming
  */
 function parseArguments(text: string, jsonTexts: ValueCount): Record<string, unknown> {
   if (text.trim() === "") return {};
   return parseShallowObject(text, jsonTexts) ?? { INVALID_JSON: text };
 }
 
-/** A conversation may have started with a provider whose IDs hold other characters. */
+/** A conversation may have started with a provider whose IDs contain other characters. */
 export function toToolUseId(id: string): string {
   return id.slice(0, idLengthMax).replaceAll(/[^\w-]/g, "_");
 }
 
-/** Longer than any provider's IDs. The API rejects such IDs anyway. */
+/** Every provider's IDs are shorter, and the API rejects longer ones anyway. */
 const idLengthMax = 1_024;

@@ -3,7 +3,7 @@ import type { CacheControl, ContentBlock } from "./messages-request.ts";
 import { isThought } from "./reasoning-details.ts";
 
 /**
- * The marker up to which a prompt is cached, on parts, messages and tools.
+ * The marker that ends a cached prefix, on parts, messages and tools.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching
  */
 export function toCacheControl(
@@ -13,7 +13,7 @@ export function toCacheControl(
   return ifGiven(marked["cache_control"], `${param}.cache_control`, expectObject);
 }
 
-/** A message's marker goes to its last block, unless that has one. Thinking blocks cannot carry markers. */
+/** Moves a message's marker to its last block, unless that block has one. Thinking blocks cannot carry markers. */
 export function withCacheControl<B extends ContentBlock>(
   blocks: B[],
   message: { [field: string]: unknown },

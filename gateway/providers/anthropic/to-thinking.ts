@@ -7,8 +7,9 @@ import type { AnthropicMessage, Thinking, ToolChoice } from "./messages-request.
 import { isThought } from "./reasoning-details.ts";
 
 /**
- * Thinking according to `thinking`, Anthropic's own parameter, or `reasoning_effort`. Without either, the model's
- * default applies. https://platform.claude.com/docs/en/build-with-claude/thinking
+ * Converts `thinking`, Anthropic's own parameter, or else `reasoning_effort`. Without either, the model's default
+ * applies.
+ * https://platform.claude.com/docs/en/build-with-claude/thinking
  */
 export function toThinking(body: ChatRequestBody, situation: Situation): ThinkingOrder {
   const { traits, messages } = situation;
@@ -40,7 +41,7 @@ function readEffort(value: unknown): ClaudeEffort | "none" | undefined {
 }
 
 /**
- * Requests thinking only where it is possible. A forced tool, the client's messages and its token limit take
+ * Requests thinking only where it is possible: a forced tool, the client's messages and its token limit take
  * precedence.
  */
 function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }: Situation): ThinkingOrder {
@@ -56,7 +57,7 @@ function think(effort: ClaudeEffort, { traits, messages, toolChoice, maxTokens }
 }
 
 /**
- * Whether the answer continues an assistant turn without its first thinking block, usually after tool calls. With a
+ * Whether the response continues an assistant turn without its first thinking block, usually after tool calls. With a
  * budget, the API then rejects thinking. Adaptive models accept it.
  */
 function continuesWithoutThought(messages: AnthropicMessage[]): boolean {

@@ -61,8 +61,8 @@ const quirks: ChatQuirks = {
 };
 
 /**
- * Finds the resource, whichever of Azure's documented paths the base URL has. An `api-version` with a date (2024-10-21)
- * selects the older URLs, with the deployment in the path. `preview` and `latest` are versions of the v1 API.
+ * Finds the resource in each path that Azure documents. An `api-version` with a date (2024-10-21) selects the older
+ * URLs, with the deployment in the path. `preview` and `latest` are versions of the v1 API.
  */
 function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean } {
   const url = new URL(baseUrl);
@@ -74,7 +74,7 @@ function readBaseUrl(baseUrl: string): { resourceUrl: string; isDated: boolean }
 }
 
 /**
- * Returns nothing: the list names the deployable models. Only Azure's management API lists deployments, and it needs
+ * Returns null, because the list names deployable models. Only Azure's management API lists deployments, and it needs
  * another key.
  */
 function readModelNames(list: unknown): string[] | null {

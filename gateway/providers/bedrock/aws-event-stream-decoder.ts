@@ -2,14 +2,16 @@ import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { EventDecoder, UpstreamEvent } from "../../wire/event-decoder.ts";
 
 /**
- * Decodes `application/vnd.amazon.eventstream`: messages with a length prefix. The length is checked before anything is
- * kept. https://smithy.io/2.0/aws/amazon-eventstream.html
+ * Decodes `application/vnd.amazon.eventstream`: messages with a length prefix. Checks the length before it buffers
+ * anything.
+ * https://smithy.io/2.0/aws/amazon-eventstream.html
  */
 export class AwsEventStreamDecoder implements EventDecoder {
   readonly #codec = new EventStreamCodec(toText, Buffer.from);
   readonly #eventBytesMax: number;
   /**
-   * Sized for the current message, or for its length field while that is unknown. The first `#filled` bytes are valid.
+   * Has the size of the current message, or of the length field while that is unknown. The first `#filled` bytes are
+   * valid.
    */
   #message = Buffer.alloc(lengthFieldBytes);
   #filled = 0;
@@ -62,7 +64,7 @@ type MessageHeaders = ReturnType<EventStreamCodec["decode"]>["headers"];
 
 function toEvent(headers: MessageHeaders, body: Uint8Array): UpstreamEvent {
   const valueOf = (name: string) => String(headers[name]?.value ?? "");
-  // Such an error has no body.
+  // An error message has no body.
   if (valueOf(":message-type") === "error") {
     return { name: "unmodeledError", data: JSON.stringify({ message: valueOf(":error-message") }) };
   }
@@ -77,5 +79,5 @@ function toText(bytes: Uint8Array | string): string {
 
 const lengthFieldBytes = 4;
 
-/** Two lengths and two checksums. */
+/** The smallest message holds two lengths and two checksums. */
 const messageBytesMin = 16;

@@ -4,13 +4,13 @@ import type { Endpoint } from "../provider.ts";
 import { GatewayError } from "../../errors.ts";
 
 type BedrockEndpointOptions = {
-  /** Its path is kept. */
+  /** Requests keep this URL's path. */
   url: string;
   path: string;
   /** The media type of the answer. Bedrock requires the exact value. */
   accept: string;
   region: string;
-  /** Null where a proxy adds it. */
+  /** Null if a proxy adds the credential. */
   credential: BedrockCredential | null;
 };
 
@@ -39,7 +39,7 @@ export function bedrockEndpoint(options: BedrockEndpointOptions): Endpoint {
     : endpoint;
 }
 
-/** All parts of it, because errors must show neither the ID nor the token. */
+/** Returns all parts of the credential, because errors must show neither the ID nor the token. */
 function secretOf(credential: BedrockCredential): string {
   if (credential.kind === "bearer") return credential.apiKey;
   const { accessKeyId, secretAccessKey, sessionToken } = credential;
@@ -48,7 +48,7 @@ function secretOf(credential: BedrockCredential): string {
 
 type SignatureOptions = {
   host: string;
-  /** The path as sent. The signature encodes it again, as for every AWS service except S3. */
+  /** The path as sent. The signature encodes the path again, as for every AWS service except S3. */
   path: string;
   region: string;
   credential: BedrockCredential & { kind: "signature" };
@@ -80,8 +80,8 @@ function signatureFor({ host, path, region, credential }: SignatureOptions): Non
 const contentType = "application/json";
 
 /**
- * The hash for AWS's signer. The signer's own hash passes keys as bytes, which takes Node several times as long as a
- * key object.
+ * Replaces the signer's own hash, which passes keys as bytes: Node then takes several times as long as with a key
+ * object.
  */
 class NodeSha256 {
   readonly #secret: Source | undefined;
@@ -118,14 +118,15 @@ function toBytes(data: Source): Buffer {
     : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** AWS keys, which sign requests, or a Bedrock API key, which is sent. */
+/** AWS keys sign requests. A Bedrock API key is sent as a bearer token. */
 export type BedrockCredential =
   | { kind: "signature"; accessKeyId: string; secretAccessKey: string; sessionToken: string | undefined }
   | { kind: "bearer"; apiKey: string };
 
 /**
- * `accessKeyId:secretAccessKey`, `accessKeyId:secretAccessKey:sessionToken` or, without a colon, a Bedrock API key.
- * Throws `invalid_value`. https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html
+ * Accepts `accessKeyId:secretAccessKey`, `accessKeyId:secretAccessKey:sessionToken` or, without a colon, a Bedrock API
+ * key. Throws `invalid_value`.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html
  */
 export function parseBedrockCredential(secret: string): BedrockCredential {
   const parts = secret.split(":");
@@ -142,7 +143,7 @@ export function parseBedrockCredential(secret: string): BedrockCredential {
     : { kind: "signature", accessKeyId: first, secretAccessKey, sessionToken };
 }
 
-/** Characters that a header allows. */
+/** Whether a header can carry the text. */
 function isKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }

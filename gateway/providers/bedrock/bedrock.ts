@@ -21,8 +21,9 @@ import { invalidValue } from "../../wire/parameter-errors.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 
 /**
- * Amazon Bedrock's Converse API, which has one format for all models. A model's name is its ID, or the ID or ARN of an
- * inference profile. https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
+ * Amazon Bedrock's Converse API has one format for all models. A model's name is its ID, or the ID or ARN of an
+ * inference profile.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html
  */
 export const bedrock: Provider = {
   label: "Amazon Bedrock",
@@ -104,7 +105,7 @@ function converse({ name }: UpstreamModel): ChatTranslation {
 
 const streamContentType = "application/vnd.amazon.eventstream";
 
-/** Bedrock's hosts: one runs models, the other lists them. */
+/** Bedrock has two hosts: one runs models, the other lists them. */
 type BedrockHost = {
   /** The URL without its query. */
   runtimeUrl: string;
@@ -114,8 +115,9 @@ type BedrockHost = {
 };
 
 /**
- * Reads the region from AWS's host names. Other hosts, such as a proxy, need `?region=` in the base URL, which is not
- * sent. Throws `invalid_value`. https://docs.aws.amazon.com/general/latest/gr/bedrock.html
+ * Reads the region from AWS's host names. Other hosts, such as a proxy, need `?region=` in the base URL, which upstream
+ * requests omit. Throws `invalid_value`.
+ * https://docs.aws.amazon.com/general/latest/gr/bedrock.html
  */
 function readBedrockHost(baseUrl: string): BedrockHost {
   const url = new URL(baseUrl);
@@ -146,7 +148,7 @@ function findEmbeddingsForm(modelName: string): EmbeddingsForm | null {
 }
 
 /**
- * Cohere's parameter `input_type`, the purpose of the embeddings, is passed on.
+ * Passes on Cohere's parameter `input_type`, the purpose of the embeddings.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html
  */
 function cohereEmbeddings(isV4: boolean): EmbeddingsForm {
@@ -182,7 +184,7 @@ function effectiveStatus(status: number, body: unknown): number {
 }
 
 /**
- * Foundation models with on-demand text or embeddings. Some require an inference profile: the model's name with a
+ * Keeps foundation models with on-demand text or embeddings. Some require an inference profile: the model's name with a
  * geography prefix (`us.anthropic.…`).
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
  */
@@ -216,13 +218,12 @@ function titanEmbeddings(isV2: boolean): EmbeddingsForm {
   };
 }
 
-/** The embeddings format of a model family. */
 type EmbeddingsForm = {
   buildRequest(body: EmbeddingsRequestBody): object;
   readAnswer(answer: unknown): EmbeddingsAnswer;
 };
 
-/** The texts to embed. Bedrock does not accept tokens. */
+/** Returns the texts to embed. Bedrock accepts no tokens. */
 function textsOf({ input }: EmbeddingsRequestBody): string[] {
   if (!Array.isArray(input)) return [expectString(input, "input")];
   return input.map((text: unknown, index) => {
@@ -233,7 +234,7 @@ function textsOf({ input }: EmbeddingsRequestBody): string[] {
   });
 }
 
-/** The requested length of the embeddings, for models that support shorter ones. */
+/** Returns the requested length of the embeddings, for models that support shorter ones. */
 function dimensionsOf(body: EmbeddingsRequestBody, canChoose: boolean): number | undefined {
   const dimensions = ifGiven(body["dimensions"], "dimensions", expectNumber);
   if (dimensions === undefined || canChoose) return dimensions;

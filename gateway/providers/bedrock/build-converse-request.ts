@@ -76,7 +76,7 @@ const inexpressible: Inexpressible[] = [
 
 type OutputFormat = {
   outputConfig?: OutputConfig | undefined;
-  /** An instruction to the model, where no parameter exists. */
+  /** An instruction replaces a parameter that the model lacks. */
   instruction?: string | undefined;
 };
 
@@ -119,11 +119,10 @@ const schemaInstruction =
 type Sampling = {
   temperature?: number | undefined;
   topP?: number | undefined;
-  /** For `additionalModelRequestFields`, because Converse has no `top_k`. */
+  /** These go to `additionalModelRequestFields`, because Converse has no `top_k`. */
   fields: Record<string, unknown>;
 };
 
-/** The sampling parameters. */
 function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: boolean): Sampling {
   const temperature = ifGiven(body["temperature"], "temperature", expectNumber);
   if (temperature !== undefined && temperature > 1) {
@@ -145,8 +144,8 @@ function toSampling(body: ChatRequestBody, family: ModelFamily, claudeThinks: bo
 type RequestedSampling = Record<"temperature" | "topP" | "topK", number | undefined>;
 
 /**
- * Newer Claudes reject all of these, older ones while they think. Omits a value of 1, the default, because some reject
- * `temperature` and `top_p` together.
+ * Newer Claudes reject all of these, older ones while they think. Omits a value of 1, the default, because some models
+ * reject `temperature` and `top_p` together.
  */
 function claudeSampling(requested: RequestedSampling, version: number, thinks: boolean): Sampling {
   const temperature = unlessOne(requested.temperature);

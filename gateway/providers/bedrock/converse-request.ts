@@ -7,7 +7,7 @@ export type ConverseRequest = {
   system?: SystemBlock[] | undefined;
   inferenceConfig?: InferenceConfig | undefined;
   toolConfig?: ToolConfig | undefined;
-  /** Parameters of the model that Converse does not know. */
+  /** Parameters that belong to the model instead of Converse. */
   additionalModelRequestFields?: Record<string, unknown> | undefined;
   outputConfig?: OutputConfig | undefined;
 };
@@ -26,7 +26,7 @@ export type ContentBlock =
 
 export type TextBlock = { text: string };
 
-/** Bytes are base64. */
+/** The bytes are base64. */
 export type MediaBlock =
   | { image: { format: string; source: { bytes: string } } }
   | { video: { format: string; source: { bytes: string } } }

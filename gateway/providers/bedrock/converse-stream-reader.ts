@@ -55,7 +55,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     }
   }
 
-  /** Calls of tools that Bedrock runs itself do not concern the client. */
+  /** Bedrock runs some tools itself. Those calls do not concern the client. */
   #startBlock({ contentBlockIndex: block, start }: Fields): ChunkChoice[] {
     const call = isObject(start) ? start["toolUse"] : null;
     if (!isObject(call) || call["type"] === "server_tool_use") return [];
@@ -101,7 +101,7 @@ export class ConverseStreamReader implements ChatStreamReader {
     return { type, format: formatOf(type, this.#family), index: this.#thoughtIndex, ...piece };
   }
 
-  /** A call without arguments may stream nothing, which clients could not parse. */
+  /** A call without arguments may stream nothing. Clients could not parse that. */
   #endBlock({ contentBlockIndex: block }: Fields): ChunkChoice[] {
     const call = this.#openCalls.get(block);
     this.#openCalls.delete(block);

@@ -30,8 +30,8 @@ function toWords(filename: string): string {
   return words.slice(0, wordsLengthMax).trimEnd() || "document";
 }
 
-/** More than file systems allow. */
+/** File systems allow shorter names only. */
 const filenameLengthMax = 1_024;
 
-/** A name may have 200 characters. This leaves room for a number. */
+/** A name may have 200 characters. The rest is for a number. */
 const wordsLengthMax = 190;

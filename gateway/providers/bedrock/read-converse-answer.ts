@@ -40,7 +40,7 @@ export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAn
   };
 }
 
-/** Text with citations has its own blocks. Chat completions have no field for the citations. */
+/** Text with citations has blocks of its own. Chat completions have no field for citations. */
 function textOf({ text, citationsContent: cited }: Record<string, unknown>): string {
   if (typeof text === "string") return text;
   if (!isObject(cited) || !Array.isArray(cited["content"])) return "";
@@ -66,7 +66,7 @@ function readThought(thought: unknown, family: ModelFamily): ReasoningDetail[] {
   ];
 }
 
-/** Calls of tools that Bedrock runs itself do not concern the client. */
+/** Bedrock runs some tools itself. Those calls do not concern the client. */
 function readToolCall(call: unknown): ToolCall[] {
   if (!isObject(call) || call["type"] === "server_tool_use") return [];
   const { toolUseId: id, name, input } = call;

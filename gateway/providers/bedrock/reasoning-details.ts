@@ -4,8 +4,8 @@ import type { ReasoningBlock } from "./converse-request.ts";
 import type { ModelFamily } from "./model-family.ts";
 
 /**
- * Claude's signatures are valid on every platform, so they have Anthropic's format. Encrypted reasoning has a second
- * layer that only Converse can open.
+ * Claude's signatures are valid on every platform, so they have Anthropic's format. Only Converse can open the second
+ * layer of encrypted reasoning.
  */
 export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): string {
   if (name !== "claude") return "bedrock-converse-v1";
@@ -13,8 +13,8 @@ export function formatOf(type: ReasoningDetail["type"], { name }: ModelFamily): 
 }
 
 /**
- * Converts the reasoning that a client returned with a message. Keeps only signed or encrypted blocks: models
- * without signatures reject the others or treat them as text.
+ * Converts the reasoning that a client returned with a message. Keeps only signed or encrypted blocks: models without
+ * signatures reject the others or treat them as text.
  */
 export function toReasoningBlocks(details: unknown, family: ModelFamily): ReasoningBlock[] {
   if (family.name === "claude" && family.version < 307) return [];
@@ -28,7 +28,7 @@ export function toReasoningBlocks(details: unknown, family: ModelFamily): Reason
 
 type Joined = { index: unknown; text: string; signature: string; data: string };
 
-/** A streaming client may have kept the pieces. Those of one block share an index. */
+/** A streaming client may have kept pieces. Pieces of one block share an index. */
 function joinPieces(details: unknown[], family: ModelFamily): Joined[] {
   const joined: Joined[] = [];
   for (const detail of details) {

@@ -9,7 +9,7 @@ import type { ModelFamily } from "./model-family.ts";
 import { parseDataUrl } from "../parse-data-url.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 
-/** Data shared by all messages of a request. */
+/** Values that all messages of a request share. */
 export type Conversation = { family: ModelFamily; documentNames: DocumentNames; jsonTexts: ValueCount };
 
 type Part = Record<string, unknown>;
@@ -94,7 +94,7 @@ function toPictureBlock(
   throw unsupported(urlParam, `Bedrock accepts ${list([...imageFormats.keys(), ...videoFormats.keys()])}.`);
 }
 
-/** Any file other than an image or a video is a document. */
+/** A file that is neither an image nor a video is a document. */
 function toFileBlock(part: Record<string, unknown>, param: string, names: DocumentNames): MediaBlock {
   const file = expectObject(part["file"], `${param}.file`);
   if (file["file_data"] === undefined && file["file_id"] !== undefined) {
@@ -138,7 +138,7 @@ function list(names: string[]): string {
   return names.join(", ");
 }
 
-/** The block for an image or a video. Null for every other type. */
+/** Returns null for every type but images and videos. */
 function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   const image = imageFormats.get(mediaType);
   if (image !== undefined) return { image: { format: image, source: { bytes } } };
@@ -146,7 +146,7 @@ function toVisualBlock(mediaType: string, bytes: string): MediaBlock | null {
   return video === undefined ? null : { video: { format: video, source: { bytes } } };
 }
 
-/** Bedrock's name of a document type: its file extension. */
+/** Returns Bedrock's name of a document type: its file extension. */
 function documentFormatOf(mediaType: string, filename: string): string | null {
   const extension = filename.slice(filename.lastIndexOf(".") + 1).toLowerCase();
   const byExtension = [...documentFormats.values()].includes(extension) ? extension : null;

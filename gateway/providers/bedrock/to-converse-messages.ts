@@ -42,7 +42,7 @@ export function toConverseMessages(
         throw unsupported(`${param}.role`, "Use messages with the role `tool` instead.");
     }
   }
-  // Converse needs a message: instructions alone become the user's.
+  // Converse requires a message, so instructions alone become the user's message.
   if (turns.length === 0 && system.length > 0) {
     return { system: [], messages: [{ role: "user", content: system }] };
   }
@@ -56,12 +56,12 @@ function addTurn(turns: ConverseMessage[], role: ConverseMessage["role"], conten
   else turns.push({ role, content });
 }
 
-/** One by one: a spread could exceed the limit of arguments. */
+/** Appends one by one, because a spread could exceed the limit of arguments. */
 function append<T>(list: T[], items: T[]): void {
   for (const item of items) list.push(item);
 }
 
-/** Cache points follow the result, because they cannot be inside it. */
+/** Cache points follow the result, because a result cannot contain them. */
 function toToolResult(message: ChatMessage, param: string, conversation: Conversation): ContentBlock[] {
   const blocks = toContentBlocks(message, param, conversation);
   const cachePoints = blocks.filter((block) => "cachePoint" in block).slice(0, 1);
@@ -70,7 +70,7 @@ function toToolResult(message: ChatMessage, param: string, conversation: Convers
     {
       toolResult: {
         toolUseId: toToolUseId(message["tool_call_id"], `${param}.tool_call_id`, conversation.family),
-        // A result must not be blank.
+        // Bedrock rejects a blank result.
         content: content.length === 0 ? [{ text: "(empty)" }] : content,
       },
     },
@@ -88,7 +88,7 @@ function toAssistantBlocks(message: ChatMessage, param: string, conversation: Co
     ...unlessBlank(ifGiven(message["refusal"], `${param}.refusal`, expectString) ?? ""),
     ...toToolUses(message["tool_calls"], `${param}.tool_calls`, conversation),
   ];
-  // A turn with only reasoning is rejected.
+  // Bedrock rejects a turn with only reasoning.
   return blocks.length === 0
     ? []
     : [...toReasoningBlocks(message["reasoning_details"], conversation.family), ...blocks];
@@ -122,7 +122,7 @@ function parseInput(text: unknown, param: string, jsonTexts: ValueCount): Record
 }
 
 /**
- * Converts a tool call's ID to a form that the model accepts. Some models reject even their own (Kimi's
+ * Converts a tool call's ID to a format that the model accepts. Some models reject even their own (Kimi's
  * `functions.get_weather:0`). A hash replaces those, the same for the call and its result.
  */
 function toToolUseId(id: unknown, param: string, { name }: ModelFamily): string {

@@ -31,7 +31,7 @@ function toFields(
     // https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html
     case "nova": {
       if (step === null || family.version < 200) return {};
-      // It accepts high effort only without limits on its answer.
+      // Nova accepts high effort only without limits on its response.
       const limits = [maxTokens, body["temperature"], body["top_p"]];
       const isLimited = limits.some((limit) => typeof limit === "number");
       const maxReasoningEffort = step === "high" && isLimited ? "medium" : step;
@@ -50,7 +50,7 @@ function readEffort(value: unknown): Effort | null {
   throw invalidValue("reasoning_effort", `must be one of ${efforts.join(", ")}`);
 }
 
-/** For models with three levels. Null for none. */
+/** Converts the effort for models with three levels. */
 function toStep(effort: Effort): "low" | "medium" | "high" | null {
   if (effort === "none") return null;
   if (effort === "minimal" || effort === "low") return "low";
@@ -58,7 +58,7 @@ function toStep(effort: Effort): "low" | "medium" | "high" | null {
 }
 
 /**
- * Claude's thinking: from `thinking`, Anthropic's own parameter, or else from `reasoning_effort`.
+ * Converts `thinking`, Anthropic's own parameter, or else `reasoning_effort`.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
  */
 function toClaudeThinking(body: ChatRequestBody, effort: Effort | null, situation: Situation): ThinkingRules {
@@ -103,7 +103,7 @@ function budgetFields(effort: ClaudeEffort, limitTokens: number): ClaudeFields {
   return budget === null ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }
 
-/** The maximum tokens of the answer, thinking included. A budget must be lower. */
+/** Returns the maximum tokens of the response, thinking included. A budget must be lower. */
 function limitOf({ maxTokens, model }: Situation): number {
   return maxTokens ?? model.outputTokensMax ?? leastOutputTokensMax;
 }
@@ -112,7 +112,7 @@ function limitOf({ maxTokens, model }: Situation): number {
 const leastOutputTokensMax = 32_000;
 
 /**
- * Whether the answer continues an assistant turn after tool calls without its thinking blocks. With a budget, Claude
+ * Whether the response continues an assistant turn after tool calls without its thinking blocks. With a budget, Claude
  * then rejects thinking. Adaptive models accept it.
  */
 function continuesWithoutThought(messages: ConverseMessage[]): boolean {
@@ -123,17 +123,16 @@ function continuesWithoutThought(messages: ConverseMessage[]): boolean {
   return first !== undefined && !("reasoningContent" in first);
 }
 
-/** The parameters that follow from the reasoning effort. */
 export type ThinkingRules = {
   /** Members of `additionalModelRequestFields`. */
   fields: Record<string, unknown>;
-  /** The maximum tokens of the answer, where thinking requires a limit. */
+  /** The maximum tokens of the response, if thinking requires a limit. */
   maxTokens?: number | undefined;
-  /** Whether Claude will think, which excludes some parameters. */
+  /** Whether Claude will think. Thinking excludes some parameters. */
   claudeThinks: boolean;
 };
 
-/** What decides the thinking, besides the client's parameters. */
+/** The facts that decide the thinking, besides the client's parameters. */
 export type Situation = {
   family: ModelFamily;
   model: UpstreamModel;

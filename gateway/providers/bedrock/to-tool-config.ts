@@ -10,11 +10,11 @@ import { cachePointAfter } from "./cache-point.ts";
 
 export type ToolRules = {
   toolConfig?: ToolConfig | undefined;
-  /** The choice in Claude's own format, where Converse's cannot express it. */
+  /** The choice in Claude's own format, for choices that Converse lacks. */
   claudeToolChoice?: object | undefined;
   /** Whether the model must call a tool. */
   isForced: boolean;
-  /** An instruction to the model, where no parameter exists. */
+  /** An instruction replaces a parameter that the model lacks. */
   instruction?: string | undefined;
 };
 
@@ -26,7 +26,7 @@ export function toToolConfig(
 ): ToolRules {
   const choice = readToolChoice(body["tool_choice"]);
   const [forcedName] = choice.mode === "required" && choice.names?.size === 1 ? choice.names : [];
-  // All tools, even if one is forced, to keep the prompt cache valid.
+  // A forced tool still needs all declarations, to keep the prompt cache valid.
   const tools = toToolSpecs(body, forcedName === undefined ? choice.names : null, family);
   if (choice.mode === "none" || !Array.isArray(body["tools"]) || body["tools"].length === 0) {
     return forbidCalls(tools, messages);
@@ -59,7 +59,7 @@ function oneCallAtMost({ mode }: ChosenTools, name: string | undefined): object 
   return { type, name, disable_parallel_tool_use: true };
 }
 
-/** Whether the model may or must call a tool, and which. `names` is null for any. */
+/** Whether the model may or must call a tool, and which. Null `names` allow all. */
 type ChosenTools = { mode: "none" | "auto" | "required"; names: ReadonlySet<string> | null };
 
 /** https://platform.openai.com/docs/api-reference/chat/create#chat_create-tool_choice */
@@ -75,8 +75,9 @@ function readToolChoice(choice: unknown): ChosenTools {
 }
 
 /**
- * The functions in `names`, or all. Omits `strict`, because many models reject the request for it. They receive the
- * schema anyway. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
+ * Converts the functions in `names`, or all. Omits `strict`, because many models reject it. They receive the schema
+ * anyway.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
  */
 function toToolSpecs(
   body: ChatRequestBody,
@@ -100,13 +101,13 @@ function toToolSpec({ name, description, parameters }: Record<string, unknown>, 
   const words = ifGiven(description, `${param}.description`, expectString) ?? "";
   return {
     name: expectString(name, `${param}.name`),
-    // A description must not be blank.
+    // Bedrock rejects a blank description.
     description: words.trim() === "" ? undefined : words,
     inputSchema: { json: ifGiven(parameters, `${param}.parameters`, expectObject) ?? emptySchema },
   };
 }
 
-/** The functions that the conversation called. Only their names are known. */
+/** Declares the functions that the conversation called, by their names alone. */
 function toPastToolSpecs(messages: ConverseMessage[]): ToolConfig["tools"] {
   const blocks = messages.flatMap(({ content }) => content);
   const names = new Set(blocks.flatMap((block) => ("toolUse" in block ? block.toolUse.name : [])));

@@ -57,7 +57,6 @@ class ChunkReader implements ChatStreamReader {
   }
 }
 
-/** The valid counts of a usage object. */
 function readUsage(usage: unknown): ChatUsage | null {
   if (!isObject(usage) || typeof usage["prompt_tokens"] !== "number") return null;
   return { completion_tokens: 0, total_tokens: 0, ...usage } as ChatUsage;
@@ -92,7 +91,7 @@ function readMessage({
   ...message
 }: Record<string, unknown>) {
   const { tool_calls: calls, ...rest } = message;
-  // OpenRouter, Groq and newer vLLM name it `reasoning`. Mistral has a content part for it.
+  // OpenRouter, Groq and newer vLLM name this member `reasoning`. Mistral has a content part for it.
   const thoughts = toText(own) || toText(reasoning) || toText(content, "thinking");
   return {
     ...rest,
@@ -104,7 +103,7 @@ function readMessage({
 }
 
 /**
- * A text, or its parts: Mistral answers in parts when it reasons.
+ * Reads a text, or the parts that Mistral sends when it reasons.
  * @param type the type of the parts, and the member with their text
  */
 function toText(value: unknown, type: "text" | "thinking" = "text"): string {

@@ -30,7 +30,7 @@ export function readDemoOrders(messages: ChatMessage[]): DemoOrders {
   };
 }
 
-/** A message's text, whether it is given as text or as parts. */
+/** Returns a message's text, whether it is a string or a list of parts. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

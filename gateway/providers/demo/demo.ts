@@ -8,8 +8,8 @@ import { type DemoOrders, readDemoOrders, textOf, toTokens } from "./demo-prompt
 import { sampleJson } from "./sample-json.ts";
 
 /**
- * An upstream inside this process that echoes the prompt. Tries out a new installation, and shows how a client handles
- * slow, failing and broken answers. `demo-prompt.ts` lists its commands.
+ * An upstream inside this process that echoes the prompt. It serves a new installation, and shows how a client handles
+ * slow, failing and broken responses. `demo-prompt.ts` lists its commands.
  */
 export const demo: Provider = {
   label: "Demo",
@@ -57,7 +57,7 @@ function answerChat({ body: bytes, date }: UpstreamRequest): ScriptedAnswer {
 type AnswerIdentity = { id: string; createdSeconds: number };
 
 type Answer = {
-  /** Pieces of the content, or of the tool call's arguments. */
+  /** The pieces of the content, or of the tool call's arguments. */
   tokens: string[];
   toolName: string | null;
   finishReason: "stop" | "length" | "tool_calls";
@@ -91,7 +91,7 @@ function contentFor(body: ChatRequestBody, text: string): string {
   return text === "" ? "Hello from demo/echo." : text;
 }
 
-/** The tool that must be called: named by `tool_choice`, or the first if one is required. */
+/** Returns the tool that the model must call: the one in `tool_choice`, or the first if `tool_choice` requires any. */
 function chosenTool(body: ChatRequestBody, orders: DemoOrders): { name: string; parameters: unknown } | null {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools)) return null;

@@ -1,14 +1,13 @@
 import { isObject } from "../../wire/json.ts";
 
 /**
- * The simplest value of a JSON schema: the first of an enumeration, required members only, empty text. Nested arrays
- * multiply, so the whole sample has a budget. `null` replaces everything beyond it.
+ * Builds the simplest value of a JSON schema: the first of an enumeration, required members only, empty text. Nested
+ * arrays multiply, so the whole sample has a budget. `null` replaces everything beyond it.
  */
 export function sampleJson(schema: unknown): unknown {
   return sampleValue(schema, { depth: 0, budget: { valuesLeft: valuesMax, charactersLeft: charactersMax } });
 }
 
-/** The whole sample shares the budget. */
 type Position = { depth: number; budget: { valuesLeft: number; charactersLeft: number } };
 
 const valuesMax = 1_000;
@@ -35,7 +34,7 @@ function sampleValue(schema: unknown, position: Position): unknown {
   return type === "string" ? "demo" : null;
 }
 
-/** A literal value of the schema. It can be as large as the request. */
+/** Copies a literal value of the schema, which can be as large as the request. */
 function copyOf(value: unknown, { budget }: Position): unknown {
   budget.charactersLeft -= JSON.stringify(value).length;
   if (budget.charactersLeft >= 0) return value;

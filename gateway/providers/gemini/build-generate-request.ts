@@ -19,7 +19,7 @@ export function buildGenerateRequest(body: ChatRequestBody, model: UpstreamModel
   };
 }
 
-/** Refuses parameters that Gemini has no equivalent for and that change the answer. */
+/** Refuses parameters that change the response and have no equivalent at Gemini. */
 function refuseUnsupported(body: ChatRequestBody): void {
   const { modalities, logit_bias: bias, functions, web_search_options: search } = body;
   if (Array.isArray(modalities) && modalities.some((modality) => modality !== "text")) {
@@ -35,7 +35,10 @@ function refuseUnsupported(body: ChatRequestBody): void {
     throw unsupported("web_search_options", "The gateway does not enable Gemini's search.");
 }
 
-/** The callable functions, and whether one must be called. https://ai.google.dev/gemini-api/docs/function-calling */
+/**
+ * Converts the callable functions, and whether the model must call one.
+ * https://ai.google.dev/gemini-api/docs/function-calling
+ */
 function toGeminiTools(body: ChatRequestBody): { tools?: object[]; toolConfig?: object } {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools) || tools.length === 0) return {};
@@ -69,7 +72,10 @@ function toDeclaration({ name, description, parameters }: ToolFunction): object 
   };
 }
 
-/** A function without parameters is declared without them. https://ai.google.dev/api/caching#FunctionDeclaration */
+/**
+ * Whether the function has no parameters. Gemini then expects no declaration of them.
+ * https://ai.google.dev/api/caching#FunctionDeclaration
+ */
 function takesNothing(schema: unknown): boolean {
   return (
     isObject(schema) &&
@@ -79,7 +85,7 @@ function takesNothing(schema: unknown): boolean {
   );
 }
 
-/** Undefined for Gemini's default. */
+/** Returns undefined for Gemini's default. */
 function toCallingConfig(choice: unknown, functions: ToolFunction[]): object | undefined {
   if (choice === "auto") {
     // Without a required call, only this mode enforces the schema of the arguments.

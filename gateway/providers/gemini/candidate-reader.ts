@@ -4,11 +4,11 @@ import { type SignedToolCall, signCall, toReasoningDetail } from "./thought-sign
 import { upstreamReported } from "../upstream-reported.ts";
 import { createHash } from "node:crypto";
 
-/** One candidate's content in an answer or in one event of a stream. */
+/** One candidate's content in a response or in one event of a stream. */
 export type CandidatePiece = {
   text: string;
   thoughts: string;
-  /** Always complete calls. */
+  /** Every call is complete. */
   toolCalls: SignedToolCall[];
   reasoningDetails: ReasoningDetail[];
   logprobs: object | null;
@@ -89,8 +89,9 @@ function partsOf(candidate: Record<string, unknown>): Record<string, unknown>[] 
 }
 
 /**
- * Why a candidate ended. Null while it continues. Failures such as MALFORMED_FUNCTION_CALL or OTHER, and unknown
- * reasons, throw `upstreamReported(…)`. https://ai.google.dev/api/generate-content#FinishReason
+ * Returns null while the candidate continues. Failures such as MALFORMED_FUNCTION_CALL or OTHER, and unknown reasons,
+ * throw `upstreamReported(…)`.
+ * https://ai.google.dev/api/generate-content#FinishReason
  */
 function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: boolean): FinishReason | null {
   const { finishReason: reason, finishMessage: message } = candidate;
@@ -105,7 +106,7 @@ function readFinishReason(candidate: Record<string, unknown>, hasToolCalls: bool
 
 const cuts = new Map<string, FinishReason>([
   ["MAX_TOKENS", "length"],
-  // Its continuation token has no equivalent in chat completions.
+  // Chat completions have no equivalent of its continuation token.
   ["CONTINUATION", "length"],
   ["SAFETY", "content_filter"],
   ["RECITATION", "content_filter"],
@@ -118,7 +119,10 @@ const cuts = new Map<string, FinishReason>([
   ["IMAGE_RECITATION", "content_filter"],
 ]);
 
-/** Log probabilities in OpenAI's format. Null without any. https://ai.google.dev/api/generate-content#LogprobsResult */
+/**
+ * Converts log probabilities to OpenAI's format. Null without any.
+ * https://ai.google.dev/api/generate-content#LogprobsResult
+ */
 function readLogprobs(result: unknown): object | null {
   const chosen = isObject(result) ? result["chosenCandidates"] : null;
   if (!isObject(result) || !Array.isArray(chosen)) return null;
@@ -146,8 +150,8 @@ function readToken(value: unknown): TokenLogprob {
 }
 
 /**
- * An ID for a call of an older model that sends none. Derived from the answer, the position and the call, so the same
- * call in another turn gets another ID. Its 29 characters suit every upstream.
+ * Builds an ID for a call of an older model that sends none. The response, the position and the call decide it, so the
+ * same call in another turn gets another ID. Its 29 characters suit every upstream.
  * @param position the candidate's index, then the call's
  */
 function toolCallId(
@@ -160,5 +164,5 @@ function toolCallId(
   return `call_${createHash("sha256").update(source).digest("hex").slice(0, 24)}`;
 }
 
-/** Distinguishes an answer within its conversation: by its ID, or else by the prompt's token count, which grows. */
+/** Distinguishes a response within its conversation: by its ID, or else by the prompt's token count, which grows. */
 type AnswerIdentity = { responseId: string | null; usage: ChatUsage | null };

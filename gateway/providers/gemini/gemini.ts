@@ -30,7 +30,7 @@ export const gemini: Provider = {
     },
   ],
   connect(settings) {
-    // Google also accepts the key in the query, where it would end up in logs.
+    // Google also accepts the key in the query, but logs would show it there.
     const headers = settings.secret === null ? [] : ["x-goog-api-key", settings.secret];
     const endpoint = (path: string) => endpointAt(settings, path, headers);
     return {
@@ -67,12 +67,12 @@ function errorReasons(body: unknown): unknown[] {
     : [];
 }
 
-/** The models that chat or embed. Others make images, videos and speech. https://ai.google.dev/api/models */
+/** Keeps the models that chat or embed. Others make images, videos and speech. https://ai.google.dev/api/models */
 function isUsable({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean {
   return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
 }
 
-/** Embeddings of one text or many in one request. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
+/** Embeds one text or many in one request. https://ai.google.dev/api/embeddings#method:-models.batchembedcontents */
 function geminiEmbeddings(endpoint: Endpoint): EmbeddingsApi {
   return { form: "translated", endpoint, buildRequest: buildEmbedRequest, readAnswer: readEmbedAnswer };
 }
@@ -106,7 +106,7 @@ function readEmbedAnswer(answer: unknown): EmbeddingsAnswer {
   const count = isObject(usage) ? usage["promptTokenCount"] : null;
   return {
     embeddings: embeddings.map(valuesOf),
-    // Models before gemini-embedding-2 do not report it.
+    // Models before gemini-embedding-2 report no count.
     inputTokens: typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : null,
   };
 }

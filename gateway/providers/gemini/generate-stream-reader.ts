@@ -5,8 +5,8 @@ import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
 
 /**
- * Reads a stream whose events each hold a piece of every candidate. It has no end marker, so it is finished when all
- * seen candidates are. If it breaks before the last of several candidates begins, that is not noticed.
+ * Reads a stream whose events each hold a piece of every candidate. The stream has no end marker, so it is finished
+ * when all candidates so far are. A break before the last of several candidates stays unnoticed.
  */
 export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
@@ -14,7 +14,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   #usage: ChatUsage | null = null;
   #isRefused = false;
 
-  /** Every event has the counts, and they grow. */
+  /** Every event reports growing counts. */
   get usage(): ChatUsage | null {
     return this.#usage;
   }
@@ -52,7 +52,7 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 }
 
-/** One choice, or none for an empty piece. */
+/** Returns one choice, or none for an empty piece. */
 function toChunkChoices(index: number, callsBefore: number, piece: CandidatePiece): ChunkChoice[] {
   const { text, thoughts, toolCalls, reasoningDetails, logprobs, finishReason } = piece;
   const calls = toolCalls.map((call, position) => ({ index: callsBefore + position, ...call }));

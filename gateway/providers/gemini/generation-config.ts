@@ -4,7 +4,7 @@ import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import type { ModelTraits } from "./model-traits.ts";
 
-/** The generation parameters. https://ai.google.dev/api/generate-content#generationconfig */
+/** Converts the generation parameters. https://ai.google.dev/api/generate-content#generationconfig */
 export function generationConfig(body: ChatRequestBody, traits: ModelTraits): object {
   const count = numberIn(body, "n");
   return {
@@ -42,7 +42,7 @@ function stopSequences(stop: unknown): string[] | undefined {
   return sequences.length === 0 ? undefined : sequences;
 }
 
-/** Gemini's seed has 32 bits. Longer seeds are dropped, because a seed is best effort. */
+/** Gemini's seed has 32 bits. A seed is best effort, so longer ones are omitted. */
 function seed(value: unknown): number | undefined {
   return typeof value === "number" && (value | 0) === value ? value : undefined;
 }
@@ -67,10 +67,7 @@ function responseFormat(format: unknown): object {
 
 const stopSequencesMax = 5;
 
-/**
- * The amount and visibility of thinking: from `reasoning_effort`, or from Google's own option. Undefined for the
- * model's default, which hides its reasoning.
- */
+/** Converts `reasoning_effort` or Google's own option. Undefined for the model's default, which hides its reasoning. */
 function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | undefined {
   const own = googleOptions(body)["thinking_config"] ?? body["thinking_config"];
   if (isObject(own)) return own;
@@ -87,8 +84,9 @@ function thinkingConfig(body: ChatRequestBody, traits: ModelTraits): object | un
 }
 
 /**
- * The token budgets of Google's OpenAI compatibility. The lowest level is LOW, because many models reject MINIMAL and
- * no level disables thinking. https://ai.google.dev/gemini-api/docs/openai#thinking
+ * The token budgets are those of Google's OpenAI compatibility. The lowest level is LOW, because many models reject
+ * MINIMAL and no level disables thinking.
+ * https://ai.google.dev/gemini-api/docs/openai#thinking
  */
 const amounts = new Map([
   ["none", { level: "LOW", budget: 0 }],
@@ -100,11 +98,11 @@ const amounts = new Map([
   ["max", { level: "HIGH", budget: 24_576 }],
 ]);
 
-/** For models that always think. https://ai.google.dev/gemini-api/docs/thinking#set-budget */
+/** Models that always think need at least this budget. https://ai.google.dev/gemini-api/docs/thinking#set-budget */
 const leastBudget = 128;
 
 /**
- * The Gemini extensions of Google's OpenAI compatibility: `cached_content` and `thinking_config`.
+ * Reads the Gemini extensions of Google's OpenAI compatibility: `cached_content` and `thinking_config`.
  * https://ai.google.dev/gemini-api/docs/openai#extra-body
  */
 export function googleOptions(body: ChatRequestBody): Record<string, unknown> {

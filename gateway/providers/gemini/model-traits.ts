@@ -1,12 +1,12 @@
-/** Differences between Google's models that only their names reveal. */
+/** Only a model's name reveals these differences. */
 export type ModelTraits = {
-  /** Thinking has a token budget. The others accept a level, and may reject a budget. */
+  /** Thinking has a token budget. Other models accept a level, and may reject a budget. */
   thinksByBudget: boolean;
-  /** Its reasoning cannot be turned off. */
+  /** The model's reasoning cannot be turned off. */
   cannotStopThinking: boolean;
-  /** It rejects function calls that return without their signatures. */
+  /** The model rejects function calls that return without their signatures. */
   needsSignatures: boolean;
-  /** It accepts images and files inside a function's result. */
+  /** The model accepts images and files inside a function's result. */
   takesMediaInResults: boolean;
   takesSystemInstruction: boolean;
 };
@@ -29,7 +29,7 @@ export function modelTraits(modelName: string): ModelTraits {
   };
 }
 
-/** A model's path below the base URL. Google writes its name with and without `models/`. */
+/** Returns a model's path below the base URL. Google writes its name with and without `models/`. */
 export function modelPath(name: string): string {
   return `/models/${encodeURIComponent(bareModelName(name).toWellFormed())}`;
 }

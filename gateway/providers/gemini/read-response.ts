@@ -3,8 +3,9 @@ import { isObject } from "../../wire/json.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 
 /**
- * Parses a GenerateContentResponse: a whole answer, or an event of a stream. Throws `upstreamReported(…)` for a
- * reported error. https://ai.google.dev/api/generate-content#generatecontentresponse
+ * Parses a GenerateContentResponse: a whole response, or an event of a stream. Throws `upstreamReported(…)` for a
+ * reported error.
+ * https://ai.google.dev/api/generate-content#generatecontentresponse
  */
 export function readResponse(response: unknown): GenerateResponse {
   if (!isObject(response)) throw new Error("The response is not an object.");
@@ -21,10 +22,10 @@ export function readResponse(response: unknown): GenerateResponse {
 
 export type GenerateResponse = {
   candidates: { index: number; candidate: Record<string, unknown> }[];
-  /** Why there is no answer, in words for the client. Null when there is one. */
+  /** The reason why the response is empty, in words for the client. */
   refusal: string | null;
   usage: ChatUsage | null;
-  /** Null where Google sends none. */
+  /** Null if Google sends none. */
   responseId: string | null;
 };
 

@@ -1,26 +1,26 @@
 import type { ChatQuirks } from "../../wire/chat-completion.ts";
 import type { Preset } from "../provider.ts";
 
-/** Null for an unknown upstream: it receives what OpenAI would. */
+/** Returns null for an unknown upstream, which receives the request that OpenAI would. */
 export function findPreset(name: string | null): OpenAiCompatiblePreset | null {
   return presets.find((preset) => preset.name === name) ?? null;
 }
 
 export type OpenAiCompatiblePreset = Preset &
   Partial<ChatQuirks> & {
-    /** Whether it fully supports OpenAI's `/responses`, with streams, tools and reasoning. */
+    /** Whether the upstream fully supports OpenAI's `/responses`, with streams, tools and reasoning. */
     speaksResponses?: true;
   };
 
 /**
- * The older parameter names, which every compatible upstream understands. Mistral rejects `max_completion_tokens`
+ * Every compatible upstream understands the older parameter names. Mistral rejects `max_completion_tokens`
  * (https://github.com/editor-code-assistant/eca/issues/231), and Ollama ignores it
  * (https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx). LM Studio rejects the developer role
  * (https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/669), as do most chat templates of vLLM and llama.cpp.
  */
 const firstNames: Partial<ChatQuirks> = { maxTokensName: "max_tokens", developerRole: "system" };
 
-/** For upstreams that document `max_completion_tokens`, but not the developer role. */
+/** These upstreams document `max_completion_tokens`, but not the developer role. */
 const oldRoles: Partial<ChatQuirks> = { developerRole: "system" };
 
 export const presets: readonly OpenAiCompatiblePreset[] = [
