@@ -39,6 +39,10 @@ export class RecentResponses {
     return kept && { input: readInput(kept.input), output: kept.output };
   }
 
+  forget(id: string): void {
+    for (const [streamId, known] of this.#ids) if (known === id) this.#drop(streamId);
+  }
+
   close(): void {
     for (const streamId of this.#ids.keys()) this.#drop(streamId);
   }

@@ -13,7 +13,7 @@ export type SocketReplyOptions = {
   /** The last event of a response that did not fail, as JSON. */
   onFinished(event: string): void;
   /** The last frame was sent. */
-  onOver(): void;
+  onOver(isFailed: boolean): void;
 };
 
 export type Connection = {
@@ -65,24 +65,26 @@ export class SocketReply implements Reply {
 
   endStream(lastBytes: Buffer): void {
     this.write(lastBytes);
-    this.#options.onOver();
+    this.#options.onOver(false);
   }
 
   sendJson(bytes: Buffer): void {
     this.#send(bytes.toString("utf8"));
-    this.#options.onOver();
+    this.#options.onOver(false);
   }
 
   /** Before the first event, an error has OpenAI's form for a WebSocket, with the status of the HTTP response. */
   fail(error: GatewayError, headers: string[] = []): void {
-    const { requestId } = this.#options;
+    const { requestId, onOver } = this.#options;
     if (this.#hasBegun) {
-      return this.endStream(Buffer.from(toErrorEvent(error, responses, requestId, this.#streamWriter)));
+      this.write(Buffer.from(toErrorEvent(error, responses, requestId, this.#streamWriter)));
+    } else {
+      const status = this.statusOf(error);
+      const body = toErrorBody(error, responses, requestId);
+      const all = toObject(["x-request-id", requestId, ...errorHeaders(error), ...headers]);
+      this.#send(JSON.stringify({ type: "error", status, ...body, headers: all }));
     }
-    const status = this.statusOf(error);
-    const body = toErrorBody(error, responses, requestId);
-    const all = toObject(["x-request-id", requestId, ...errorHeaders(error), ...headers]);
-    this.sendJson(Buffer.from(JSON.stringify({ type: "error", status, ...body, headers: all })));
+    onOver(true);
   }
 
   abandon(): void {

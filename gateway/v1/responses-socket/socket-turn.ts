@@ -35,6 +35,7 @@ export class SocketTurn {
   readonly #id: string;
   readonly #reply: SocketReply;
   #request: Buffer;
+  #previousId: string | null = null;
   #exchange: Exchange | null = null;
   #isRunning = false;
   #isOver = false;
@@ -52,7 +53,9 @@ export class SocketTurn {
       streamId: turn.streamId,
       connection,
       onFinished: (event) => recent.keep(turn.streamId, this.#request, event),
-      onOver: () => {
+      onOver: (isFailed) => {
+        // As at OpenAI. The client sends the whole conversation next.
+        if (isFailed && this.#previousId !== null) recent.forget(this.#previousId);
         this.#end();
         onOver();
       },
@@ -111,6 +114,7 @@ export class SocketTurn {
     if (followUp === null) return null;
     this.#body.add(Math.max(0, followUp.bytes.length - bytes.length));
     this.#request = followUp.bytes;
+    this.#previousId = followUp.previousResponseId;
     return followUp;
   }
 
