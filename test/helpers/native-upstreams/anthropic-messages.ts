@@ -97,6 +97,17 @@ const blockForms: Record<string, { fields: string; read(block: Fields, place: Pl
       addPart(turns, role, { image: asText(data, where), mediaType: String(mediaType) });
     },
   },
+  // https://platform.claude.com/docs/en/build-with-claude/pdf-support
+  document: {
+    fields: "type source title context citations cache_control",
+    read(block, { role, turns, where }) {
+      const { type, media_type: mediaType, data } = asFields(block["source"], `${where}.source`);
+      demand(type === "base64", `${where}.source.type: Unable to download the file.`);
+      const isPdf = mediaType === "application/pdf";
+      demand(isPdf, `${where}.source.base64.media_type: Input should be 'application/pdf'`);
+      addPart(turns, role, { image: asText(data, where), mediaType: "application/pdf" });
+    },
+  },
   thinking: {
     fields: "type thinking signature",
     read(block, { role, turns, where }) {

@@ -8,6 +8,7 @@ import {
   asText,
   demand,
   type Fields,
+  readDataUrl,
   readJson,
   VendorRefusal,
 } from "./vendor-refusal.ts";
@@ -99,11 +100,13 @@ function readUserContent(content: unknown, turns: Turn[]): void {
   for (const each of asList(content, "messages.content")) {
     const part = asFields(each, "messages.content");
     if (part["type"] === "text") addPart(turns, "user", { text: asText(part["text"], "text") });
-    else {
-      const url = asText(asFields(part["image_url"], "image_url")["url"], "image_url.url");
-      const [, mediaType, image] = /^data:([^;,]+);base64,(.+)$/.exec(url) ?? [];
-      demand(mediaType !== undefined && image !== undefined, "Failed to download the image.");
-      addPart(turns, "user", { image, mediaType });
+    else if (part["type"] === "file") {
+      const { filename, file_data: file } = asFields(part["file"], "file");
+      asText(filename, "file.filename");
+      addPart(turns, "user", readDataUrl(file, "file.file_data"));
+    } else {
+      const { url } = asFields(part["image_url"], "image_url");
+      addPart(turns, "user", readDataUrl(url, "image_url.url"));
     }
   }
 }

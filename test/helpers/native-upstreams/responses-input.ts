@@ -1,6 +1,6 @@
 import { addPart, type Part, type Turn } from "./native-upstream.ts";
 import { openSeal } from "./thought-seal.ts";
-import { asFields, asList, asText, demand, type Fields, readJson } from "./vendor-refusal.ts";
+import { asFields, asList, asText, demand, type Fields, readDataUrl, readJson } from "./vendor-refusal.ts";
 
 /**
  * Returns the input of a response request after checking its order and items.
@@ -95,15 +95,15 @@ const itemForms: Record<string, { idPrefix: string; read(item: Fields, place: Pl
   },
 };
 
-/** The user may also send images. */
+/** The user may also send images and files. https://platform.openai.com/docs/guides/pdf-files */
 function userParts(content: unknown, where: string): Part[] {
   if (typeof content === "string") return [{ text: content }];
   return asList(content, `${where}.content`).flatMap((each): Part[] => {
-    const { type, image_url: url } = asFields(each, `${where}.content`);
-    if (type !== "input_image") return textsOf([each], "input_text", where).map((text) => ({ text }));
-    const [, mediaType, image] = /^data:([^;,]+);base64,(.+)$/.exec(asText(url, `${where}.image_url`)) ?? [];
-    demand(mediaType !== undefined && image !== undefined, "Error while downloading the image.");
-    return [{ image, mediaType }];
+    const { type, image_url: image, filename, file_data: file } = asFields(each, `${where}.content`);
+    if (type === "input_image") return [readDataUrl(image, `${where}.image_url`)];
+    if (type !== "input_file") return textsOf([each], "input_text", where).map((text) => ({ text }));
+    asText(filename, `${where}.filename`);
+    return [readDataUrl(file, `${where}.file_data`)];
   });
 }
 

@@ -48,6 +48,13 @@ export function asText(value: unknown, where: string): string {
   return value;
 }
 
+/** Reads an image or a file that the request contains. */
+export function readDataUrl(value: unknown, where: string): { image: string; mediaType: string } {
+  const [, mediaType, image] = /^data:([^;,]+);base64,(.+)$/.exec(asText(value, where)) ?? [];
+  demand(mediaType !== undefined && image !== undefined, `${where}: Failed to download the file.`);
+  return { image, mediaType };
+}
+
 export function asOptionalNumber(value: unknown, where: string): number | null {
   if (value === undefined) return null;
   demand(typeof value === "number", `${where}: Input should be a number`);
