@@ -36,7 +36,9 @@ async function withoutRemarks(work: () => Promise<void>): Promise<void> {
 
 function stampOfSources(): string {
   const hash = createHash("sha256");
-  const files = globSync(["src/**", "static/**", "*.ts", "../package-lock.json"], { cwd: folder })
+  const files = globSync(["src/**", "static/**", "*.ts", "../gateway/setup/**", "../package-lock.json"], {
+    cwd: folder,
+  })
     .map((file) => join(folder, file))
     .filter((file) => statSync(file).isFile());
   for (const file of files.toSorted()) hash.update(relative(folder, file)).update(readFileSync(file));

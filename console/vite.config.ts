@@ -40,5 +40,8 @@ export default defineConfig({
     }),
   ],
   environments: { client: { build: { rolldownOptions: { output } } } },
-  server: { proxy: { "/trpc": gateway, "/graphql": gateway, "/v1": gateway, "/openapi.json": gateway } },
+  server: {
+    proxy: { "/trpc": gateway, "/graphql": gateway, "/v1": gateway, "/openapi.json": gateway },
+    fs: { allow: ["../gateway/setup"] },
+  },
 });

@@ -142,11 +142,11 @@ const rules: Rule[] = [
     permitted: { "infra/index.ts": 'import type { Config } from "../gateway/config/config.ts";' },
   }),
   importRule({
-    title: "the console imports only the type AppRouter from the gateway",
+    title: "the console imports only the setup generator and the type AppRouter from the gateway",
     breaks: (from, to, { typeOnly, names }) =>
       inside(from, ["console/"]) &&
       inside(to, ours) &&
-      !inside(to, ["console/"]) &&
+      !inside(to, ["console/", "gateway/setup/"]) &&
       !(inside(to, ["gateway/"]) && typeOnly && names.join() === "AppRouter"),
     seeds: {
       "console/src/lib/trpc.ts": 'import { AppRouter } from "../../../gateway/trpc/router.ts";',
@@ -155,7 +155,17 @@ const rules: Rule[] = [
     },
     permitted: {
       "console/src/lib/trpc.ts": 'import type { AppRouter } from "../../../gateway/trpc/router.ts";',
+      "console/src/lib/setup.ts": 'import { generateSetup } from "../../../gateway/setup/generate-setup.ts";',
     },
+  }),
+  importRule({
+    title: "the setup generator imports nothing but itself, so it runs in the browser too",
+    breaks: (from, to) => inside(from, ["gateway/setup/"]) && !inside(to, ["gateway/setup/"]),
+    seeds: {
+      "gateway/setup/generate-setup.ts": 'import { GatewayError } from "../errors.ts";',
+      "gateway/setup/tools/codex.ts": 'import { readFile } from "node:fs/promises";',
+    },
+    permitted: { "gateway/setup/tools/codex.ts": 'import type { ToolSetup } from "../tool-setup.ts";' },
   }),
   libraryRule(["express"], ["gateway/app.ts", "gateway/v1/"]),
   libraryRule(["@trpc"], ["gateway/trpc/", "gateway/app.ts", "console/", "test/"]),

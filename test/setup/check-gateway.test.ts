@@ -1,7 +1,7 @@
 import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
-import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
+import { generateSetup } from "../../gateway/setup/generate-setup.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 import { createUpstream } from "../helpers/scripted-upstream.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";

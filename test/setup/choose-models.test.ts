@@ -1,6 +1,6 @@
 import test from "ava";
-import { chooseModels } from "../../console/src/lib/setup/choose-models.ts";
-import type { SetupModel } from "../../console/src/lib/setup/setup-input.ts";
+import { chooseModels } from "../../console/src/lib/setup-page/choose-models.ts";
+import type { SetupModel } from "../../gateway/setup/setup-input.ts";
 import { setupModel } from "./setup-models.ts";
 
 const opus = setupModel("anthropic/opus", { inputPrice: 5, outputPrice: 25 });

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { readFile, stat } from "node:fs/promises";
 import test from "ava";
-import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
-import { toolIds, toolSetups } from "../../console/src/lib/setup/tool-setups.ts";
+import { generateSetup } from "../../gateway/setup/generate-setup.ts";
+import { toolIds, toolSetups } from "../../gateway/setup/tool-setups.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey } from "../helpers/test-gateway.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { ShownFile } from "../../console/src/lib/setup/emitted-setup.ts";
+import type { ShownFile } from "../../gateway/setup/emitted-setup.ts";
 import { findProgram } from "../helpers/system-packages.ts";
 
 /** Existing content, with text that would run if a shell or an awk evaluated it. */

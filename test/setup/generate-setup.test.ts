@@ -1,7 +1,7 @@
 import test from "ava";
-import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
-import type { SetupInput } from "../../console/src/lib/setup/setup-input.ts";
-import { type ToolId, toolIds, toolSetups } from "../../console/src/lib/setup/tool-setups.ts";
+import { generateSetup } from "../../gateway/setup/generate-setup.ts";
+import type { SetupInput } from "../../gateway/setup/setup-input.ts";
+import { type ToolId, toolIds, toolSetups } from "../../gateway/setup/tool-setups.ts";
 import { keyValue, setupModel, setupModels } from "./setup-models.ts";
 
 function generate(tool: ToolId, more: Partial<SetupInput> = {}) {

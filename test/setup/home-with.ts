@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
-import { generateSetup, type GeneratedSetup } from "../../console/src/lib/setup/generate-setup.ts";
-import type { ToolId } from "../../console/src/lib/setup/tool-setups.ts";
+import { generateSetup, type GeneratedSetup } from "../../gateway/setup/generate-setup.ts";
+import type { ToolId } from "../../gateway/setup/tool-setups.ts";
 import { createSetupHome, type SetupHome } from "./setup-home.ts";
 import { keyValue, setupModels } from "./setup-models.ts";
 

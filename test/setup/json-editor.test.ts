@@ -1,8 +1,8 @@
 import test from "ava";
 import fc from "fast-check";
-import { formatOperations } from "../../console/src/lib/setup/format-operations.ts";
-import { jsonEditor } from "../../console/src/lib/setup/posix/json-editor.ts";
-import type { Json, JsonOperation } from "../../console/src/lib/setup/setup-plan.ts";
+import { formatOperations } from "../../gateway/setup/format-operations.ts";
+import { jsonEditor } from "../../gateway/setup/posix/json-editor.ts";
+import type { Json, JsonOperation } from "../../gateway/setup/setup-plan.ts";
 import { hostileText } from "./hostile-text.ts";
 import { runEditor } from "./run-editor.ts";
 import { findAwks } from "./shells.ts";

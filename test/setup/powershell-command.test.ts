@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import test from "ava";
-import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
-import { type ToolId, toolIds } from "../../console/src/lib/setup/tool-setups.ts";
+import { generateSetup } from "../../gateway/setup/generate-setup.ts";
+import { type ToolId, toolIds } from "../../gateway/setup/tool-setups.ts";
 import { expectContent, readContent, writeExisting } from "./existing-files.ts";
 import { findPowerShells } from "./powershell/powershell-runners.ts";
 import { readTree } from "./setup-home.ts";

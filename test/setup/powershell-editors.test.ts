@@ -1,6 +1,6 @@
 import test from "ava";
 import fc from "fast-check";
-import type { FileChange } from "../../console/src/lib/setup/setup-plan.ts";
+import type { FileChange } from "../../gateway/setup/setup-plan.ts";
 import { createAwkEditor, createPowerShellEditor, type Merge } from "./powershell/both-editors.ts";
 import { randomFile } from "./powershell/random-files.ts";
 

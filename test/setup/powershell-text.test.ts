@@ -1,10 +1,10 @@
 import test from "ava";
 import fc from "fast-check";
-import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
-import { quote } from "../../console/src/lib/setup/powershell/quote.ts";
-import { undoScript } from "../../console/src/lib/setup/powershell/write-undo.ts";
-import { SetupInputError } from "../../console/src/lib/setup/setup-input.ts";
-import { toolIds } from "../../console/src/lib/setup/tool-setups.ts";
+import { generateSetup } from "../../gateway/setup/generate-setup.ts";
+import { quote } from "../../gateway/setup/powershell/quote.ts";
+import { undoScript } from "../../gateway/setup/powershell/write-undo.ts";
+import { SetupInputError } from "../../gateway/setup/setup-input.ts";
+import { toolIds } from "../../gateway/setup/tool-setups.ts";
 import { createPowerShellParser, readVerbatim, type Tree, walk } from "./powershell/parse-powershell.ts";
 import { keyValue, setupModels } from "./setup-models.ts";
 

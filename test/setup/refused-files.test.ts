@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, symlink } from "node:fs/promises";
 import path from "node:path";
 import test from "ava";
-import type { ToolId } from "../../console/src/lib/setup/tool-setups.ts";
+import type { ToolId } from "../../gateway/setup/tool-setups.ts";
 import { generateOffline as generate, homeWith } from "./home-with.ts";
 import { readTree } from "./setup-home.ts";
 import { keyValue } from "./setup-models.ts";

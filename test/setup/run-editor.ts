@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { editorFrame } from "../../console/src/lib/setup/posix/editor-frame.ts";
+import { editorFrame } from "../../gateway/setup/posix/editor-frame.ts";
 import { keyValue } from "./setup-models.ts";
 
 /** Runs one editor as the command does; returns null for a refusal. */

@@ -1,4 +1,4 @@
-import type { SetupModel, SetupModels } from "../../console/src/lib/setup/setup-input.ts";
+import type { SetupModel, SetupModels } from "../../gateway/setup/setup-input.ts";
 
 export function setupModel(slug: string, facts: Partial<SetupModel> = {}): SetupModel {
   return {

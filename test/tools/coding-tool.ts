@@ -1,5 +1,5 @@
-import type { SetupModels } from "../../console/src/lib/setup/setup-input.ts";
-import type { ToolId } from "../../console/src/lib/setup/tool-setups.ts";
+import type { SetupModels } from "../../gateway/setup/setup-input.ts";
+import type { ToolId } from "../../gateway/setup/tool-setups.ts";
 import type { ToolUpstream } from "./tool-upstreams.ts";
 
 /** A coding tool: its installation, its generated setup, and a run with one prompt. */

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from "ava";
-import type { Dialect, SetupModels } from "../../console/src/lib/setup/setup-input.ts";
+import type { Dialect, SetupModels } from "../../gateway/setup/setup-input.ts";
 import { findKind } from "../../gateway/providers/registry.ts";
 import {
   type Answer,

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
-import { generateSetup } from "../../console/src/lib/setup/generate-setup.ts";
+import { generateSetup } from "../../gateway/setup/generate-setup.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createRefusingProxy } from "./refusing-proxy.ts";
 import type { CodingTool, GatewayAccess } from "./coding-tool.ts";

@@ -5,7 +5,7 @@ import {
   type JsonOperation,
   keyPlaceholder,
   type TomlOperation,
-} from "../../../console/src/lib/setup/setup-plan.ts";
+} from "../../../gateway/setup/setup-plan.ts";
 import type { Merge } from "./both-editors.ts";
 
 /** Realistic files, some slightly invalid, with a change. Characters are bytes. */

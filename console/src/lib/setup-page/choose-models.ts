@@ -1,4 +1,4 @@
-import type { SetupModel, Workload } from "./setup-input.ts";
+import type { SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
 
 /**
  * Default models of a key: the most expensive for hard tasks, the cheapest for light ones, and one in between for daily
