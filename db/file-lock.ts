@@ -9,7 +9,7 @@ import Sqlite from "better-sqlite3";
 export function lockFile(path: string): FileLock | null {
   const holder = new Sqlite(path, { timeout: 0 });
   try {
-    // Otherwise a journal file would appear beside it.
+    // On-disk journaling would create a file beside the lock.
     holder.pragma("journal_mode = MEMORY");
     holder.exec("BEGIN EXCLUSIVE");
     return { release: () => void holder.close() };

@@ -10,7 +10,7 @@ export const AuditEntry = table(
     /** Ordered by time. */
     id: id(),
     createdAt: moment(),
-    /** Null without a signed-in user, as for a failed sign-in. */
+    /** Null if no one was signed in, as for a failed sign-in. */
     actorId: nullable(text(40)),
     actorName: nullable(text(255)),
     /** The entity, a dot and a verb: `key.create`. */

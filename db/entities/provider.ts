@@ -40,7 +40,7 @@ export const Credential = table(
     providerId: text(40, references("providers", "CASCADE")),
     sealed: longText(),
     lastFour: text(4),
-    /** Its share of the provider's requests, relative to the other weights. */
+    /** The credential's share of the provider's requests, relative to the other weights. */
     weight: integer({ default: 1 }),
     createdAt: moment(),
   },

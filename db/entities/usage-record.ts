@@ -60,7 +60,7 @@ export const UsageRecord = table(
     index("usage_records_provider", ["provider", "id"]),
     index("usage_records_status", ["status", "id"]),
   ],
-  // Written for every request, and read by ID or in ID order.
+  // Every request writes a row. Queries read rows by ID or in ID order.
   { withoutRowid: true },
 );
 

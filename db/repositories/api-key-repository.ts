@@ -69,7 +69,7 @@ export class ApiKeyRepository {
     return key && ((await this.#details([key]))[0] ?? null);
   }
 
-  /** Newest first. */
+  /** Lists the newest keys first. */
   async list(page: ApiKeyPage): Promise<ApiKeyDetails[]> {
     const { limit: take, ...filter } = page;
     return this.#details(

@@ -24,7 +24,7 @@ export class AuditEntryRepository {
     await this.#manager.insert(AuditEntry, entry);
   }
 
-  /** Newest first. */
+  /** Lists the newest entries first. */
   list({ actorId, action, entityId, fromId, beforeId, limit }: AuditEntryPage): Promise<AuditEntryRow[]> {
     const id: FindOperator<string> = And(MoreThanOrEqual(fromId), LessThan(beforeId));
     return this.#manager.find(AuditEntry, {

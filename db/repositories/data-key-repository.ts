@@ -8,7 +8,7 @@ export class DataKeyRepository {
     this.#manager = manager;
   }
 
-  /** Newest first. */
+  /** Lists the newest keys first. */
   list(): Promise<DataKeyRow[]> {
     return this.#manager.find(DataKey, { order: { number: "DESC" } });
   }

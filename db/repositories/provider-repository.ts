@@ -40,7 +40,7 @@ export class ProviderRepository {
     await this.#manager.delete(Provider, { id });
   }
 
-  /** Oldest first. */
+  /** Lists the oldest credentials first. */
   listCredentials(): Promise<CredentialRow[]> {
     return this.#manager.find(Credential, { order: { id: "ASC" } });
   }

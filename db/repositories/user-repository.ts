@@ -23,7 +23,7 @@ export class UserRepository {
     return this.#manager.findOneBy(User, { email });
   }
 
-  /** Newest first. `search` matches a part of the name or the address. */
+  /** Lists the newest users first. `search` matches a part of the name or the address. */
   list({ search, beforeId, limit }: UserPage): Promise<UserRow[]> {
     const before = beforeId === undefined ? {} : { id: LessThan(beforeId) };
     const found = search && containing(search);

@@ -8,7 +8,7 @@ import type { AuditAction } from "./audit-actions.ts";
 export type AuditEntry = {
   id: string;
   at: Date;
-  /** Null without a signed-in user, as for a failed sign-in. */
+  /** Null if no one was signed in, as for a failed sign-in. */
   actor: { id: string; name: string } | null;
   action: AuditAction;
   entity: { type: string; id: string; name: string };
@@ -72,7 +72,7 @@ export class AuditLog {
     await auditEntries.deleteBefore(firstIdAt("aud", now - this.#options.retentionDays * dayMs));
   }
 
-  /** Newest first. `from` is inclusive, `to` exclusive. */
+  /** Lists the newest entries first. `from` is inclusive, `to` exclusive. */
   async list(query: AuditQuery): Promise<{ items: AuditEntry[]; nextCursor: string | null }> {
     const { cursor, from, to, limit = entriesPerPage, ...filter } = query;
     const ends = [cursor ?? [], to ? firstIdAt("aud", to.getTime()) : []].flat();
@@ -101,7 +101,7 @@ function toAuditEntry(row: AuditEntryRow): AuditEntry {
     id,
     at: createdAt,
     actor: actorId === null ? null : { id: actorId, name: actorName ?? "" },
-    // Written by this release or an older one. Actions are never removed.
+    // An older release may have written the action. Actions are never removed.
     action: row.action as AuditAction,
     entity: { type, id: entityId, name: entityName },
     details: { ...details },

@@ -100,7 +100,7 @@ export class AccountService {
     });
     const { user, isRight, attempts, isNotable } = checked;
     if (!user || !isRight) {
-      // Not awaited: the delay would reveal which accounts exist.
+      // Runs without `await`, because the delay would reveal which accounts exist.
       if (user && isNotable) void this.#recordFailure(user, attempts, address);
       throw signInRefused();
     }

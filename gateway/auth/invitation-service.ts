@@ -53,7 +53,8 @@ export class InvitationService {
       const { invitation, user } = await this.#open(repositories, token);
       const { invitations, sessions, users } = repositories;
       if (!(await invitations.delete(invitation.tokenHash))) throw noInvitation();
-      // First, because it locks the user's row: a sign-in with the old password is either done, or waits and fails.
+      // Runs first, because it locks the user's row: a sign-in with the old password is either done, or waits and
+      // fails.
       await users.update(user.id, { name, passwordHash, status: "active" });
       await sessions.deleteOf(user.id);
       const joined: UserRow = { ...user, name, passwordHash, status: "active" };

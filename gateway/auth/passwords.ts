@@ -31,7 +31,7 @@ const strength = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagBytes = 32;
 const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-/** Used for unknown users, so that the duration does not reveal which accounts exist. */
+/** Unknown users are checked against this hash, so that the duration does not reveal which accounts exist. */
 const hashOfNothing = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`;
 
 const argon2Async = promisify(argon2);

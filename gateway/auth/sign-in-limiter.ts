@@ -9,7 +9,6 @@ import type { Runtime } from "../runtime.ts";
 export class SignInLimiter {
   readonly #networks: AttemptCounter;
   readonly #accounts: AttemptCounter;
-  /** Per account and network. */
   readonly #pairs: AttemptCounter;
   /** Pairs that have signed in, the latest last. */
   readonly #knownPairs = new Set<string>();
@@ -83,7 +82,7 @@ const windowMs = 15 * 60_000;
 const attemptsPerNetworkMax = 50;
 const attemptsPerPairMax = 10;
 const attemptsByStrangersMax = 50;
-/** More than the passwords that can be hashed within the window. */
+/** The process cannot hash more passwords than this within the window. */
 const keysMax = 50_000;
 const knownPairsMax = 10_000;
 const notableAttempts = new Set([1, attemptsPerPairMax, attemptsByStrangersMax]);
@@ -129,7 +128,7 @@ export class AttemptCounter {
   readonly #attemptsMax: number;
   readonly #windowMs: number;
   readonly #keysMax: number;
-  /** Oldest first, because all windows have the same length. */
+  /** Sorted by start, the oldest first, because all windows have the same length. */
   readonly #windows = new Map<string, { attempts: number; endsAt: number }>();
 
   constructor({ now, attemptsMax, windowMs, keysMax }: AttemptCounterOptions) {

@@ -49,7 +49,7 @@ export class UserService {
     this.#audit = audit;
   }
 
-  /** Newest first. */
+  /** Lists the newest users first. */
   list(query: UserListQuery): Promise<{ items: User[]; nextCursor: string | null }> {
     const { search, cursor, limit = usersPerPage } = query;
     return this.#database.read(async (repositories) => {
@@ -126,7 +126,7 @@ export class UserService {
     let activeKeyCount = 0;
     const user = await this.#change(author, id, "user.disable", async (repositories, row) => {
       await keepAnAdministrator(repositories, row);
-      // First, because it locks the user's row: a sign-in is either done, or waits and fails.
+      // Runs first, because it locks the user's row: a sign-in is either done, or waits and fails.
       await repositories.users.update(id, { status: "disabled" });
       await repositories.sessions.deleteOf(id);
       await repositories.invitations.deleteOf(id);

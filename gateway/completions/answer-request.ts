@@ -27,7 +27,7 @@ export type AnswerContext = {
   limiter: Pick<Limiter, "admit">;
   privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
   observer: RequestObserver | null;
-  /** Null where nothing is kept. */
+  /** Null if nothing is kept. */
   keptResponses: ResponseKeeper | null;
 };
 

@@ -48,9 +48,9 @@ export type Config = Readonly<{
   jwtSecrets: string[] | null;
   /** The receiver of budget warnings. */
   limitWebhook: { url: string; secret: string } | null;
-  /** Where processes count limits together. Null = each process counts, and they synchronize through the database. */
+  /** Processes count limits together here. Null = each process counts, and they synchronize through the database. */
   valkeyUrl: string | null;
-  /** Where translated responses are kept for follow-ups. */
+  /** The store of translated responses for follow-ups. */
   responsesState: ResponsesState;
   administrator: { email: string; password: string } | null;
   /** The allowed private upstreams as `host:port`, or `*` for all. */
@@ -118,7 +118,7 @@ function readVariables(given: Record<string, string | undefined>): z.output<type
   // The first problem of a variable causes its others.
   const wrong = new Map(error?.issues.toReversed().map(({ path, message }) => [String(path[0]), message]));
   for (const [variable, value] of Object.entries(given)) {
-    // It would become the number 0.
+    // A blank value would become the number 0.
     if (variable in variables.shape && value?.trim() === "") wrong.set(variable, "contains only spaces");
   }
   // All variables are optional, so the valid ones can be checked together.

@@ -11,7 +11,7 @@ export class EnvironmentKeys {
   readonly #keys: ReadonlyMap<string, FoundKey>;
 
   constructor(environment: Environment) {
-    // Where two presets share a variable, the first is used.
+    // The first of two presets with the same variable wins.
     this.#keys = new Map(
       findKeys(environment)
         .toReversed()

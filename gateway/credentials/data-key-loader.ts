@@ -7,7 +7,7 @@ type DataKeyLoaderOptions = {
   dataKeys: Pick<DataKeys, "load">;
   secretBox: SecretBox;
   log: Log;
-  /** Called when keys arrive: failed secrets can be opened again. */
+  /** Runs when keys arrive: failed secrets may open now. */
   keysCame(): Promise<void>;
   retryIntervalMsMax: number;
 };

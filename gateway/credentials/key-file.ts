@@ -12,7 +12,7 @@ export function readOrCreateKeyFile(path: string, { randomBytes }: Pick<Runtime,
   const existing = readKeyFile(path);
   if (existing) return existing;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Written to a draft and linked, so that no one reads half a key and the first writer wins.
+  // A linked draft prevents that another process reads half a key, and lets the first writer win.
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   writeFileSync(draft, `${randomBytes(keyBytes).toString("base64")}\n`, { mode: 0o600, flag: "wx" });
   try {

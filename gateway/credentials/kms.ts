@@ -55,7 +55,7 @@ export class Kms {
     operation: (sdk: Sdk, client: KMSClient, options: { abortSignal: AbortSignal }) => Promise<Result>,
   ): Promise<Result> {
     const { timeoutMs } = this.#options;
-    // Loaded on demand, because it costs 30 MB and 70 ms.
+    // The SDK loads on demand, because it costs 30 MB and 70 ms.
     const sdk = await import("@aws-sdk/client-kms");
     // KMS is called once or twice per process, so no connection is kept.
     const client = new sdk.KMSClient({

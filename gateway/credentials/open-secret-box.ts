@@ -21,7 +21,7 @@ export function openSecretBox(config: Config, runtime: Runtime): SecretBox {
   return secretBox;
 }
 
-/** Null without a KMS key. */
+/** Returns null without a KMS key. */
 export function createDataKeys(
   { kms: options, limits }: Config,
   parts: { database: Database; runtime: Runtime; secretBox: SecretBox },

@@ -7,7 +7,7 @@ import { type SecretBox, sealingKeyIdOf } from "./secret-box.ts";
 type RewrapOptions = {
   database: Database;
   secretBox: SecretBox;
-  /** Null with a master key: the configured key is the new one. */
+  /** Null with a master key, because the configured key is then the new one. */
   dataKeys: Pick<DataKeys, "create"> | null;
 };
 
@@ -24,7 +24,7 @@ export async function rewrap(options: RewrapOptions): Promise<RewrapResult> {
   const failed = new Set<string>();
   let moved = 0;
   for (;;) {
-    // Repeated, because a process that has not loaded the new key may still seal with the old one.
+    // Repeats, because a process without the new key may still seal with the old one.
     const older = (await listOlder(options)).filter(({ id }) => !failed.has(id));
     if (older.length === 0) break;
     for (const credential of older) {

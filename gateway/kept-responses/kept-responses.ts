@@ -31,13 +31,13 @@ export class KeptResponses {
     return bytes <= this.#limits.responseBytesMax && this.#store.keep(keyId, response.id, kept);
   }
 
-  /** Null at once for a request that refers to nothing. Throws `request_too_large` or `service_unavailable`. */
+  /** Returns null at once for a request that refers to nothing. Throws `request_too_large` or `service_unavailable`. */
   followUp(keyId: string, bytes: Buffer): Promise<FollowUp | null> | null {
     if (!mayFollowUp(bytes)) return null;
     return readFollowUp(bytes, this.#limits, (id) => this.find(keyId, id));
   }
 
-  /** Null for an ID that is unknown, or not of this gateway. May throw `service_unavailable`. */
+  /** Returns null for an unknown ID, or one of another gateway. May throw `service_unavailable`. */
   find(keyId: string, id: string): KeptResponse | null | Promise<KeptResponse | null> {
     return isResponseId(id) ? this.#store.find(keyId, id) : null;
   }

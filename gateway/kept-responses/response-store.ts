@@ -1,6 +1,6 @@
 /** A kept response, as JSON bytes: once parsed, it can take twenty times their size. */
 export type KeptResponse = {
-  /** As the client received it. */
+  /** The response as the client received it. */
   response: Buffer;
   /** The items of the resolved input. */
   input: Buffer;

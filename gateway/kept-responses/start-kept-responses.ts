@@ -16,7 +16,7 @@ export async function startKeptResponses(
     return { keptResponses: new KeptResponses({ store, limits }), close: () => store.close() };
   }
   if (responsesState === "off" || valkeyUrl === null) return { keptResponses: null, close: () => {} };
-  // Loaded only where Valkey keeps responses.
+  // The import runs only if Valkey keeps responses.
   const { ValkeyStore } = await import("./valkey-store.ts");
   const { log } = runtime;
   const timeoutMs = limits.valkeyTimeoutMs;

@@ -93,7 +93,7 @@ export class ValkeyStore implements ResponseStore {
   }
 }
 
-/** Null for what another data key sealed before the last start. */
+/** Returns null for parts that another data key sealed before the last start. */
 function openParts(
   secretBox: ValkeyStoreOptions["secretBox"],
   sealed: string,

@@ -3,7 +3,7 @@ import type { ChangeKind } from "../../db/entities/change.ts";
 import type { Runtime } from "../runtime.ts";
 
 export type ChangeListener = {
-  /** Called for each change. */
+  /** Runs for each change. */
   changed(kind: ChangeKind, entityId: string): Promise<void>;
   /** More has changed than the feed retains: drop everything. */
   everythingChanged(): Promise<void>;

@@ -22,7 +22,7 @@ export type KeyFilter = {
   ownerId?: string | undefined;
 };
 
-/** Null when no key can match. */
+/** Returns null when no key can match. */
 export async function toKeyFilter(
   { models }: Repositories,
   person: Person,

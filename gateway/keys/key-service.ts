@@ -68,7 +68,7 @@ export class KeyService {
     this.#limits = limits;
   }
 
-  /** Newest first. */
+  /** Lists the newest keys first. */
   async list(
     person: Person,
     query: KeyListQuery,

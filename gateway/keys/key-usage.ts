@@ -23,7 +23,7 @@ export type KeyUsage = {
    * spent, because then requests are refused.
    */
   sharedBudgets: SharedBudgetUses & { isGatewaySpent: boolean };
-  /** As in the list of keys: 80 or 100 once that much of a budget is spent. */
+  /** 80 or 100 once that much of a budget is spent, as in the list of keys. */
   budgetSpentPercent: number | null;
   /** The latest warnings, newest first. */
   warnings: { period: BudgetPeriod; percent: number; budgetUsd: number | null; at: Date }[];

@@ -9,7 +9,7 @@ type RevocationOptions = {
   now: () => number;
   keyCache: KeyCache;
   budgets: Pick<Budgets, "changed" | "forget">;
-  /** Null where nothing is kept. */
+  /** Null if nothing is kept. */
   keptResponses: { forget(keyId: string): void } | null;
   openExchanges: {
     keyIds(): string[];
@@ -34,7 +34,7 @@ export class Revocation implements ChangeListener {
   async changed(kind: ChangeKind, entityId: string): Promise<void> {
     const { keyCache, budgets, keptResponses, reloadCatalogue, loadDataKeys } = this.#options;
     if (kind === "catalogue") return reloadCatalogue();
-    // Not awaited: KMS can be slow, and revocations must not wait for it.
+    // Runs without `await`, because KMS can be slow and revocations must not wait for it.
     if (kind === "data_key") return void loadDataKeys();
     budgets.changed(entityId);
     const wasKnown = keyCache.has(entityId);

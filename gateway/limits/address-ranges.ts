@@ -12,7 +12,7 @@ export class AddressRanges {
     }
   }
 
-  /** Also accepts IPv4 in IPv6 form, as dual-stack sockets report it. */
+  /** Accepts IPv4 in IPv6 form too, as dual-stack sockets report it. */
   has(address: string): boolean {
     const version = isIP(address);
     return version !== 0 && this.#list.check(address, version === 6 ? "ipv6" : "ipv4");

@@ -38,7 +38,7 @@ export const holderNames: Readonly<Record<LimitHolder, string>> = {
   gateway: "the whole gateway",
 };
 
-/** The same for the request path. Budgets in nano-dollars. */
+/** The same limits for the request path. Budgets are in nano-dollars. */
 export type EnforcedLimits = Readonly<{
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
@@ -113,7 +113,7 @@ export function changeLimits(
   };
 }
 
-/** Null for a key without own limits. */
+/** Returns null for a key without its own limits. */
 export function enforcedLimits(columns: LimitColumns): EnforcedLimits | null {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests, addressRanges } = columns;
   const amounts = toBudgets(columns);

@@ -26,7 +26,7 @@ export async function changeProviders(
   return changed;
 }
 
-/** The same for one provider. */
+/** Does the same for one provider. */
 export async function changeProvider(
   options: ProviderChangeOptions,
   work: (repositories: Repositories) => Promise<ProviderRow>,

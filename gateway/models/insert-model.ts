@@ -34,7 +34,7 @@ export async function insertModel(
     const message = `The slug must be ${provider.name}/ followed by the model's name, without spaces.`;
     throw new GatewayError("invalid_value", message, { param: "slug" });
   }
-  // Null is a given value. Only missing values are filled in.
+  // Null is a given value, so only undefined ones are filled in.
   const { contextWindow = known?.contextWindow ?? null, outputTokensMax = known?.outputTokensMax ?? null } =
     model;
   const row: ModelRow = {

@@ -23,9 +23,9 @@ export type RunningGateway = {
   /** The address that people use. */
   publicUrl: string;
   services: Services;
-  /** Null where metrics are off. */
+  /** Null if metrics are off. */
   metrics: Metrics | null;
-  /** Where metrics are served. Null in a worker, because the primary serves them. */
+  /** The URL of the metrics. Null in a worker, because the primary serves them. */
   metricsUrl: string | null;
   /** Waits for open requests, up to the drain limit, then stops. */
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export async function startGateway(
   runtime: Runtime,
   isWorker = false,
 ): Promise<RunningGateway> {
-  // Loaded only where metrics are on.
+  // The module loads only if metrics are on.
   const metrics = config.metrics && new (await import("../metrics/metrics.ts")).Metrics();
   const tracing =
     config.tracing && new (await import("../tracing/tracing.ts")).Tracing(config.tracing, runtime);
@@ -95,7 +95,7 @@ function createHttpServer({ limits }: Config, { runtime, app, sockets }: Served)
   const options = {
     headersTimeout: limits.requestHeadersTimeoutMs,
     requestTimeout: limits.requestReceiveTimeoutMs,
-    // Longer than load balancers' usual minute by default, so that they close idle connections first.
+    // The default exceeds load balancers' usual minute, so that they close idle connections first.
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false,

@@ -7,7 +7,7 @@ import { type SpanContext, TraceFlags } from "@opentelemetry/api";
 export function readTraceparent(header: string | null): SpanContext | null {
   if (header === null) return null;
   const [, version, traceId = "", spanId = "", flags = "", more = ""] = pattern.exec(header) ?? [];
-  // Later versions may have more fields, this one may not, and `ff` is always invalid.
+  // Only later versions may have more fields, and `ff` is always invalid.
   if (version === undefined || version === "ff" || (version === "00" && more !== "")) return null;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;

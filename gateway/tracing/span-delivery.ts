@@ -86,7 +86,7 @@ function reasonOf(error: Error | undefined): string {
   return typeof code === "string" || typeof code === "number" ? String(code) : (error?.name ?? "unknown");
 }
 
-/** Above this, Node's timers fire at once. */
+/** Node's timers fire at once above this value. */
 const timerMsMax = 2 ** 31 - 1;
 const batchSpansMax = 512;
 const reportIntervalMs = 60_000;

@@ -38,7 +38,7 @@ export const authRouter = router({
     }
   }),
 
-  /** Also works with an expired access token, because the cookie ends the session. */
+  /** An expired access token is accepted too, because the cookie ends the session. */
   signOut: publicProcedure.mutation(async ({ ctx }) => {
     const token = ctx.refreshCookie.read();
     ctx.refreshCookie.clear();

@@ -7,7 +7,7 @@ import type { Endpoint } from "../providers/provider.ts";
 export class ObservedRequest {
   readonly id: string;
   readonly method: string;
-  /** Such as `/v1/chat/completions`. Null for an unknown path. */
+  /** The path, such as `/v1/chat/completions`. Null for an unknown one. */
   readonly route: string | null;
   /** The client's unvalidated trace header. */
   readonly traceparent: string | null;
@@ -51,7 +51,7 @@ export type ObservedCall = {
   readonly startedAt: number;
   /** Null for a call that ended with the request. */
   endedAt: number | null;
-  /** Null without an answer. */
+  /** Null without a response. */
   httpStatus: number | null;
   /** Why a fallback was possible: `http_<status>` or a gateway code. Otherwise null. */
   refusal: string | null;

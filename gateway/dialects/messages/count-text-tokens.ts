@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
  */
 export async function countTextTokens(texts: readonly string[]): Promise<number> {
   const { countTokens, setMergeCacheSize } = await import("gpt-tokenizer/encoding/o200k_base");
-  // Its cache would keep pieces of users' texts.
+  // The tokenizer's cache would keep pieces of users' texts.
   setMergeCacheSize(0);
   let length = 0;
   for (const text of texts) length += text.length;

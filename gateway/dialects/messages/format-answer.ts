@@ -22,7 +22,7 @@ export function formatAnswer(answer: ChatAnswer, envelope: AnswerEnvelope, { bod
   const assistant = readAssistantMessage(choice["message"]);
   const calls = formatCalls(assistant, envelope, body);
   const texts = [assistant.text, assistant.refusal].filter((text) => text !== "");
-  // As in a stream, no seal follows the last text.
+  // No seal follows the last text, as in a stream.
   const sealed = calls.length > 0 || texts.length === 0 ? formatSealed(assistant) : [];
   const shown = [...texts.map((text) => ({ type: "text", text })), ...sealed, ...calls];
   const content = showsThoughts(body) ? withThoughts(shown, assistant) : shown;

@@ -72,7 +72,7 @@ export class MessageStreamWriter implements StreamWriter {
     return toEvent("message_start", { message });
   }
 
-  /** Where both exist, the details repeat the text and add its origin. */
+  /** If both exist, the details repeat the text and add its origin. */
   #think(reasoning: string, details: ReasoningDetail[]): string {
     if (!this.#showsThoughts) return "";
     const thoughts = details.filter(({ type }) => type !== "reasoning.encrypted");

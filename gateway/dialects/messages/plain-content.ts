@@ -5,7 +5,7 @@ export function plainContent(parts: ContentPart[]): string | ContentPart[] {
   return parts.length < 2 && parts.every(isPlain) ? joinTexts(parts) : parts;
 }
 
-/** The same for text-only messages, whose parts can be joined. */
+/** Does the same for text-only messages, whose parts can be joined. */
 export function plainText(parts: ContentPart[]): string | ContentPart[] {
   return parts.every(isPlain) ? joinTexts(parts) : parts;
 }

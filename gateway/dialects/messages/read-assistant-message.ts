@@ -29,9 +29,9 @@ export type AssistantContent = {
 };
 
 export type CalledPiece = {
-  /** Null when the upstream sent none. */
+  /** Null if the upstream sent none. */
   index: number | null;
-  /** Empty in all pieces of a call except the first. */
+  /** Every piece of a call but the first has an empty ID. */
   id: string;
   name: string;
   arguments: string;

@@ -31,7 +31,7 @@ export function readMessagesRequest(bytes: Buffer, limits: BodyLimits): DialectR
   return request;
 }
 
-/** The same for `count_tokens`, which needs no `max_tokens`. */
+/** Does the same for `count_tokens`, which needs no `max_tokens`. */
 export function readCountRequest(bytes: Buffer, limits: BodyLimits): DialectRequest {
   return { ...readRequest(bytes, limits), stream: false };
 }

@@ -23,7 +23,7 @@ export function toChatMessages(body: Record<string, unknown>, unavailable: reado
     const { role, content = [], clear_at: clearAt } = message;
     const blocks = toBlocks(content, `messages[${index}].content`);
     if (role !== "system") addTurn(turns, role === "assistant" ? "assistant" : "user", blocks);
-    // It applies only to the turn that it follows.
+    // The instruction applies only to the turn that it follows.
     else if (clearAt === "next_user_message" && index < lastOfUser) continue;
     else if (turns.length === 0) for (const part of toSystemParts(blocks)) system.push(part);
     else addTurn(turns, "user", blocks.flatMap(toNote));
@@ -68,7 +68,7 @@ function toNote(block: Block): Block[] {
   });
 }
 
-/** Otherwise the model would invent results: Claude Code sends requests whose only tool is web search. */
+/** Without this note, the model would invent results: Claude Code sends requests whose only tool is web search. */
 function noteUnavailable(names: readonly string[]): string {
   return `These tools are not available with this model: ${names.join(", ")}. If the task needs one, say that you could not do it. Do not invent results.`;
 }

@@ -35,7 +35,7 @@ export const compaction: Dialect = {
   },
 };
 
-/** As at OpenAI: the user's messages, then one item with the summary. */
+/** The output has OpenAI's order: the user's messages, then one item with the summary. */
 function formatAnswer(
   { choices, usage }: ChatAnswer,
   { id, createdSeconds }: AnswerEnvelope,

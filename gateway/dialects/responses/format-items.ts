@@ -35,7 +35,7 @@ export function formatReasoning(id: string, thoughts: string, details: readonly 
 export type ItemCall = {
   id: string;
   callId: string;
-  /** Null for a tool that the client did not offer. The client reports the invented name. */
+  /** Null for a tool that the client did not offer. The client then reports the invented name. */
   tool: NamedTool | null;
   /** The function's name, as the model wrote it. */
   name: string;

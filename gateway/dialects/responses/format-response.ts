@@ -5,7 +5,7 @@ import type { AnswerEnvelope } from "../dialect.ts";
 export type ResponseState = {
   status: "in_progress" | "completed" | "incomplete" | "failed";
   output: readonly object[];
-  /** Null while unknown. A finished response then reports zeros. */
+  /** Null while unknown. A finished response without usage reports zeros. */
   usage: ChatUsage | null;
   incompleteReason?: IncompleteReason | null;
   error?: { code: string; message: string };

@@ -90,6 +90,6 @@ const escapes = new Map([
   ["f", "\f"],
 ]);
 
-/** As in `\u00e4`. */
+/** `\u00e4` is the longest form. */
 const escapeLengthMax = 6;
 const openingLengthMax = 64;

@@ -8,9 +8,7 @@ export function formatModelCatalog(models: readonly CatalogedModel[]): object {
 
 export type CatalogedModel = {
   slug: string;
-  /** Null if unknown. */
   contextWindow: number | null;
-  /** Undefined if unknown. */
   canReason?: boolean | undefined;
 };
 

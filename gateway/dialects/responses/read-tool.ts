@@ -162,7 +162,7 @@ function isRunByOpenAi(type: BuiltInType, { execution, environment }: Record<str
   return type === "shell" && isObject(environment) && environment["type"] !== "local";
 }
 
-/** More than any vendor accepts. */
+/** Every vendor accepts only shorter ones. */
 const namespaceLengthMax = 1_024;
 
 function readName(value: unknown, param: string): string {

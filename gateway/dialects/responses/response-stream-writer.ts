@@ -24,9 +24,9 @@ export class ResponseStreamWriter implements StreamWriter {
   readonly #answerCharactersMax: number;
   readonly #table: ToolTable;
   readonly #echo: object;
-  /** Null where nothing would return them. */
+  /** Null if the client could not return them. */
   readonly #details: ReasoningCollector | null;
-  /** Null where the client receives all details. */
+  /** Null if the client receives all details. */
   readonly #hidden: HiddenReasoning | null;
   readonly #wantsLogprobs: boolean;
   readonly #events = new EventLog();

@@ -50,7 +50,7 @@ function toChatPart(value: unknown, param: string): ContentPart {
   }
 }
 
-/** Null for a part without text. */
+/** Returns null for a part without text. */
 function readText(part: Record<string, unknown>, param: string): string | null {
   const type = expectString(part["type"], `${param}.type`);
   // OpenAI's models write these to one another. Rejecting them would end a conversation that moved to another model.

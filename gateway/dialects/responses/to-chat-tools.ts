@@ -63,7 +63,7 @@ function readAllowed(value: unknown, table: ToolTable): NamedTool[] {
   return table.tools.filter(({ chatName }) => allowed.has(chatName));
 }
 
-/** Undefined for an omitted tool that OpenAI runs. */
+/** Returns undefined for an omitted tool that OpenAI runs. */
 function findTool(choice: Record<string, unknown>, param: string, table: ToolTable): NamedTool | undefined {
   const type = expectString(choice["type"], `${param}.type`);
   const kind = kinds.find((each) => each === type);

@@ -8,7 +8,7 @@ type ValkeyConnectionOptions = {
   log: Log;
   /** The first command on a new connection. */
   greet: (client: Redis) => Promise<unknown>;
-  /** Called after the greeting: from now on it accepts commands. Commands sent here go first. */
+  /** Runs after the greeting, when the connection accepts commands. Commands sent here go first. */
   came: () => void;
   /** What the log reports. */
   messages: { lost: string; back: string };
@@ -58,7 +58,7 @@ export class ValkeyConnection {
     await this.#firstAttempt;
   }
 
-  /** Null without an answer. */
+  /** Returns null if Valkey does not respond. */
   run<Answer>(send: (client: Redis) => Promise<Answer>): Promise<Answer | null> {
     if (this.#isThere !== true) return Promise.resolve(null);
     return this.#send(send);

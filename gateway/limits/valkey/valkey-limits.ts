@@ -69,7 +69,7 @@ export class ValkeyLimits {
     return performance.now() >= this.#knowsAllFrom;
   }
 
-  /** Null without an answer. */
+  /** Returns null if Valkey does not respond. */
   async reserve(
     holders: readonly HolderLimits[],
     tokens: number,
@@ -180,5 +180,5 @@ const sessionKey = (session: string) => `{model-gateway}:session:${session}`;
 
 const sessionMs = 10_000;
 const beatIntervalMs = 2_000;
-/** The same value as in the script. */
+/** The script has the same value. */
 const openRequestsTtlSeconds = 86_400;

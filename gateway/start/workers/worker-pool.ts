@@ -109,7 +109,7 @@ export class WorkerPool {
   }
 }
 
-/** Both are null for a worker that never existed. */
+/** Both members are null for a worker that never existed. */
 type WorkerEnd = { exitCode: number | null; signal: string | null };
 
 /** A slot for one worker after another. */

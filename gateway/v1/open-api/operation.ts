@@ -6,7 +6,6 @@ import { bodyErrors, errorResponses, keyErrors, modelErrors } from "./error-resp
 type ErrorCodes = Parameters<typeof errorResponses>[0];
 
 type ModelCall = {
-  /** Null for chat completions and similar endpoints. */
   dialect: Dialect;
   id: string;
   summary: string;

@@ -111,7 +111,7 @@ export class ResponsesSockets {
     webSocket.on("close", () => this.#open.delete(opened));
   }
 
-  /** Loaded for the first connection. */
+  /** Loads the library for the first connection. */
   #load(): Promise<WebSocketServer> {
     this.#server ??= import("ws").then(
       (ws) =>
