@@ -53,7 +53,11 @@ test.serial("a translated conversation becomes its user messages and a summary",
   const { client, id } = await createClient();
   const compacted = await client.responses.compact({ model: "chat/model", input: conversation });
   t.is(compacted.object, "response.compaction");
-  t.like(compacted.output, [{ role: "user", content: "The weather in Paris?" }, { type: "compaction" }]);
+  const content = [{ type: "input_text", text: "The weather in Paris?" }];
+  t.like(compacted.output, [
+    { type: "message", status: "completed", role: "user", content },
+    { type: "compaction" },
+  ]);
   const sent = upstream.requests.at(-1)?.body ?? "";
   for (const text of ["get_weather", "sunny"]) t.true(sent.includes(text));
   t.like(await usageOf(gateway, id), [

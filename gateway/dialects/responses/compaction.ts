@@ -44,7 +44,10 @@ function formatAnswer(
   const { text } = readChoiceContent(choices[0]?.message ?? {});
   if (text === "") throw noSummary();
   const suffix = idSuffix(id);
-  const messages = inputItems(body).filter((item) => isObject(item) && item["role"] === "user");
+  const messages = inputItems(body)
+    .filter(isObject)
+    .filter(({ role }) => role === "user")
+    .map((item, index) => completeMessage(item, `msg_${suffix}_${index}`));
   return {
     id: `resp_${suffix}`,
     object: "response.compaction",
@@ -55,6 +58,13 @@ function formatAnswer(
     ],
     usage: formatUsage(usage),
   };
+}
+
+/** Input may leave out members that an output item requires. */
+function completeMessage(message: Record<string, unknown>, id: string): object {
+  const { content } = message;
+  const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
+  return { id, ...message, type: "message", status: "completed", content: parts };
 }
 
 function inputItems({ input }: Record<string, unknown>): unknown[] {
