@@ -50,14 +50,7 @@ const tools = [
 ];
 
 /** Members that Open Responses requires beyond OpenAI's schema. */
-const required = [
-  "completed_at",
-  "presence_penalty",
-  "frequency_penalty",
-  "service_tier",
-  "safety_identifier",
-  "usage",
-];
+const required = ["completed_at", "presence_penalty", "frequency_penalty", "safety_identifier", "usage"];
 
 type Item = { type: string; call_id?: string; content?: { text: string }[] };
 type Shown = { id: string; status: string; object: string; output: Item[] };
@@ -88,6 +81,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
     if (isNative) return;
     t.deepEqual(schemas?.faultsOfAnswer(response) ?? [], []);
     for (const member of required) t.true(member in response, member);
+    t.like(response, { service_tier: "default" });
   }
 
   function checkEvents(t: ExecutionContext, events: readonly Frame[]): void {
@@ -120,7 +114,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
 
   test(`${name}: instructions and earlier turns reach the model`, async (t) => {
     const system = { type: "message", role: "system", content: "You are a pirate." };
-    const assistant = { type: "message", role: "assistant", content: "Hello Alice!" };
+    const assistant = { type: "message", role: "assistant", phase: "final_answer", content: "Hello Alice!" };
     const response = await create(t, { input: [system, user("I am Alice."), assistant, user("My name?")] });
     t.is(textOf(response), "You said: pirate, Alice");
   });

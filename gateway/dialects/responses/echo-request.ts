@@ -23,8 +23,8 @@ export function echoRequest(
     presence_penalty: body["presence_penalty"] ?? 0,
     frequency_penalty: body["frequency_penalty"] ?? 0,
     safety_identifier: stringOrNull(body["safety_identifier"]),
-    // Which tier served the request is unknown.
-    service_tier: null,
+    // Open Responses requires a text. The gateway requests no other tier from a translated upstream.
+    service_tier: "default",
     store: keep !== null,
     temperature: body["temperature"] ?? 1,
     text: echoText(body["text"]),
