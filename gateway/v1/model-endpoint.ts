@@ -120,6 +120,7 @@ const signs = [
   ["kilo-code", "x-title", /^Kilo Code$/],
   ["cline", "x-title", /^Cline$/], // read
   ["roo-code", "x-title", /^Roo Code$/], // read
+  ["cherry-studio", "x-title", /^Cherry Studio$/], // read; it sends the User-Agent of a browser
 
   ["claude-code", "user-agent", /^claude-(cli|code)\//],
   // `codex_exec`, `codex-tui`, and other names such as `codex_cli_rs` and `codex_vscode` (read).
@@ -131,8 +132,19 @@ const signs = [
   ["kimi-code", "user-agent", /^kimi-code-[a-z]+\//],
   ["gemini-cli", "user-agent", /^GeminiCLI[-/]/],
   ["continue", "user-agent", /^ls\/JS /],
+  ["grok-build", "user-agent", /^grok-(shell|pager|cli)\//],
+  ["droid", "user-agent", /^factory-cli\//],
+  // The setup gives these names to tools that send only the name of a library.
+  ["aider", "user-agent", /^aider(\/|$)/],
+  ["hermes-agent", "user-agent", /^hermes-agent(\/|$)/],
+  ["mistral-vibe", "user-agent", /^mistral-vibe(\/|$)/],
+  ["openclaw", "user-agent", /^openclaw(\/|$)/],
+  ["goose", "user-agent", /^goose(\/|$)/], // read
+  ["junie", "user-agent", /^junie(\/|$)/], // read
+  ["open-webui", "user-agent", /^Open WebUI(\/|$)/], // read
+  ["librechat", "user-agent", /^LibreChat(\/|$)/], // read
+  ["vscode-copilot", "user-agent", /^GitHubCopilotChat\//], // read
   ["crush", "user-agent", /^Charm-Crush\//], // read
-  ["droid", "user-agent", /^factory-cli\//], // read
   ["roo-code", "user-agent", /^(RooCode|roo-code)\//], // read
   ["zed", "user-agent", /^Zed\//], // read
 
