@@ -6,7 +6,7 @@ export type ToolSetup = {
   /** The tab's label. */
   name: string;
   /** The version that the setup was checked with. Null for no single tool. */
-  checkedWith: { version: string; month: string } | null;
+  checkedWith: CheckedVersion | null;
   /** The dialect between the tool and the gateway. */
   dialect: Dialect | null;
   /** The workloads with a setting of their own. The page shows only these. */
@@ -16,6 +16,14 @@ export type ToolSetup = {
   verify: string[];
   notes?(options: PlanOptions): string[];
   warnings?(options: PlanOptions): string[];
+};
+
+/** A version that was run, or one whose documentation was read. */
+export type CheckedVersion = {
+  version: string;
+  month: string;
+  /** The documentation that the setup follows, for a tool that was not run. */
+  documentation?: string;
 };
 
 type PlanOptions = { baseUrl: string; models: SetupModels; operatingSystem: OperatingSystem };

@@ -1,17 +1,27 @@
 import type { ToolSetup } from "./tool-setup.ts";
+import { aider } from "./tools/aider.ts";
 import { claudeCode } from "./tools/claude-code.ts";
 import { cline } from "./tools/cline.ts";
 import { codex } from "./tools/codex.ts";
 import { continueCli } from "./tools/continue.ts";
 import { copilot } from "./tools/copilot.ts";
+import { crush } from "./tools/crush.ts";
+import { droid } from "./tools/droid.ts";
+import { goose } from "./tools/goose.ts";
+import { grokBuild } from "./tools/grok-build.ts";
+import { hermesAgent } from "./tools/hermes-agent.ts";
+import { junie } from "./tools/junie.ts";
 import { kiloCode } from "./tools/kilo-code.ts";
 import { kimiCode } from "./tools/kimi-code.ts";
+import { mistralVibe } from "./tools/mistral-vibe.ts";
+import { openClaw } from "./tools/openclaw.ts";
 import { openCode } from "./tools/opencode.ts";
 import { other } from "./tools/other.ts";
 import { pi } from "./tools/pi.ts";
 import { qwenCode } from "./tools/qwen-code.ts";
+import { zed } from "./tools/zed.ts";
 
-/** The tabs, in their order. */
+/** The tools that a script sets up: the most used first, the others by name. */
 export const toolSetups = {
   "claude-code": claudeCode,
   codex,
@@ -20,9 +30,19 @@ export const toolSetups = {
   copilot,
   "qwen-code": qwenCode,
   pi,
+  openclaw: openClaw,
+  aider,
+  continue: continueCli,
+  crush,
+  droid,
+  goose,
+  "grok-build": grokBuild,
+  "hermes-agent": hermesAgent,
+  junie,
   "kilo-code": kiloCode,
   "kimi-code": kimiCode,
-  continue: continueCli,
+  "mistral-vibe": mistralVibe,
+  zed,
   other,
 } satisfies Record<string, ToolSetup>;
 

@@ -45,7 +45,7 @@ browserTest("every tab shows changes, verification and undo for both systems", a
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
   await page.getByRole("tab", { name: "Claude Code" }).waitFor();
   const names = await page.getByRole("tab").allInnerTexts();
-  t.is(names.length, 11);
+  t.is(names.length, 21);
   for (const system of ["macOS or Linux", "Windows"]) {
     await page.getByLabel("Operating system").click();
     await page.getByRole("option", { name: system }).click();

@@ -34,11 +34,25 @@ model = "gone"
 model = "a"
 `;
 
+/** Grok's models are in `model`, and `models` contains its own settings. */
+const existingGrokToml = `# mine
+notes = ${JSON.stringify(hostile)}
+
+[models]
+default = "old" # of an older setup
+web_search = "grok-4.5"
+
+[model."gateway/gone"]
+model = "gone"
+
+[model."mine/a.b"]
+model = "a"
+`;
+
 const existingEnv = `# mine\nMINE='${hostile}'\nexport OLD=1\n`;
 
 const existing: Partial<Record<ShownFile["language"], string>> = {
   json: `${JSON.stringify(existingJson, null, 4)}\n`,
-  toml: existingToml,
   ini: existingEnv,
 };
 
@@ -46,7 +60,7 @@ const existing: Partial<Record<ShownFile["language"], string>> = {
 export async function writeExisting(home: string, files: ShownFile[]): Promise<void> {
   await writeFile(path.join(home, ".bashrc"), existingEnv);
   for (const { path: name, language } of files) {
-    const content = existing[language];
+    const content = language === "toml" ? tomlAt(name) : existing[language];
     if (content === undefined) continue;
     const file = path.join(home, name.replace("~/", ""));
     await mkdir(path.dirname(file), { recursive: true });
@@ -54,15 +68,20 @@ export async function writeExisting(home: string, files: ShownFile[]): Promise<v
   }
 }
 
+function tomlAt(name: string): string {
+  return name.includes(".grok/") ? existingGrokToml : existingToml;
+}
+
 /** Checks the parsed file: existing content plus the shown settings, without the removed ones. */
-export function expectContent({ content, language, removes }: ShownFile, key: string): unknown {
+export function expectContent({ path: name, content, language, removes }: ShownFile, key: string): unknown {
   const ours = content.replaceAll("<your API key>", key);
   if (language === "json") return without(merge(existingJson, JSON.parse(ours)), removes);
   if (language === "toml") {
     const added = readToml(ours);
-    const { models, ...rest } = merge(readToml(existingToml), added) as JsonObject;
-    // The only tool with its models in this file.
-    return { ...rest, models: "models" in added ? without(models, ["gateway/gone"]) : models };
+    const merged = merge(readToml(tomlAt(name)), added) as JsonObject;
+    const table = name.includes(".grok/") ? "model" : "models";
+    // Two tools have their models in this file.
+    return table in added ? without(merged, [`${table} > gateway/gone`]) : merged;
   }
   return language === "ini" ? existingEnv + ours : ours;
 }

@@ -36,11 +36,7 @@ export const other: ToolSetup = {
     'On macOS and Linux: curl "$OPENAI_BASE_URL/models" -H "Authorization: Bearer $OPENAI_API_KEY" lists the key\'s models.',
     'In PowerShell, use: curl.exe "$env:OPENAI_BASE_URL/models" -H "Authorization: Bearer $env:OPENAI_API_KEY"',
   ],
-  notes: ({ baseUrl, models }) => [
-    `Aider: aider --model openai/${models.daily.slug}. The first openai/ selects Aider's OpenAI format.`,
-    `Goose: add a custom OpenAI-compatible provider with the URL ${baseUrl}/v1/chat/completions and the model ${models.daily.slug}.`,
-    `Crush: in crush.json, add providers > gateway with type openai-compat, base_url ${baseUrl}/v1, api_key $GATEWAY_API_KEY and the models.`,
-    `Zed: in its settings, add language_models > openai_compatible > gateway with api_url ${baseUrl}/v1 and available_models. Enter the key in the agent's settings, or set GATEWAY_API_KEY.`,
+  notes: ({ baseUrl }) => [
     `Cursor: in Settings, Models, enter the key as OpenAI API key and ${baseUrl}/v1 as Override OpenAI Base URL.`,
   ],
   warnings: ({ baseUrl }) =>

@@ -1,0 +1,42 @@
+import { keyPlaceholder } from "../setup-plan.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://github.com/charmbracelet/crush/blob/main/docs/config/README.md */
+export const crush: ToolSetup = {
+  name: "Crush",
+  checkedWith: {
+    version: "0.96",
+    month: "November 2026",
+    documentation: "https://github.com/charmbracelet/crush/blob/main/docs/config/README.md",
+  },
+  dialect: "chat",
+  workloads: ["light", "daily"],
+  plan: ({ baseUrl, models }) => ({
+    program: "crush",
+    install: "npm install -g @charmland/crush",
+    files: [
+      // Crush runs plugins with its own shell, on Windows, too.
+      {
+        folder: { variable: "XDG_CONFIG_HOME", home: [".config"] },
+        path: ["crush", "plugins", "gateway.sh"],
+        format: "own",
+        text: [
+          "# Created by Model Gateway's setup. Remove this line to keep your own changes.",
+          `provider add gateway --name Gateway --type openai-compat --base-url '${baseUrl}/v1' --api-key '${keyPlaceholder}'`,
+          ...models.connected.map(
+            ({ slug, contextWindow }) =>
+              `model add 'gateway/${slug}'${contextWindow === null ? "" : ` --context-window ${contextWindow}`}`,
+          ),
+          `model large 'gateway/${models.daily.slug}'`,
+          `model small 'gateway/${models.light.slug}'`,
+          "",
+        ].join("\n"),
+        otherwise: null,
+      },
+    ],
+    environment: null,
+    next: "Restart Crush: crush",
+  }),
+  verify: ['crush run "say hi" prints an answer.', "crush models lists the gateway's models."],
+  notes: () => ["Crush reads plugins since 0.86. Settings in your own crushrc take precedence."],
+};

@@ -1,0 +1,48 @@
+import { keyPlaceholder, type PlannedFile } from "../setup-plan.ts";
+import { setMembers } from "../set-members.ts";
+import type { SetupModel } from "../setup-input.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://junie.jetbrains.com/docs/custom-llm-models.html */
+export const junie: ToolSetup = {
+  name: "Junie",
+  checkedWith: {
+    version: "3110.7",
+    month: "November 2026",
+    documentation: "https://junie.jetbrains.com/docs/custom-llm-models.html",
+  },
+  dialect: "chat",
+  workloads: ["light", "daily", "hard"],
+  plan: ({ baseUrl, models: { light, daily, hard } }) => ({
+    program: "junie",
+    install: "npm install -g @jetbrains/junie",
+    files: [
+      profile("gateway.json", daily, light, baseUrl),
+      profile("gateway-hard.json", hard, light, baseUrl),
+    ],
+    environment: null,
+    next: "Start Junie: junie --model custom:gateway, or custom:gateway-hard for hard tasks",
+  }),
+  verify: [
+    'junie --model custom:gateway "say hi" prints an answer.',
+    "/model in Junie shows gateway and gateway-hard.",
+  ],
+};
+
+/** The file's name is the profile's. Its URL is complete: Junie appends nothing. */
+function profile(name: string, model: SetupModel, light: SetupModel, baseUrl: string): PlannedFile {
+  return {
+    folder: { variable: "JUNIE_HOME", home: [".junie"] },
+    path: ["models", name],
+    format: "json",
+    operations: setMembers([], {
+      id: model.slug,
+      baseUrl: `${baseUrl}/v1/chat/completions`,
+      apiType: "OpenAICompletion",
+      apiKey: keyPlaceholder,
+      fasterModel: { id: light.slug },
+      // Without it, requests carry no name of the tool.
+      extraHeaders: { "User-Agent": "junie" },
+    }),
+  };
+}

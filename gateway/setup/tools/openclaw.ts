@@ -1,0 +1,59 @@
+import { type Json, keyPlaceholder } from "../setup-plan.ts";
+import { setMembers } from "../set-members.ts";
+import type { SetupModel } from "../setup-input.ts";
+import type { ToolSetup } from "../tool-setup.ts";
+
+/** https://docs.openclaw.ai/concepts/model-providers, also in the package's docs folder. */
+export const openClaw: ToolSetup = {
+  name: "OpenClaw",
+  checkedWith: { version: "2026.9.6", month: "November 2026" },
+  dialect: "chat",
+  workloads: ["light", "daily"],
+  plan: ({ baseUrl, models }) => ({
+    program: "openclaw",
+    install: "npm install -g openclaw",
+    files: [
+      {
+        folder: { variable: "OPENCLAW_STATE_DIR", home: [".openclaw"] },
+        path: ["openclaw.json"],
+        format: "jsonc",
+        operations: [
+          { do: "default", path: ["models", "mode"], value: "merge" },
+          ...setMembers(["models", "providers", "gateway"], {
+            baseUrl: `${baseUrl}/v1`,
+            apiKey: keyPlaceholder,
+            api: "openai-completions",
+            // Without it, requests carry only the name of OpenAI's library.
+            headers: { "User-Agent": "openclaw" },
+            models: models.connected.map(toEntry),
+          }),
+          {
+            do: "set",
+            path: ["agents", "defaults", "model", "primary"],
+            value: `gateway/${models.daily.slug}`,
+          },
+          // Titles and progress messages.
+          { do: "set", path: ["agents", "defaults", "utilityModel"], value: `gateway/${models.light.slug}` },
+        ],
+      },
+    ],
+    environment: null,
+    next: "Restart OpenClaw: openclaw gateway restart",
+  }),
+  verify: [
+    'openclaw agent --local --agent main --message "say hi" prints an answer.',
+    "openclaw models status shows the gateway's model as the default.",
+  ],
+  notes: () => [
+    "If agents.defaults.models exists in openclaw.json, OpenClaw permits only the models in it. Add the gateway's models there.",
+  ],
+};
+
+function toEntry({ slug, contextWindow, outputTokensMax }: SetupModel): Json {
+  return {
+    id: slug,
+    name: slug,
+    ...(contextWindow !== null && { contextWindow }),
+    ...(outputTokensMax !== null && { maxTokens: outputTokensMax }),
+  };
+}
