@@ -5,25 +5,35 @@ import type { ToolUpstream } from "./tool-upstreams.ts";
 /** A coding tool: its installation, its generated setup, and a run with one prompt. */
 export type CodingTool = {
   name: string;
-  /** Name on npm. */
   package: string;
+  /** npm by default. */
+  registry?: PythonRegistry;
   version: string;
   command: string;
   /** Upstreams for the tests: one with the tool's own wire form, and others. */
   upstreams: ToolUpstream[];
   /** Its tab in the setup generator. */
   tab: ToolId;
+  /** Whether only the full run includes it, because its installation or its start takes long. */
+  isSlow?: boolean;
   /** Initial files by path in the home folder, which disable other network access. */
   files?: Record<string, string>;
   /** Variables that disable other network access. */
   environment?: Record<string, string>;
+  /** Whether the project is a Git repository. */
+  isInRepository?: boolean;
   /** Whether a shell profile contains the setup. */
   isSetUpByProfile?: boolean;
   /** Returns arguments that answer a prompt with tools permitted. */
   run(prompt: string): string[];
-  /** Returns the model's call that reads a file. */
-  readFile(file: string): ToolCall;
+  /** Returns the model's call that reads a file. Null for a tool that itself adds the files that a prompt names. */
+  readFile: ((file: string) => ToolCall) | null;
 };
+
+/** The versions of Python that run the tool, as its package declares. */
+export type PythonRegistry = { name: "pypi"; pythonAtLeast: PythonVersion; pythonBelow: PythonVersion };
+
+export type PythonVersion = [major: number, minor: number];
 
 /** The user's information about the gateway. */
 export type GatewayAccess = {

@@ -1,14 +1,14 @@
 import test from "ava";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { codingTools } from "./coding-tools.ts";
+import { selectTools } from "./coding-tools.ts";
 import { shareToolUpstreams } from "./share-tool-upstreams.ts";
 import { tryTool } from "./try-tool.ts";
 
 const prepare = shareToolUpstreams(shareGateway());
-// Tools that npm refuses, as reported by `npm run test:tools`, which installs all of them first.
+// Tools that a registry refuses, as reported by `npm run test:tools`, which installs all of them first.
 const refused = new Set(process.env["TEST_TOOLS_REFUSED"]?.split(","));
 
-for (const tool of codingTools) {
+for (const tool of selectTools({ isFast: process.env["TEST_TOOLS_FAST"] === "1" })) {
   const declare = refused.has(tool.name) ? test.serial.skip : test.serial;
   for (const [index, upstream] of tool.upstreams.entries()) {
     for (const model of upstream.models ?? [upstream.form.model]) {

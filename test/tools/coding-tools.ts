@@ -1,17 +1,23 @@
+import { aider } from "./aider.ts";
 import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
 import { codex } from "./codex.ts";
 import type { CodingTool } from "./coding-tool.ts";
 import { continueCli } from "./continue.ts";
 import { copilot } from "./copilot.ts";
+import { droid } from "./droid.ts";
+import { grokBuild } from "./grok-build.ts";
+import { hermesAgent } from "./hermes-agent.ts";
 import { kiloCode } from "./kilo-code.ts";
 import { kimiCode } from "./kimi-code.ts";
+import { mistralVibe } from "./mistral-vibe.ts";
+import { openClaw } from "./openclaw.ts";
 import { openCode } from "./opencode.ts";
 import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 
-/** All tools in the setup generator. */
-export const codingTools: CodingTool[] = [
+/** The tools of the setup generator that a registry gives. */
+export const allTools: CodingTool[] = [
   claudeCode,
   codex,
   openCode,
@@ -22,4 +28,15 @@ export const codingTools: CodingTool[] = [
   kiloCode,
   kimiCode,
   continueCli,
+  grokBuild,
+  droid,
+  openClaw,
+  aider,
+  mistralVibe,
+  hermesAgent,
 ];
+
+/** Without the slow ones, those that install and start in a few seconds. */
+export function selectTools({ isFast }: { isFast: boolean }): CodingTool[] {
+  return allTools.filter(({ isSlow }) => !isFast || !isSlow);
+}

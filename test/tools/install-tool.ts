@@ -1,15 +1,17 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import path from "node:path";
-import type { CodingTool } from "./coding-tool.ts";
+import type { CodingTool, PythonRegistry } from "./coding-tool.ts";
+import { findPython } from "./find-python.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
 
 /**
- * Installs a coding tool's exact version from npm, in a folder outside of the project that later runs reuse. A folder
- * is renamed only when complete, so partial installations are ignored.
+ * Installs a coding tool's exact version from its registry, in a folder outside of the project that later runs reuse.
+ * A folder is renamed only when complete, so partial installations are ignored.
  */
 export async function installTool(tool: Wanted): Promise<Installation> {
   const folder = path.join(await openCache(), `${tool.package.replace("/", "-")}@${tool.version}`);
+  if (tool.registry) return installFromPypi(folder, tool, tool.registry);
   const command = path.join(folder, "node_modules/.bin", tool.command);
   if ((await installedVersion(folder, tool)) === tool.version) return { command, tookMs: 0 };
 
@@ -29,10 +31,35 @@ export async function installTool(tool: Wanted): Promise<Installation> {
   }
 }
 
-type Wanted = Pick<CodingTool, "package" | "version" | "command">;
+type Wanted = Pick<CodingTool, "package" | "registry" | "version" | "command">;
 
 /** `tookMs` is 0 for a cached tool; `isRefused` means that the registry refuses it. */
 export type Installation = { command: string; tookMs: number } | { isRefused: boolean; said: string };
+
+/** A virtual environment contains its own path, so its last file marks it as complete. */
+async function installFromPypi(
+  folder: string,
+  { package: name, version, command }: Wanted,
+  registry: PythonRegistry,
+): Promise<Installation> {
+  const installed = { command: path.join(folder, "bin", command), tookMs: 0 };
+  const mark = path.join(folder, "complete");
+  if ((await stat(mark).catch(() => null)) !== null) return installed;
+  const python = findPython(registry);
+  if (python === null) {
+    const [major, minor] = registry.pythonAtLeast;
+    return { isRefused: true, said: `This machine has no Python ${major}.${minor} or a suitable newer one.` };
+  }
+  await rm(folder, { recursive: true, force: true });
+  const script = '"$1" -m venv "$2" && "$2/bin/pip" install --quiet --disable-pip-version-check "$3"';
+  const settings = { folder: path.dirname(folder), environment: process.env, timeoutMs };
+  const parameters = ["-c", script, "sh", python, folder, `${name}==${version}`];
+  const { code, stderr, tookMs } = await runProgram("sh", parameters, settings);
+  if (code !== 0)
+    return { isRefused: /No matching distribution|HTTP error (401|403|404)/.test(stderr), said: stderr };
+  await writeFile(mark, "");
+  return { ...installed, tookMs };
+}
 
 /** The folder's content is executed, so another user must not own it. */
 async function openCache(): Promise<string> {
@@ -71,6 +98,10 @@ async function runNpm(folder: string, { package: name, version }: Wanted): Promi
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(([variable]) => !/^(npm_.*|node_env|node_options)$/i.test(variable)),
   );
+  // Some packages write to the home folder on installation. npm keeps its settings and its cache.
+  environment["npm_config_userconfig"] = path.join(homedir(), ".npmrc");
+  environment["npm_config_cache"] = path.join(homedir(), ".npm");
+  environment["HOME"] = folder;
   const parameters = ["install", "--no-audit", "--no-fund", "--loglevel=error", `${name}@${version}`];
   return runProgram("npm", parameters, { folder, environment, timeoutMs });
 }

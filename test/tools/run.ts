@@ -1,26 +1,38 @@
 import { reportCounts, runAva } from "../helpers/run-ava.ts";
-import { codingTools } from "./coding-tools.ts";
+import type { CodingTool } from "./coding-tool.ts";
+import { allTools, selectTools } from "./coding-tools.ts";
 import { installTool } from "./install-tool.ts";
 
 /**
- * `npm run test:tools` installs missing coding tools outside of the project and tries them all. The last line is
- * machine-readable: `N passed, N failed[, N skipped]`; only tools that npm refuses are skipped.
+ * `npm run test:tools` installs missing coding tools outside of the project and tries them all. With `--fast`, it
+ * leaves out those that install or start slowly. The last line is machine-readable: `N passed, N failed[, N skipped]`;
+ * only tools that their registry refuses are skipped.
  */
 async function run(parameters: string[]): Promise<void> {
-  const refused = await installTools();
+  const isFast = parameters.includes("--fast");
+  const tools = selectTools({ isFast });
+  for (const tool of allTools) {
+    if (!tools.includes(tool)) console.log(`${tool.name} ${tool.version}: only without --fast`);
+  }
+  const refused = await installTools(tools);
   const config = new URL("ava-config.ts", import.meta.url);
-  // One kind of database is enough here.
-  const environment = { TEST_TOOLS_REFUSED: refused.join(","), TEST_MYSQL_URL: "" };
-  reportCounts(await runAva(config, parameters, environment));
+  const environment = {
+    TEST_TOOLS_REFUSED: refused.join(","),
+    TEST_TOOLS_FAST: isFast ? "1" : "",
+    // One kind of database is enough here.
+    TEST_MYSQL_URL: "",
+  };
+  const rest = parameters.filter((parameter) => parameter !== "--fast");
+  reportCounts(await runAva(config, rest, environment));
 }
 
-/** Reports each installation; returns the names that npm refuses. */
-async function installTools(): Promise<string[]> {
+/** Reports each installation; returns the names that a registry refuses. */
+async function installTools(tools: CodingTool[]): Promise<string[]> {
   // A pending installation ends with this process.
   const stop = () => process.exit(1);
   for (const signal of signals) process.on(signal, stop);
   const refused: string[] = [];
-  for (const tool of codingTools) {
+  for (const tool of tools) {
     const title = `${tool.name} ${tool.version}`;
     const installed = await installTool(tool);
     if ("command" in installed) {
@@ -30,7 +42,7 @@ async function installTools(): Promise<string[]> {
       );
     } else if (installed.isRefused) {
       refused.push(tool.name);
-      console.error(`${title}: SKIPPED, npm does not give it:\n${installed.said}`);
+      console.error(`${title}: SKIPPED, its registry does not give it:\n${installed.said}`);
     } else {
       // Its tests retry and then report the same error.
       console.error(`${title}: could not be installed:\n${installed.said}`);

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
-import { plainUsage } from "../scenarios/step.ts";
+import type { Answer, Asked } from "../helpers/native-upstreams/native-upstream.ts";
+import { plainAnswer, plainUsage } from "../scenarios/step.ts";
 import { codingModel } from "./coding-model.ts";
 import type { CodingTool } from "./coding-tool.ts";
 import type { ToolConnection } from "./connect-tool-upstream.ts";
@@ -23,14 +24,16 @@ export async function tryTool(
   const word = randomBytes(6).toString("hex");
   const file = path.join(project, "notes.txt");
   await writeFile(file, `The word of the day is ${word}.\n`);
-  const call = tool.readFile(file);
+  if (tool.isInRepository) {
+    const initialize = ["-c", "git init --quiet && git add notes.txt"];
+    await runProgram("sh", initialize, { folder: project, environment, timeoutMs: 20_000 });
+  }
+  const call = tool.readFile?.(file);
   const prompt = isToolUsed ? "Which word is in notes.txt?" : "say hi";
-  connection.script = codingModel({
-    prompt,
-    reader: call.name,
-    calls: isToolUsed ? [call] : [],
-    conclude: (results) => ["The word ", "is ", isToolUsed ? wordIn(results) : word, "."],
-  });
+  const conclude = (results: string) => ["The word ", "is ", isToolUsed ? wordIn(results) : word, "."];
+  connection.script = call
+    ? codingModel({ prompt, reader: call.name, calls: isToolUsed ? [call] : [], conclude })
+    : modelWithoutTools(conclude);
 
   // A new terminal reads the profile first.
   const profile = ["-c", '. ~/.bashrc && exec "$0" "$@"', installed.command];
@@ -49,7 +52,7 @@ export async function tryTool(
     [],
   );
   const counted = records.filter(({ status }) => status === "SUCCEEDED");
-  t.true(counted.length > (isToolUsed ? 1 : 0), JSON.stringify(records));
+  t.true(counted.length > (isToolUsed && call ? 1 : 0), JSON.stringify(records));
   const { input: inputTokens, cached: cachedInputTokens, output: outputTokens } = plainUsage;
   for (const record of counted) t.like(record, { inputTokens, cachedInputTokens, outputTokens });
 }
@@ -61,6 +64,14 @@ export type Trial = {
   /** Whether the model calls the tool to read a file. */
   isToolUsed: boolean;
 };
+
+/** Returns the script of a model that finds the file's content in the messages. */
+function modelWithoutTools(conclude: (results: string) => string[]): (asked: Asked) => Answer {
+  return ({ turns }) => {
+    const texts = turns.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? part.text : [])));
+    return { ...plainAnswer, text: conclude(texts.join("\n")) };
+  };
+}
 
 /** Returns the word that the tool read from the file. */
 function wordIn(results: string): string {

@@ -1,0 +1,16 @@
+import type { CodingTool } from "./coding-tool.ts";
+import { chatUpstream } from "./tool-upstreams.ts";
+
+/** https://docs.x.ai/build/overview */
+export const grokBuild: CodingTool = {
+  name: "Grok Build",
+  package: "@xai-official/grok",
+  version: "1.0.41",
+  command: "grok",
+  // Its titles force a tool, which a Claude that always reasons rejects.
+  upstreams: [chatUpstream],
+  tab: "grok-build",
+  environment: { GROK_DISABLE_AUTOUPDATER: "1" },
+  run: (prompt) => ["--always-approve", "-p", prompt],
+  readFile: (target_file) => ({ name: "read_file", input: { target_file } }),
+};
