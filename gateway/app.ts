@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createExpressMiddleware } from "@trpc/server/adapters/express";
 import express, { type Express, type Request, type Response } from "express";
 import type { Config } from "./config/config.ts";
+import { compressAnswers } from "./http/compress-answers.ts";
 import { serveConsole } from "./http/serve-console.ts";
 import { graphql } from "./graphql/graphql.ts";
 import { health, type Readiness } from "./v1/health.ts";
@@ -37,6 +38,7 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
     response.setHeader("x-content-type-options", "nosniff");
     next();
   });
+  application.use(["/trpc", graphqlPath, "/openapi.json"], compressAnswers);
   application.use(
     "/trpc",
     readCallBody(services),
