@@ -32,6 +32,7 @@ browserTest("the table and the request details show why a provider failed", asyn
       why,
     );
     t.is(await dialog.locator("dt", { hasText: "Rejected by" }).count(), 0);
+    t.is(await dialog.getByText("unknown", { exact: true }).count(), 0, "it has no tokens");
     await assertAccessible(t, page);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });

@@ -88,3 +88,13 @@ export async function readUsageRecord(id: string): Promise<UsageRecord | null> {
   const { usageRecord } = await askGraphql<{ usageRecord: UsageRecord | null }>(usageRecordDocument, { id });
   return usageRecord;
 }
+
+/** Whether the request failed before a provider answered it, so that it has no tokens. */
+export function isUnanswered({
+  status,
+  inputTokens,
+  outputTokens,
+  timeToFirstTokenMs,
+}: UsageRecord): boolean {
+  return status === "FAILED" && inputTokens === null && outputTokens === null && timeToFirstTokenMs === null;
+}

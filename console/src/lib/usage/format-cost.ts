@@ -1,0 +1,8 @@
+import { formatDollars } from "#lib/format/numbers.ts";
+import { isUnanswered, type UsageRecord } from "./read-usage-record.ts";
+
+/** A request's cost. A rejected request has none, and an unknown price is not 0. */
+export function formatCost(record: UsageRecord): string {
+  if (record.costUsd !== null) return formatDollars(Number(record.costUsd));
+  return isUnanswered(record) ? "–" : "Unpriced";
+}
