@@ -46,3 +46,20 @@ browserTest("a phone fits the table of models and wraps error codes between word
   t.is(await cell.locator("wbr").count(), 2);
   await assertAccessible(t, page);
 });
+
+browserTest("tables fit tablets and laptops, and keep the actions of each row in view", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { id } = await createKey(gateway);
+  await gateway.admin.keys.rename.mutate({ id, name: "Continuous integration of the website" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
+  for (const path of ["/keys", "/models", "/people", "/providers", "/audit-log"]) {
+    await page.goto(path);
+    const table = page.locator("[role=region]:has(table)");
+    await table.waitFor();
+    for (const width of [1440, 1280, 1024, 768]) {
+      await page.setViewportSize({ width, height: 900 });
+      const sizes = await table.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+      t.is(sizes[0], sizes[1], `${path} at ${width} px`);
+    }
+  }
+});
