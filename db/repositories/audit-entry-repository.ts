@@ -1,11 +1,14 @@
 import { And, type EntityManager, type FindOperator, LessThan, MoreThanOrEqual } from "typeorm";
 import { AuditEntry, type AuditEntryRow } from "../entities/audit-entry.ts";
+import { containing } from "./containing.ts";
 
-/** Filters entries by ID range, actor, action and entity. */
+/** Filters entries by ID range, actor, action, entity and text. */
 export type AuditEntryPage = {
   actorId?: string | undefined;
   action?: string | undefined;
   entityId?: string | undefined;
+  /** Part of the names or the address, or a whole ID of the entity. */
+  search?: string | undefined;
   /** Inclusive. */
   fromId: string;
   /** Exclusive. */
@@ -25,10 +28,25 @@ export class AuditEntryRepository {
   }
 
   /** Lists the newest entries first. */
-  list({ actorId, action, entityId, fromId, beforeId, limit }: AuditEntryPage): Promise<AuditEntryRow[]> {
+  list(page: AuditEntryPage): Promise<AuditEntryRow[]> {
+    const { actorId, action, entityId, search, fromId, beforeId, limit } = page;
     const id: FindOperator<string> = And(MoreThanOrEqual(fromId), LessThan(beforeId));
+    const filter = {
+      id,
+      ...(actorId && { actorId }),
+      ...(action && { action }),
+      ...(entityId && { entityId }),
+    };
+    const text = search ? containing(search) : undefined;
     return this.#manager.find(AuditEntry, {
-      where: { id, ...(actorId && { actorId }), ...(action && { action }), ...(entityId && { entityId }) },
+      where: text
+        ? [
+            { ...filter, entityName: text },
+            { ...filter, actorName: text },
+            { ...filter, address: text },
+            ...(entityId ? [] : [{ ...filter, entityId: search }]),
+          ]
+        : filter,
       order: { id: "DESC" },
       take: limit,
     });

@@ -21,6 +21,7 @@ export type AuditQuery = {
   actorId?: string | undefined;
   action?: AuditAction | undefined;
   entityId?: string | undefined;
+  search?: string | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
   cursor?: string | undefined;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { auditActions } from "../audit/audit-actions.ts";
-import { cursor, id, moment, pageLimit } from "./inputs.ts";
+import { cursor, id, moment, pageLimit, search } from "./inputs.ts";
 import { adminProcedure, router } from "./trpc.ts";
 
 export const auditRouter = router({
@@ -11,6 +11,7 @@ export const auditRouter = router({
           actorId: id.optional(),
           action: z.enum(auditActions).optional(),
           entityId: id.optional(),
+          search,
           from: moment.optional(),
           to: moment.optional(),
           cursor,

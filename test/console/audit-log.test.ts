@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import test from "ava";
 import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { browserTest } from "../helpers/browser-test.ts";
@@ -66,6 +67,33 @@ browserTest("the audit log lists actions and filters by action, person, time and
   await page.goto("/audit-log?action=key.delete");
   await page.getByText("No entries match").waitFor();
   await assertAccessible(t, page);
+});
+
+browserTest("the audit log omits unset values, is searchable and exports CSV", async (t) => {
+  const gateway = await startTestGateway(t);
+  await gateway.admin.keys.create.mutate({ name: "Laptop", limits: { requestsPerMinute: 60 } });
+  await gateway.admin.keys.create.mutate({ name: "=1+1" });
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/audit-log" });
+  const created = page.getByRole("row").filter({ hasText: "Laptop" });
+  await created.getByText("Requests per minute: 60").last().waitFor();
+  t.false((await created.innerText()).includes("none"), await created.innerText());
+
+  await page.getByRole("searchbox", { name: "Search audit log" }).fill("lapt");
+  await page.getByRole("cell", { name: "Signed in" }).first().waitFor({ state: "detached" });
+  t.is(await page.getByRole("row").count(), 2);
+  await assertAccessible(t, page);
+  t.is(await exportLines(page), 1);
+  await page.goto("/audit-log?search=127.0.0.1");
+  await page.getByRole("link", { name: "=1+1" }).waitFor();
+  t.is(await exportLines(page), 4);
+
+  async function exportLines(from: typeof page): Promise<number> {
+    const downloading = from.waitForEvent("download");
+    await from.getByRole("button", { name: "Export CSV" }).click();
+    const csv = await readFile(await (await downloading).path(), "utf8");
+    t.notRegex(csv, /"=1\+1"/, "no formula");
+    return csv.match(/^"aud_/gm)?.length ?? 0;
+  }
 });
 
 browserTest("a phone shows what an entry changed, where, and from which address", async (t) => {

@@ -2,8 +2,8 @@ import { formatExactTime } from "#lib/format/relative-time.ts";
 import { memberWords, valueWords } from "./member-words.ts";
 
 /**
- * The details of an entry, one line per value: old and new, or only new. Objects get a line per changed member. Names
- * precede IDs, in any order of the database.
+ * The details of an entry, one line per value: old and new, or only new. Objects get a line per changed or set member.
+ * Names precede IDs, in any order of the database.
  */
 export function describeDetails(details: Members, name = ""): DetailLine[] {
   if ("from" in details && "to" in details) return describeChange(name, details["from"], details["to"]);
@@ -12,7 +12,9 @@ export function describeDetails(details: Members, name = ""): DetailLine[] {
     const path = join(name, member);
     return isMembers(value) && !isList(value)
       ? describeDetails(value, path)
-      : [line(path, show(value, path))];
+      : isSet(value)
+        ? [line(path, show(value, path))]
+        : [];
   });
 }
 
@@ -40,6 +42,12 @@ function isMembers(value: unknown): value is Members {
 /** The truncated list of an audit entry. */
 function isList(value: Members): value is { count: number; items: unknown[] } {
   return typeof value["count"] === "number" && Array.isArray(value["items"]);
+}
+
+function isSet(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (isMembers(value) && isList(value)) return value.count > 0;
+  return value !== null && value !== undefined && value !== "";
 }
 
 /** @param path the path of the value */

@@ -1,3 +1,4 @@
+import { saveCsv } from "#lib/csv.ts";
 import { toDateText } from "#lib/keys/expiry.ts";
 import { formatCsv } from "./format-csv.ts";
 import { listUsageRecords } from "./list-usage-records.ts";
@@ -26,17 +27,8 @@ export async function exportCsv(
   } while (after !== undefined);
   // The end is exclusive: a period until midnight ends the day before.
   const days = [Date.parse(filter.from), Date.parse(filter.to) - 1].map(toDateText);
-  save(formatCsv(records), `usage-${days.join("-to-")}.csv`);
+  saveCsv(formatCsv(records), `usage-${days.join("-to-")}.csv`);
 }
 
 const recordsPerPage = 500;
 const recordsMax = 200_000;
-
-function save(text: string, name: string): void {
-  const link = document.createElement("a");
-  // With a byte order mark, Excel reads it as UTF-8.
-  link.href = URL.createObjectURL(new Blob(["\u{feff}", text], { type: "text/csv;charset=utf-8" }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}

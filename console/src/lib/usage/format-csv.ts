@@ -1,12 +1,12 @@
+import { type CsvColumn, formatTable } from "#lib/csv.ts";
 import type { UsageRecord } from "./read-usage-record.ts";
 
-/** The rows as CSV (RFC 4180), with a header line. */
+/** The records as CSV, with a header line. */
 export function formatCsv(records: UsageRecord[]): string {
-  const lines = records.map((record) => columns.map(([, value]) => formatCell(value(record))).join(","));
-  return [columns.map(([title]) => title).join(","), ...lines].join("\r\n") + "\r\n";
+  return formatTable(columns, records);
 }
 
-const columns: [title: string, value: (record: UsageRecord) => string | number | boolean | null][] = [
+const columns: CsvColumn<UsageRecord>[] = [
   ["id", (record) => record.id],
   ["created_at_utc", (record) => record.createdAt],
   ["api_key_id", (record) => record.apiKeyId],
@@ -34,19 +34,3 @@ const columns: [title: string, value: (record: UsageRecord) => string | number |
   ["limited_by", (record) => record.limitedBy],
   ["error_reason", (record) => record.errorReason],
 ];
-
-/**
- * Quoted text, with an apostrophe before anything a spreadsheet would run as a formula. Quotes do not protect text
- * behind `;` or a tab where those separate cells, so it gets an apostrophe too.
- * https://owasp.org/www-community/attacks/CSV_Injection
- */
-function formatCell(value: string | number | boolean | null): string {
-  if (value === null) return "";
-  // Costs are decimal strings.
-  if (typeof value !== "string" || /^\d+(\.\d+)?$/.test(value)) return String(value);
-  const text = value.replaceAll(formulaStart, "$1'");
-  return `"${text.replaceAll('"', '""')}"`;
-}
-
-/** Where a cell may start, before a character that starts a formula, full-width forms included. */
-const formulaStart = /(^|[\r\n\t;,|])(?=(?:"|[^\S\r\n\t])*[=+\-@＝＋－＠])/g;
