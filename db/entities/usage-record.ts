@@ -31,7 +31,7 @@ export const UsageRecord = table(
     errorCode: nullable(text(64)),
     /** The holder of the limit or budget that refused it. Null for any other outcome. */
     limitedBy: nullable(text(16)),
-    /** Details of the error code. Null without details, and for every success. */
+    /** Details of the error code, or the gateway's code without details. Null for every success. */
     errorReason: nullable(text(32)),
     /** The names of the request's parts that its translation dropped, such as `tools.web_search`. */
     dropped: nullable(text(255)),
@@ -59,6 +59,8 @@ export const UsageRecord = table(
     index("usage_records_model", ["model", "id"]),
     index("usage_records_provider", ["provider", "id"]),
     index("usage_records_status", ["status", "id"]),
+    index("usage_records_tool", ["clientTool", "id"]),
+    index("usage_records_reason", ["errorReason", "id"]),
   ],
   // Every request writes a row. Queries read rows by ID or in ID order.
   { withoutRowid: true },

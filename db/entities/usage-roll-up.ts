@@ -1,9 +1,13 @@
 import { bigInteger, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
 import type { UsageStatus } from "./usage-record.ts";
 
+/** Replaces a fact that the release which wrote a sum did not record. */
+export const unknownFact = "unknown";
+
 /**
  * Sums of usage records, written in the transaction that inserts the records. One row per hour and day (UTC), key,
- * owner, model, provider and status, and one for all keys together. They outlive the records. Months have no rows of their own: each resolution adds half to the cost of inserting, and months have few days.
+ * owner, model, provider, status, client tool and error reason, and one for all keys together. They outlive the records.
+ * Months have no rows of their own: each resolution adds half to the cost of inserting, and months have few days.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",
@@ -18,6 +22,10 @@ export const UsageRollUp = table(
     model: id({ length: 255 }),
     provider: id({ length: 63 }),
     status: { ...text<UsageStatus>(16), primary: true },
+    /** Empty for any client but a coding tool. `unknownFact` in sums of earlier releases. */
+    clientTool: id({ length: 32, default: unknownFact }),
+    /** Empty without an error. `unknownFact` in sums of earlier releases. */
+    errorReason: id({ length: 64, default: unknownFact }),
     /** The key's last name. */
     apiKeyName: text(255),
     requests: integer(),
@@ -43,6 +51,17 @@ export const UsageRollUp = table(
     latency7: integer(),
     latency8: integer(),
     latency9: integer(),
+    /** The number of requests with a first token, per bucket: see `firstTokenBoundsMs`. */
+    firstToken0: integer({ default: 0 }),
+    firstToken1: integer({ default: 0 }),
+    firstToken2: integer({ default: 0 }),
+    firstToken3: integer({ default: 0 }),
+    firstToken4: integer({ default: 0 }),
+    firstToken5: integer({ default: 0 }),
+    firstToken6: integer({ default: 0 }),
+    firstToken7: integer({ default: 0 }),
+    firstToken8: integer({ default: 0 }),
+    firstToken9: integer({ default: 0 }),
   },
   [
     index("usage_roll_ups_key", ["apiKeyId", "resolution", "startsAt"]),
@@ -56,6 +75,9 @@ export const allKeys = "";
 
 /** `latency0` counts requests up to the first bound, `latency9` those above the last. */
 export const latencyBoundsMs = [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000] as const;
+
+/** `firstToken0` counts requests up to the first bound, `firstToken9` those above the last. */
+export const firstTokenBoundsMs = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800] as const;
 
 export type UsageResolution = "hour" | "day";
 export type UsageRollUpRow = RowOf<typeof UsageRollUp>;

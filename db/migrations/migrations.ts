@@ -7,6 +7,7 @@ import { KeyLimits } from "./0006-limits.ts";
 import { RefusalsAndFailures } from "./0007-refusals-and-failures.ts";
 import { AdministratorsDecisions } from "./0008-administrators-decisions.ts";
 import { DroppedParts } from "./0009-dropped-parts.ts";
+import { UsageAnalytics } from "./0011-usage-analytics.ts";
 
 /** In the order in which they run. The result of a released migration never changes. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   RefusalsAndFailures,
   AdministratorsDecisions,
   DroppedParts,
+  UsageAnalytics,
 ];

@@ -1,6 +1,7 @@
 import type { UsageRecordRow } from "../entities/usage-record.ts";
 import {
   allKeys,
+  firstTokenBoundsMs,
   latencyBoundsMs,
   type UsageResolution,
   type UsageRollUpRow,
@@ -25,7 +26,7 @@ function ofAllKeys(sum: UsageRollUpRow): UsageRollUpRow {
 /** The columns that group records and sums. */
 type Dimensions = Pick<
   UsageRecordRow,
-  "apiKeyId" | "apiKeyName" | "ownerId" | "model" | "provider" | "status"
+  "apiKeyId" | "apiKeyName" | "ownerId" | "model" | "provider" | "status" | "clientTool" | "errorReason"
 > &
   ({ createdAt: Date } | { startsAt: Date });
 
@@ -39,8 +40,8 @@ function sumOf<Part extends Dimensions>(
   for (const part of parts) {
     const moment = "createdAt" in part ? part.createdAt : part.startsAt;
     const startsAt = Math.floor(moment.getTime() / lengthMs) * lengthMs;
-    const { apiKeyId, ownerId, model, provider, status } = part;
-    const key = `${resolution}\n${startsAt}\n${apiKeyId}\n${ownerId ?? ""}\n${model}\n${provider}\n${status}`;
+    const { apiKeyId, ownerId, model, provider, status, clientTool, errorReason } = part;
+    const key = `${resolution}\n${startsAt}\n${apiKeyId}\n${ownerId ?? ""}\n${model}\n${provider}\n${status}\n${clientTool ?? ""}\n${errorReason ?? ""}`;
     let sum = sums.get(key);
     if (sum === undefined) sums.set(key, (sum = nothing(resolution, new Date(startsAt), part)));
     sum.apiKeyName = part.apiKeyName;
@@ -59,7 +60,9 @@ function addRecord(sum: UsageRollUpRow, record: UsageRecordRow): void {
   sum.cost += record.cost ?? 0;
   if (record.cost === null) sum.unknownCosts++;
   sum.latencyMs += record.latencyMs;
-  sum[latencyColumn(record.latencyMs)]++;
+  sum[`latency${bucketOf(record.latencyMs, latencyBoundsMs)}`]++;
+  if (record.timeToFirstTokenMs !== null)
+    sum[`firstToken${bucketOf(record.timeToFirstTokenMs, firstTokenBoundsMs)}`]++;
 }
 
 function addSum(sum: UsageRollUpRow, part: UsageRollUpRow): void {
@@ -76,6 +79,8 @@ function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions):
     model,
     provider,
     status,
+    clientTool: part.clientTool ?? "",
+    errorReason: part.errorReason ?? "",
     apiKeyName,
     requests: 0,
     inputTokens: 0,
@@ -96,15 +101,26 @@ function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions):
     latency7: 0,
     latency8: 0,
     latency9: 0,
+    firstToken0: 0,
+    firstToken1: 0,
+    firstToken2: 0,
+    firstToken3: 0,
+    firstToken4: 0,
+    firstToken5: 0,
+    firstToken6: 0,
+    firstToken7: 0,
+    firstToken8: 0,
+    firstToken9: 0,
   };
 }
 
-function latencyColumn(latencyMs: number): LatencyColumn {
-  const found = latencyBoundsMs.findIndex((bound) => latencyMs <= bound);
-  return `latency${found === -1 ? latencyBoundsMs.length : found}` as LatencyColumn;
+/** The index of the first bound that is not exceeded, or of the open last bucket. */
+function bucketOf(ms: number, bounds: typeof latencyBoundsMs | typeof firstTokenBoundsMs): Bucket {
+  const found = bounds.findIndex((bound) => ms <= bound);
+  return (found === -1 ? bounds.length : found) as Bucket;
 }
 
-type LatencyColumn = Extract<keyof UsageRollUpRow, `latency${number}`>;
+type Bucket = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 type SumName = {
   [Name in keyof UsageRollUpRow]: UsageRollUpRow[Name] extends number ? Name : never;
@@ -116,4 +132,6 @@ export const sumNames: readonly SumName[] = [
   ...(["reasoningTokens", "cost", "unknownCosts", "latencyMs"] as const),
   ...(["latency0", "latency1", "latency2", "latency3", "latency4"] as const),
   ...(["latency5", "latency6", "latency7", "latency8", "latency9"] as const),
+  ...(["firstToken0", "firstToken1", "firstToken2", "firstToken3", "firstToken4"] as const),
+  ...(["firstToken5", "firstToken6", "firstToken7", "firstToken8", "firstToken9"] as const),
 ];

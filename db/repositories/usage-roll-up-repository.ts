@@ -5,14 +5,8 @@ import type { OwnerScope } from "./api-key-repository.ts";
 import { dailyCostsQuery, type DailyCostsOf } from "./daily-costs-query.ts";
 import { readRaw, sqliteOf, toMoment, toRaw } from "./raw-sql.ts";
 import { rollUp, sumNames } from "./roll-up.ts";
-import {
-  countQuery,
-  daysQuery,
-  sumQuery,
-  type UsageDaysQuery,
-  type UsageFilter,
-  type UsageSumQuery,
-} from "./usage-queries.ts";
+import { countQuery, daysQuery, sumQuery, type UsageDaysQuery, type UsageSumQuery } from "./usage-queries.ts";
+import type { UsageFilter } from "./usage-filter.ts";
 import { toUsageSum, type UsageSum } from "./usage-sum.ts";
 
 export class UsageRollUpRepository {
@@ -29,7 +23,7 @@ export class UsageRollUpRepository {
     return rows.map(toUsageSum);
   }
 
-  /** The days with matching usage and their request counts, newest first. Throws a `QueryTooLongError`. */
+  /** The days that may have matches, newest first, with the requests that surely match. Throws a `QueryTooLongError`. */
   async days(query: UsageDaysQuery, timeoutMs: number): Promise<UsageDay[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
     const rows = await readRaw(this.#manager, daysQuery(dialect, query));
@@ -39,7 +33,7 @@ export class UsageRollUpRepository {
     }));
   }
 
-  /** The number of requests on days from `from` and before `to`. Throws a `QueryTooLongError`. */
+  /** The most requests that can match on days from `from` and before `to`. Throws a `QueryTooLongError`. */
   async count(
     filter: UsageFilter,
     { from, to }: { from: Date; to: Date },

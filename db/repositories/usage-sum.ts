@@ -1,4 +1,4 @@
-import { latencyBoundsMs } from "../entities/usage-roll-up.ts";
+import { firstTokenBoundsMs, latencyBoundsMs } from "../entities/usage-roll-up.ts";
 import type { UsageStatus } from "../entities/usage-record.ts";
 import { type RawRow, toMoment } from "./raw-sql.ts";
 
@@ -11,6 +11,9 @@ export type UsageSum = {
   model: string | undefined;
   provider: string | undefined;
   status: UsageStatus | undefined;
+  ownerId: string | undefined;
+  clientTool: string | undefined;
+  errorReason: string | undefined;
   requests: number;
   inputTokens: bigint;
   outputTokens: bigint;
@@ -24,12 +27,16 @@ export type UsageSum = {
   latencyMs: bigint;
   /** The number of requests per latency bucket: up to each of `latencyBoundsMs`, and above the last. */
   latencies: number[];
+  /** The number of requests with a first token, by `firstTokenBoundsMs`. */
+  firstTokens: number[];
 };
 
 export function toUsageSum(row: RawRow): UsageSum {
   const text = (name: string) => (typeof row[name] === "string" ? row[name] : undefined);
   // Without rows, SQL sums are null.
   const sum = (name: string) => BigInt(text(name) ?? 0);
+  const buckets = (name: string, bounds: readonly number[]) =>
+    Array.from({ length: bounds.length + 1 }, (_, index) => Number(sum(`${name}${index}`)));
   const period = text("starts_at");
   return {
     startsAt: period === undefined ? undefined : toMoment(period + wholeMoment.slice(period.length)),
@@ -38,6 +45,9 @@ export function toUsageSum(row: RawRow): UsageSum {
     model: text("model"),
     provider: text("provider"),
     status: text("status") as UsageStatus | undefined,
+    ownerId: text("ownerId"),
+    clientTool: text("clientTool"),
+    errorReason: text("errorReason"),
     requests: Number(sum("requests")),
     inputTokens: sum("inputTokens"),
     outputTokens: sum("outputTokens"),
@@ -47,9 +57,8 @@ export function toUsageSum(row: RawRow): UsageSum {
     cost: sum("cost"),
     unknownCosts: Number(sum("unknownCosts")),
     latencyMs: sum("latencyMs"),
-    latencies: Array.from({ length: latencyBoundsMs.length + 1 }, (_, index) =>
-      Number(sum(`latency${index}`)),
-    ),
+    latencies: buckets("latency", latencyBoundsMs),
+    firstTokens: buckets("firstToken", firstTokenBoundsMs),
   };
 }
 

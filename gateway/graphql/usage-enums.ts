@@ -12,6 +12,9 @@ export function usageEnums(builder: Builder) {
         MODEL: { value: "model" },
         PROVIDER: { value: "provider" },
         STATUS: { value: "status" },
+        OWNER: { value: "ownerId", description: "The key's owner at the time of the request." },
+        TOOL: { value: "clientTool" },
+        ERROR_REASON: { value: "errorReason" },
       } as const,
     }),
     UsageInterval: builder.enumType("UsageInterval", {

@@ -3,8 +3,8 @@ import { isId } from "../ids.ts";
 import type { Builder } from "./builder.ts";
 import { usageEnums, type UsageEnums } from "./usage-enums.ts";
 import { usageRecordType } from "./usage-record.ts";
-import type { UsageHistory, UsageCriteria } from "../usage/history/usage-history.ts";
-import { averageLatencyMs, percentileMs } from "../usage/history/latency.ts";
+import type { UsageCriteria } from "../usage/history/usage-history.ts";
+import { usageSummaryRowType } from "./usage-summary-row.ts";
 
 export function addUsageQueries(builder: Builder): void {
   const enums = usageEnums(builder);
@@ -89,6 +89,22 @@ function usageFilterType(builder: Builder, { UsageStatus }: UsageEnums) {
       }),
       provider: t.string({ description: "A provider's name." }),
       status: t.field({ type: UsageStatus }),
+      statuses: t.field({ type: [UsageStatus], description: "Records with one of these." }),
+      ownerId: t.id({
+        description: "The key's owner at the time of the request. An empty string selects keys without one.",
+      }),
+      clientTool: t.string({
+        description: "The client's coding tool. An empty string selects all other clients.",
+      }),
+      errorReason: t.string({
+        description: "The `errorReason` of the records. An empty string selects records without one.",
+      }),
+      httpStatusClass: t.int({
+        description: "The first digit of the HTTP status, such as 5. Not for `usageSummary`.",
+      }),
+      minLatencyMs: t.int({
+        description: "Requests that took at least this time. Not for `usageSummary`.",
+      }),
       from: t.field({ type: "DateTime", description: "Requests made at or after this time." }),
       to: t.field({ type: "DateTime", description: "Requests made before this time." }),
     }),
@@ -102,49 +118,3 @@ function toCriteria(filter: GivenFilter | null | undefined): UsageCriteria {
 }
 
 type GivenFilter = { [Name in keyof UsageCriteria]: UsageCriteria[Name] | null };
-
-type UsageSum = Awaited<ReturnType<UsageHistory["summarize"]>>[number];
-
-function usageSummaryRowType(builder: Builder, { UsageStatus }: UsageEnums) {
-  return builder.objectRef<UsageSum>("UsageSummaryRow").implement({
-    description: "Sums of usage. Dimensions that are not in `groupBy` are null.",
-    fields: (t) => ({
-      interval: t.field({
-        type: "DateTime",
-        nullable: true,
-        description: "The start of the hour, day or month, in UTC.",
-        resolve: ({ startsAt }) => startsAt ?? null,
-      }),
-      apiKeyId: t.exposeID("apiKeyId", { nullable: true }),
-      apiKeyName: t.exposeString("apiKeyName", {
-        nullable: true,
-        description: "The key's current name, or its last name before deletion.",
-      }),
-      model: t.exposeString("model", { nullable: true }),
-      provider: t.exposeString("provider", { nullable: true }),
-      status: t.field({ type: UsageStatus, nullable: true, resolve: ({ status }) => status ?? null }),
-      requests: t.exposeInt("requests"),
-      inputTokens: t.expose("inputTokens", { type: "BigInt" }),
-      outputTokens: t.expose("outputTokens", { type: "BigInt" }),
-      cachedInputTokens: t.expose("cachedInputTokens", { type: "BigInt" }),
-      cacheWriteInputTokens: t.expose("cacheWriteInputTokens", { type: "BigInt" }),
-      reasoningTokens: t.expose("reasoningTokens", { type: "BigInt" }),
-      costUsd: t.field({
-        type: "Decimal",
-        nullable: true,
-        description: "The cost of the priced requests in US dollars. Null if all are unpriced.",
-        resolve: ({ cost, requests, unknownCosts }) =>
-          requests > 0 && requests === unknownCosts ? null : cost,
-      }),
-      unknownCosts: t.exposeInt("unknownCosts", {
-        description: "The number of unpriced requests, which `costUsd` omits.",
-      }),
-      averageLatencyMs: t.int({ nullable: true, resolve: averageLatencyMs }),
-      p95LatencyMs: t.int({
-        nullable: true,
-        description: "The p95 latency, estimated from ten buckets.",
-        resolve: ({ latencies }) => percentileMs(latencies, 0.95),
-      }),
-    }),
-  });
-}

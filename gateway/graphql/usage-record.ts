@@ -50,7 +50,7 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
       errorReason: t.exposeString("errorReason", {
         nullable: true,
         description:
-          "Details of `errorCode`: the limit that rejected the request, such as `tokens_per_minute`, or the provider's failure, such as `connection_refused` or `http_503`. Null for other outcomes.",
+          "Details of `errorCode`: the limit that rejected the request, such as `tokens_per_minute`, the provider's failure, such as `connection_refused` or `http_503`, or the gateway's own code. Null without an error.",
       }),
       dropped: t.exposeString("dropped", {
         nullable: true,

@@ -36,6 +36,7 @@ for (const kind of databaseKinds) {
       "RefusalsAndFailures1764374400000",
       "AdministratorsDecisions1764460800000",
       "DroppedParts1764547200000",
+      "UsageAnalytics1764633600000",
     ]);
 
     await writeAsBefore("req_2");
@@ -69,6 +70,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await migrate(dataSource), [
       "AdministratorsDecisions1764460800000",
       "DroppedParts1764547200000",
+      "UsageAnalytics1764633600000",
     ]);
 
     await writeAsBefore("key_2");

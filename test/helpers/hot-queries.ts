@@ -22,7 +22,7 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
   const sum = (query: Partial<Parameters<typeof sumQuery>[1]>) =>
     sumQuery(dialect, {
       filter: everyone,
-      groupBy: ["model"],
+      groupBy: ["model", "status"],
       interval: null,
       rowsMax: 10_001,
       of: { resolution: "day", from, to },
@@ -45,7 +45,7 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
     {
       title: "failures of a time",
       index: "usage_records_status",
-      query: page({ ...everyone, status: "FAILED" }, { fromId, beforeId }),
+      query: page({ ...everyone, statuses: ["FAILED"] }, { fromId, beforeId }),
     },
     {
       title: "a model's",
@@ -58,10 +58,30 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
       query: page({ ...everyone, provider: "provider-0" }, { beforeId }),
     },
     {
+      title: "a person's",
+      index: "usage_records_owner",
+      query: page({ ...everyone, ...owner }, { beforeId }),
+    },
+    {
+      title: "requests of unowned keys",
+      index: "usage_records_owner",
+      query: page({ ...everyone, ownerId: "" }, { beforeId }),
+    },
+    {
+      title: "a tool's",
+      index: "usage_records_tool",
+      query: page({ ...everyone, clientTool: "codex" }, { beforeId }),
+    },
+    {
+      title: "an error reason's slow ones",
+      index: "usage_records_reason",
+      query: page({ ...everyone, errorReason: "http_503", minLatencyMs: 10_000 }, { fromId, beforeId }),
+    },
+    {
       title: "a key's failures with a model",
       index: "usage_records_key",
       query: page(
-        { ...everyone, apiKeyId, model: "provider-0/model-0", status: "FAILED" },
+        { ...everyone, apiKeyId, model: "provider-0/model-0", statuses: ["FAILED"] },
         { fromId, beforeId },
       ),
     },
@@ -69,7 +89,16 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
       title: "where a filter with several conditions has anything",
       index: "usage_roll_ups_key",
       query: daysQuery(dialect, {
-        filter: { ...everyone, apiKeyId, status: "FAILED" },
+        filter: { ...everyone, apiKeyId, statuses: ["FAILED"] },
+        before: to,
+        daysMax: 400,
+      }),
+    },
+    {
+      title: "where slow requests of a tool may be",
+      index: "usage_roll_ups_key",
+      query: daysQuery(dialect, {
+        filter: { ...everyone, clientTool: "codex", minLatencyMs: 10_000 },
         before: to,
         daysMax: 400,
       }),
@@ -77,10 +106,26 @@ export function hotQueries(dialect: SqlDialect): HotQuery[] {
     {
       title: "how many records meet one condition",
       index: "usage_roll_ups_key",
-      query: countQuery(dialect, { ...everyone, status: "FAILED" }, from, to),
+      query: countQuery(dialect, { ...everyone, statuses: ["FAILED"] }, from, to),
     },
     { title: "sums of days", index: "usage_roll_ups_key", query: sum({}) },
-    { title: "sums of keys", index: null, query: sum({ groupBy: ["apiKeyId"] }) },
+    { title: "sums of keys", index: null, query: sum({ groupBy: ["apiKeyId", "status"] }) },
+    { title: "sums of people", index: null, query: sum({ groupBy: ["ownerId", "status"] }) },
+    {
+      title: "sums of tools",
+      index: "usage_roll_ups_key",
+      query: sum({ groupBy: ["clientTool", "status"] }),
+    },
+    {
+      title: "sums of error reasons of a tool",
+      index: "usage_roll_ups_key",
+      query: sum({ filter: { ...everyone, clientTool: "codex" }, groupBy: ["errorReason", "status"] }),
+    },
+    {
+      title: "sums of a person's keys",
+      index: "usage_roll_ups_owner",
+      query: sum({ filter: { ...everyone, ...owner }, groupBy: ["apiKeyId", "status"] }),
+    },
     { title: "the month's chart", index: "usage_roll_ups_key", query: sum({ interval: "day" }) },
     {
       title: "the day's hours",

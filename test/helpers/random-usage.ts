@@ -36,20 +36,21 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     credentialId: `crd_${String(modelNumber).padStart(26, "0")}`,
     attempts: random.chance(0.02) ? 2 : 1,
     endpoint: "chat/completions",
-    clientTool: random.chance(0.5) ? "claude-code" : null,
+    // A key belongs to one tool or program, with few exceptions.
+    clientTool: tools[(keyNumber + (random.chance(0.1) ? 1 : 0)) % tools.length] ?? null,
     stream: random.chance(0.7),
     status,
     httpStatus: status === "FAILED" ? 502 : 200,
     errorCode: status === "FAILED" ? "upstream_error" : null,
     limitedBy: null,
-    errorReason: status === "FAILED" ? "http_503" : null,
+    errorReason: status === "FAILED" ? random.pick(["http_503", "connection_refused", "http_429"]) : null,
     dropped: null,
     ...(known ?? noUsage),
     estimated: false,
     cost: costOf(prices, known),
     ...prices,
     latencyMs,
-    timeToFirstTokenMs: Math.round(latencyMs / 3),
+    timeToFirstTokenMs: status === "FAILED" ? null : Math.round(latencyMs / 3),
   };
 }
 
@@ -57,6 +58,8 @@ export type UsageWorld = { keys: number; models: number; providers: number; owne
 
 /** Usage of a medium-sized team. */
 export const usualWorld: UsageWorld = { keys: 200, models: 12, providers: 4, owners: 40 };
+
+const tools = ["claude-code", "codex", null, "opencode"];
 
 const noPrices = { inputPrice: null, cachedInputPrice: null, cacheWritePrice: null, outputPrice: null };
 const noUsage = {

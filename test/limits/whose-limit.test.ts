@@ -103,11 +103,11 @@ for (const kind of databaseKinds) {
     t.is((await postChat(gateway, key.value, chatBody(slug))).status, 401);
 
     t.deepEqual(await endingsOf(gateway, key.id), [
-      ["model_not_found", null, null],
+      ["model_not_found", null, "model_not_found"],
       ["insufficient_quota", null, "http_429"],
       [null, null, null],
-      ["service_unavailable", null, null],
-      ["address_not_allowed", null, null],
+      ["service_unavailable", null, "service_unavailable"],
+      ["address_not_allowed", null, "address_not_allowed"],
     ]);
   });
 }

@@ -11,6 +11,7 @@ import { userRow } from "../helpers/open-test-database.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
+import { groupings, sumUp, total } from "../helpers/sum-up-usage.ts";
 import { addUsage } from "../helpers/usage-fixture.ts";
 
 const admin: Person = {
@@ -48,6 +49,13 @@ for (const kind of databaseKinds) {
         (criteria.model === undefined || record.model === criteria.model) &&
         (criteria.provider === undefined || record.provider === criteria.provider) &&
         (criteria.status === undefined || record.status === criteria.status) &&
+        (criteria.statuses?.includes(record.status) ?? true) &&
+        (criteria.ownerId === undefined || (record.ownerId ?? "") === criteria.ownerId) &&
+        (criteria.clientTool === undefined || (record.clientTool ?? "") === criteria.clientTool) &&
+        (criteria.errorReason === undefined || (record.errorReason ?? "") === criteria.errorReason) &&
+        (criteria.minLatencyMs === undefined || record.latencyMs >= criteria.minLatencyMs) &&
+        (criteria.httpStatusClass === undefined ||
+          Math.floor(record.httpStatus / 100) === criteria.httpStatusClass) &&
         (criteria.from === undefined || record.createdAt >= criteria.from) &&
         (criteria.to === undefined || record.createdAt < criteria.to),
     );
@@ -64,6 +72,10 @@ for (const kind of databaseKinds) {
         ...(random.chance(0.3) && { model: pick("model") }),
         ...(random.chance(0.2) && { provider: pick("provider") }),
         ...(random.chance(0.3) && { status: pick("status") }),
+        ...(random.chance(0.2) && { statuses: ["FAILED", "INTERRUPTED"] }),
+        ...(random.chance(0.2) && { ownerId: pick("ownerId") ?? "" }),
+        ...(random.chance(0.2) && { clientTool: pick("clientTool") ?? "" }),
+        ...(random.chance(0.2) && { errorReason: pick("errorReason") ?? "" }),
         ...(random.chance(0.5) && { from: one }),
         ...(random.chance(0.5) && {
           to: random.chance(0.2) && one ? new Date(one.getTime() + 1_000_000) : other,
@@ -75,7 +87,13 @@ for (const kind of databaseKinds) {
 
   test(`${kind}: pages return every match of the filter once, newest first`, async (t) => {
     t.is(records.length, 2_000);
-    for (const [person, criteria] of wishes()) {
+    const random = seededRandom(8);
+    for (const [person, most] of wishes()) {
+      const criteria = {
+        ...most,
+        ...(random.chance(0.3) && { minLatencyMs: random.upTo(70_000) }),
+        ...(random.chance(0.3) && { httpStatusClass: random.pick([2, 5]) }),
+      };
       const seen: OwnedRecord[] = [];
       for (let after: string | undefined; ;) {
         const page = await history().list(person, criteria, { first: 70, after });
@@ -91,12 +109,16 @@ for (const kind of databaseKinds) {
   test(`${kind}: sums equal those of the paged records, to the millisecond`, async (t) => {
     for (const [person, criteria] of wishes()) {
       for (const interval of [null, "hour", "day", "month"] as const) {
-        for (const groupBy of [[], ["model"], ["apiKeyId", "status"], ["provider"]] as const) {
+        for (const groupBy of groupings) {
           const rows = await history().summarize(person, criteria, { groupBy, interval });
           const shown = rows
-            .map(({ startsAt, requests, inputTokens, cost, unknownCosts, ...row }) => [
+            .map(({ startsAt, requests, inputTokens, cost, unknownCosts, outcomes, ...row }) => [
               [startsAt?.toISOString(), ...groupBy.map((name) => row[name])].join(),
-              [requests, inputTokens, cost, unknownCosts].join(),
+              [
+                [requests, inputTokens, cost, unknownCosts],
+                [outcomes.SUCCEEDED, outcomes.FAILED],
+                [total(row.durations), total(row.firstTokens)],
+              ].join(),
             ])
             .toSorted();
           const wanted = sumUp(expected(person, criteria), groupBy, interval);
@@ -189,36 +211,4 @@ for (const kind of databaseKinds) {
   test.after(`conservation on ${kind}`, async () => {
     await assertRollUpsMatch(shared().environment["DATABASE_URL"] ?? "");
   });
-}
-
-function sumUp(
-  records: UsageRecordRow[],
-  groupBy: readonly ("apiKeyId" | "model" | "provider" | "status")[],
-  interval: "hour" | "day" | "month" | null,
-): string[][] {
-  const length = { hour: 13, day: 10, month: 7 };
-  const groups = Map.groupBy(records, (record) => {
-    const period =
-      interval === null
-        ? undefined
-        : record.createdAt.toISOString().slice(0, length[interval]) +
-          "0000-01-01T00:00:00.000Z".slice(length[interval]);
-    return [period, ...groupBy.map((name) => record[name])].join();
-  });
-  if (groups.size === 0 && interval === null && groupBy.length === 0) groups.set("", []);
-  return [...groups]
-    .map(([key, group]) => {
-      const sum = (of: (record: UsageRecordRow) => number) =>
-        group.reduce((total, each) => total + of(each), 0);
-      return [
-        key,
-        [
-          group.length,
-          sum(({ inputTokens }) => inputTokens ?? 0),
-          sum(({ cost }) => cost ?? 0),
-          sum(({ cost }) => (cost === null ? 1 : 0)),
-        ].join(),
-      ];
-    })
-    .toSorted();
 }

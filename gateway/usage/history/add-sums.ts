@@ -13,6 +13,11 @@ export function addSums(one: UsageSum, other: UsageSum): UsageSum {
     cost: one.cost + other.cost,
     unknownCosts: one.unknownCosts + other.unknownCosts,
     latencyMs: one.latencyMs + other.latencyMs,
-    latencies: one.latencies.map((count, index) => count + (other.latencies[index] ?? 0)),
+    latencies: addCounts(one.latencies, other.latencies),
+    firstTokens: addCounts(one.firstTokens, other.firstTokens),
   };
+}
+
+export function addCounts(one: readonly number[], other: readonly number[]): number[] {
+  return one.map((count, index) => count + (other[index] ?? 0));
 }

@@ -1,4 +1,4 @@
-import { latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
+import { firstTokenBoundsMs, latencyBoundsMs } from "../../../db/entities/usage-roll-up.ts";
 import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
 
 /** Null without requests. */
@@ -13,18 +13,25 @@ export function averageLatencyMs({
  * The latency that this share of the requests does not exceed, interpolated within a bucket. Null for too few requests.
  * The open last bucket returns its lower bound.
  */
-export function percentileMs(latencies: readonly number[], share: number): number | null {
-  const total = latencies.reduce((sum, count) => sum + count, 0);
-  if (total < requestsLeast) return null;
+export function percentileMs(
+  counts: readonly number[],
+  share: number,
+  bounds: readonly number[] = latencyBoundsMs,
+): number | null {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  // With fewer, the rest is less than one request.
+  if (total * (1 - share) < 0.999) return null;
   let left = total * share;
-  for (const [index, upTo] of latencyBoundsMs.entries()) {
-    const count = latencies[index] ?? 0;
-    const above = latencyBoundsMs[index - 1] ?? 0;
+  for (const [index, upTo] of bounds.entries()) {
+    const count = counts[index] ?? 0;
+    const above = bounds[index - 1] ?? 0;
     if (count >= left) return Math.round(above + ((upTo - above) * left) / count);
     left -= count;
   }
-  return latencyBoundsMs.at(-1) ?? null;
+  return bounds.at(-1) ?? null;
 }
 
-/** With fewer, 5 % is less than one request. */
-const requestsLeast = 20;
+/** Of times to first token. */
+export function firstTokenPercentileMs({ firstTokens }: Pick<UsageSum, "firstTokens">, share: number) {
+  return percentileMs(firstTokens, share, firstTokenBoundsMs);
+}

@@ -1,5 +1,10 @@
 import type { Repositories } from "../../../db/database.ts";
-import type { UsageCondition, UsageFilter, UsagePage } from "../../../db/repositories/usage-queries.ts";
+import {
+  type UsageCondition,
+  usageConditions,
+  type UsageFilter,
+} from "../../../db/repositories/usage-filter.ts";
+import type { UsagePage } from "../../../db/repositories/usage-queries.ts";
 import { firstIdAt, timeOfId } from "../../ids.ts";
 
 /**
@@ -8,11 +13,11 @@ import { firstIdAt, timeOfId } from "../../ids.ts";
  */
 export async function narrowPage(
   { usageRollUps }: Repositories,
-  page: UsagePage,
+  page: WantedPage,
   timeoutMs: number,
 ): Promise<UsagePage | null> {
   const singles = splitFilter(page.filter);
-  if (singles.length < 2) return page;
+  if (singles.length < 2 && page.filter.minLatencyMs === undefined) return page;
   const before = page.beforeId === undefined ? null : new Date(timeOfId(page.beforeId) + 1);
   const days = await usageRollUps.days({ filter: page.filter, before, daysMax }, timeoutMs);
   const [newest] = days;
@@ -30,28 +35,28 @@ export async function narrowPage(
       count: await usageRollUps.count(filter, { from, to }, timeoutMs),
     })),
   );
-  const rarest = counts.reduce((one, other) => (other.count < one.count ? other : one));
+  const [rarest] = counts.toSorted((one, other) => one.count - other.count);
   return {
     ...page,
     fromId: later(page.fromId, firstIdAt("req", from.getTime())),
     beforeId: earlier(page.beforeId, firstIdAt("req", to.getTime())),
-    by: rarest.condition,
+    by: rarest?.condition,
   };
 }
+
+export type WantedPage = Omit<UsagePage, "by">;
 
 const dayMs = 86_400_000;
 /** More than a year: a page that spans longer is rare enough. */
 const daysMax = 400;
 
-/** Each condition of a filter alone. */
+/** Each condition with an index, alone. */
 function splitFilter({ owner, ...conditions }: UsageFilter): [UsageCondition, UsageFilter][] {
-  const singles = Object.entries(conditions)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]): [UsageCondition, UsageFilter] => [
-      name as UsageCondition,
-      { owner: "everyone", [name]: value },
-    ]);
-  return owner === "everyone" ? singles : [["owner", { owner }], ...singles];
+  return usageConditions.flatMap((name): [UsageCondition, UsageFilter][] => {
+    if (name === "owner") return owner === "everyone" ? [] : [[name, { owner }]];
+    if (conditions[name] === undefined) return [];
+    return [[name, { owner: "everyone", [name]: conditions[name] }]];
+  });
 }
 
 function later(one: string | undefined, other: string): string {

@@ -1,18 +1,15 @@
 import type { Database, Repositories } from "../../../db/database.ts";
 import type { UsageRecordRow, UsageStatus } from "../../../db/entities/usage-record.ts";
-import type { UsageDimension, UsageFilter, UsageInterval } from "../../../db/repositories/usage-queries.ts";
-import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
+import type { UsageDimension, UsageFilter } from "../../../db/repositories/usage-filter.ts";
+import type { UsageInterval } from "../../../db/repositories/usage-queries.ts";
 import { ownerScope, type Person } from "../../auth/person.ts";
 import { firstIdAt } from "../../ids.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import { narrowPage } from "./narrow-page.ts";
-import { summarizeUsage } from "./usage-summary.ts";
+import { narrowPage, type WantedPage } from "./narrow-page.ts";
+import { summarizeUsage, type UsageSummary } from "./usage-summary.ts";
 
-/** A query of usage: `from` ≤ time < `to`. */
-export type UsageCriteria = {
-  apiKeyId?: string | undefined;
-  model?: string | undefined;
-  provider?: string | undefined;
+/** A query of usage: `from` ≤ time < `to`. Records must have `status` and one of `statuses`. */
+export type UsageCriteria = Omit<UsageFilter, "owner"> & {
   status?: UsageStatus | undefined;
   from?: Date | undefined;
   to?: Date | undefined;
@@ -42,11 +39,13 @@ export class UsageHistory {
   /** Newest first. */
   list(person: Person, criteria: UsageCriteria, { first, after }: PageRange): Promise<UsagePage> {
     return this.#database.read(async (repositories) => {
-      const { usageQueryTimeoutMs } = this.#limits;
-      const wanted = { filter: filterOf(person, criteria), ...idsOf(criteria, after), limit: first + 1 };
-      const page = await narrowPage(repositories, wanted, usageQueryTimeoutMs);
-      if (page === null) return { records: [], hasMore: false };
-      const found = await repositories.usageRecords.list(page, usageQueryTimeoutMs);
+      const wanted = { ...idsOf(criteria, after), limit: first + 1 };
+      const filter = filterOf(person, criteria);
+      const found: UsageRecordRow[] = [];
+      // An index returns the records of one status in order, so several statuses are merged here.
+      for (const single of splitStatuses(filter))
+        found.push(...(await this.#page(repositories, { ...wanted, filter: single })));
+      found.sort((one, other) => (one.id < other.id ? 1 : -1));
       const records = await withOwnerNames(repositories, found.slice(0, first));
       return { records, hasMore: found.length > first };
     });
@@ -62,9 +61,15 @@ export class UsageHistory {
   }
 
   /** Sums by dimension and interval, in UTC. Throws `invalid_value` for too many rows. */
-  summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSum[]> {
+  summarize(person: Person, criteria: UsageCriteria, by: SummaryGrouping): Promise<UsageSummary[]> {
     const query = { filter: filterOf(person, criteria), period: criteria, ...by };
     return this.#database.read((repositories) => summarizeUsage(repositories, query, this.#limits));
+  }
+
+  async #page(repositories: Repositories, wanted: WantedPage): Promise<UsageRecordRow[]> {
+    const { usageQueryTimeoutMs } = this.#limits;
+    const page = await narrowPage(repositories, wanted, usageQueryTimeoutMs);
+    return page === null ? [] : repositories.usageRecords.list(page, usageQueryTimeoutMs);
   }
 }
 
@@ -75,8 +80,14 @@ export type OwnedRecord = UsageRecordRow & { ownerName: string | null };
 
 export type SummaryGrouping = { groupBy: readonly UsageDimension[]; interval: UsageInterval | null };
 
-function filterOf(person: Person, { apiKeyId, model, provider, status }: UsageCriteria): UsageFilter {
-  return { owner: ownerScope(person), apiKeyId, model, provider, status };
+function filterOf(person: Person, criteria: UsageCriteria): UsageFilter {
+  const { from: _from, to: _to, status, statuses, ...conditions } = criteria;
+  const both = status === undefined ? statuses : [status].filter((each) => statuses?.includes(each) ?? true);
+  return { ...conditions, owner: ownerScope(person), statuses: both && [...new Set(both)] };
+}
+
+function splitStatuses(filter: UsageFilter): UsageFilter[] {
+  return filter.statuses?.map((status) => ({ ...filter, statuses: [status] })) ?? [filter];
 }
 
 /** A period is a range of IDs, because IDs start with their time. */

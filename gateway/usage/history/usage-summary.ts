@@ -1,9 +1,11 @@
 import type { Repositories } from "../../../db/database.ts";
-import type { UsageDimension, UsageFilter, UsageInterval } from "../../../db/repositories/usage-queries.ts";
-import type { UsageSum } from "../../../db/repositories/usage-sum.ts";
+import type { UsageStatus } from "../../../db/entities/usage-record.ts";
+import type { UsageDimension, UsageFilter } from "../../../db/repositories/usage-filter.ts";
+import type { UsageInterval } from "../../../db/repositories/usage-queries.ts";
+import { toUsageSum, type UsageSum } from "../../../db/repositories/usage-sum.ts";
 import { GatewayError } from "../../errors.ts";
 import { firstIdAt } from "../../ids.ts";
-import { addSums } from "./add-sums.ts";
+import { addCounts, addSums } from "./add-sums.ts";
 
 export type UsageSummaryQuery = {
   filter: UsageFilter;
@@ -14,27 +16,67 @@ export type UsageSummaryQuery = {
 
 type SummaryLimits = { usageQueryTimeoutMs: number; usageSummaryRowsMax: number };
 
+/** Sums of usage with the outcomes of its requests. */
+export type UsageSummary = UsageSum & {
+  outcomes: Record<UsageStatus, number>;
+  /** `latencies` of the successful requests. */
+  durations: number[];
+  /** The owner's current name. Undefined without an owner, and for a deleted one. */
+  ownerName?: string | undefined;
+};
+
 /**
  * Sums of usage by dimension and interval, in UTC. They equal the sums of the filtered records to the millisecond.
  * Without dimensions and interval there is always one row.
  */
 export async function summarizeUsage(
-  { usageRollUps, apiKeys }: Repositories,
+  repositories: Repositories,
   { filter, period, groupBy, interval }: UsageSummaryQuery,
-  limits: SummaryLimits,
-): Promise<UsageSum[]> {
-  const rows = new Map<string, UsageSum>();
+  { usageQueryTimeoutMs, usageSummaryRowsMax }: SummaryLimits,
+): Promise<UsageSummary[]> {
+  refuseRecordFacts(filter);
+  // The outcomes come from the same read, so each group has up to one row per status.
+  const summedBy = [...new Set([...groupBy, "status" as const])];
+  const rowsMax = usageSummaryRowsMax * statusesMax + 1;
+  const rows = new Map<string, UsageSummary>();
   for (const part of splitPeriod(period, interval === "hour")) {
-    const query = { filter, groupBy, interval, of: summed(part), rowsMax: limits.usageSummaryRowsMax + 1 };
-    for (const sum of await usageRollUps.sum(query, limits.usageQueryTimeoutMs)) {
+    const query = { filter, groupBy: summedBy, interval, of: summed(part), rowsMax };
+    for (const sum of await repositories.usageRollUps.sum(query, usageQueryTimeoutMs)) {
       const key = [sum.startsAt?.getTime(), ...groupBy.map((dimension) => sum[dimension])].join("\n");
       const other = rows.get(key);
-      rows.set(key, other ? addSums(other, sum) : sum);
+      rows.set(key, other ? addSummaries(other, toSummary(sum)) : toSummary(sum));
     }
-    if (rows.size > limits.usageSummaryRowsMax) throw tooManyRows(limits.usageSummaryRowsMax);
+    if (rows.size > usageSummaryRowsMax) throw tooManyRows(usageSummaryRowsMax);
   }
-  if (groupBy.includes("apiKeyId")) await nameKeys(apiKeys, [...rows.values()]);
-  return [...rows.values()].toSorted(inOrder);
+  if (groupBy.length === 0 && interval === null && rows.size === 0) rows.set("", toSummary(toUsageSum({})));
+  const summaries = [...rows.values()];
+  if (!groupBy.includes("status")) for (const row of summaries) row.status = undefined;
+  if (groupBy.includes("apiKeyId")) await nameKeys(repositories, summaries);
+  if (groupBy.includes("ownerId")) await nameOwners(repositories, summaries);
+  return summaries.toSorted(inOrder);
+}
+
+const statusesMax = 4;
+
+function refuseRecordFacts({ httpStatusClass, minLatencyMs }: UsageFilter): void {
+  const given = Object.entries({ httpStatusClass, minLatencyMs }).find(([, value]) => value !== undefined);
+  if (!given) return;
+  const [param] = given;
+  const message = `Sums cannot be filtered by ${param}. Remove it, or list the records.`;
+  throw new GatewayError("invalid_value", message, { param });
+}
+
+function toSummary(sum: UsageSum): UsageSummary {
+  const isSuccess = sum.status === "SUCCEEDED";
+  const outcomes = { SUCCEEDED: 0, FAILED: 0, CANCELLED: 0, INTERRUPTED: 0 };
+  if (sum.status) outcomes[sum.status] = sum.requests;
+  return { ...sum, outcomes, durations: sum.latencies.map((count) => (isSuccess ? count : 0)) };
+}
+
+function addSummaries(one: UsageSummary, other: UsageSummary): UsageSummary {
+  const outcomes = { ...one.outcomes };
+  for (const [status, count] of Object.entries(other.outcomes)) outcomes[status as UsageStatus] += count;
+  return { ...addSums(one, other), outcomes, durations: addCounts(one.durations, other.durations) };
 }
 
 function summed(part: PeriodPart) {
@@ -46,10 +88,14 @@ function summed(part: PeriodPart) {
 }
 
 /** Keys have their current names. Deleted ones keep an earlier name. */
-async function nameKeys(apiKeys: Repositories["apiKeys"], rows: UsageSum[]): Promise<void> {
-  const ids = new Set(rows.flatMap(({ apiKeyId }) => apiKeyId ?? []));
-  const names = await apiKeys.names([...ids]);
+async function nameKeys({ apiKeys }: Repositories, rows: UsageSummary[]): Promise<void> {
+  const names = await apiKeys.names([...new Set(rows.flatMap(({ apiKeyId }) => apiKeyId ?? []))]);
   for (const row of rows) row.apiKeyName = names.get(row.apiKeyId ?? "") ?? row.apiKeyName;
+}
+
+async function nameOwners({ users }: Repositories, rows: UsageSummary[]): Promise<void> {
+  const names = await users.namesOf([...new Set(rows.flatMap(({ ownerId }) => ownerId || []))]);
+  for (const row of rows) row.ownerName = names.get(row.ownerId ?? "");
 }
 
 /** Oldest first. Within an interval, most requests first. */

@@ -76,7 +76,8 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     // The upstream's code for an upstream error.
     errorCode: outcome ? (error?.upstream?.code ?? error?.code ?? null) : "gateway_died",
     limitedBy: error?.limitedBy ?? null,
-    errorReason: error?.reason ?? null,
+    // Without details, the gateway's own code. The upstream's code may be any text.
+    errorReason: outcome ? (error?.reason ?? error?.code ?? null) : "gateway_died",
     dropped: request.call?.dropped ?? null,
     ...usageColumns(counted),
     ...toCost(sentTo?.prices ?? null, counted?.usage ?? null),

@@ -12,12 +12,11 @@ export function limitWords(reason: ErrorReason | null): string | null {
   return reason !== null && isLimit(reason) ? limits[reason] : null;
 }
 
-/** How a provider failed, in lower case. Null for every other reason. */
+/** How a provider failed, in lower case. Null for every other reason, such as the gateway's own codes. */
 export function failureWords(reason: ErrorReason | null): string | null {
   if (reason === null || isLimit(reason)) return null;
-  return isStatus(reason)
-    ? `the provider returned HTTP status ${reason.slice("http_".length)}`
-    : failures[reason];
+  if (isStatus(reason)) return `the provider returned HTTP status ${reason.slice("http_".length)}`;
+  return Object.hasOwn(failures, reason) ? failures[reason] : null;
 }
 
 const limits = {

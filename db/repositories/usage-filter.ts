@@ -1,0 +1,176 @@
+import type { UsageStatus } from "../entities/usage-record.ts";
+import { allKeys, latencyBoundsMs, unknownFact } from "../entities/usage-roll-up.ts";
+import type { OwnerScope } from "./api-key-repository.ts";
+
+/** A filter of usage. `owner` is what the user may see, not part of the request. Empty text selects records without it. */
+export type UsageFilter = {
+  owner: OwnerScope;
+  ownerId?: string | undefined;
+  apiKeyId?: string | undefined;
+  model?: string | undefined;
+  provider?: string | undefined;
+  statuses?: readonly UsageStatus[] | undefined;
+  clientTool?: string | undefined;
+  errorReason?: string | undefined;
+} & RecordFacts;
+
+/** Facts that only records have, not their sums: the first digit of the HTTP status, and the least duration. */
+type RecordFacts = { httpStatusClass?: number | undefined; minLatencyMs?: number | undefined };
+
+/** A condition with an index. */
+export type UsageCondition = Exclude<keyof UsageFilter, keyof RecordFacts>;
+
+export const usageConditions = [
+  ...(["owner", "ownerId", "apiKeyId", "model", "provider", "statuses", "clientTool"] as const),
+  "errorReason",
+] as const satisfies readonly UsageCondition[];
+
+export type UsageDimension = keyof typeof dimensionColumns;
+
+export const dimensionColumns = {
+  apiKeyId: "api_key_id",
+  ownerId: "owner_id",
+  model: "model",
+  provider: "provider",
+  status: "status",
+  clientTool: "client_tool",
+  errorReason: "error_reason",
+};
+
+/** Null in records without it, and empty in roll-ups. */
+export const nullableDimensions = new Set<UsageDimension>(["ownerId", "clientTool", "errorReason"]);
+
+/** The conditions of a WHERE clause and their parameters. */
+export class Conditions {
+  readonly #conditions: string[] = [];
+  readonly parameters: unknown[] = [];
+
+  constructor({ owner, apiKeyId, model, provider, statuses }: UsageFilter) {
+    if (owner !== "everyone") this.add("owner_id = ?", owner.ownerId);
+    if (apiKeyId !== undefined) this.add("api_key_id = ?", apiKeyId);
+    if (model !== undefined) this.add("model = ?", model);
+    if (provider !== undefined) this.add("provider = ?", provider);
+    if (statuses?.length === 1) this.add("status = ?", statuses[0]);
+    else if (statuses) {
+      // No record has an empty status.
+      const values = statuses.length === 0 ? [""] : statuses;
+      this.add(`status IN (${values.map(() => "?").join(", ")})`, ...values);
+    }
+  }
+
+  add(condition: string, ...values: unknown[]): this {
+    this.#conditions.push(condition);
+    this.parameters.push(...values);
+    return this;
+  }
+
+  get sql(): string {
+    return this.#conditions.length > 0 ? `WHERE ${this.#conditions.join(" AND ")}` : "";
+  }
+}
+
+export function recordConditions(filter: UsageFilter): Conditions {
+  const where = new Conditions(filter);
+  for (const [column, value] of nullableColumns(filter)) {
+    if (value === "") where.add(`${column} IS NULL`);
+    else if (value !== undefined) where.add(`${column} = ?`, value);
+  }
+  const { httpStatusClass, minLatencyMs } = filter;
+  if (httpStatusClass !== undefined)
+    where.add("http_status >= ? AND http_status < ?", httpStatusClass * 100, httpStatusClass * 100 + 100);
+  if (minLatencyMs !== undefined) where.add("latency_ms >= ?", minLatencyMs);
+  return where;
+}
+
+/** Some roll-ups sum all keys. Sums by key or owner, of one owner's keys or of a key without an ID exclude them. */
+export function rollUpConditions(
+  filter: UsageFilter,
+  groupBy: readonly UsageDimension[] = [],
+  { withUnknown = false } = {},
+): Conditions {
+  const where = new Conditions(filter);
+  for (const [column, value] of nullableColumns(filter)) {
+    if (value === undefined) continue;
+    if (withUnknown && column !== "owner_id") where.add(`${column} IN (?, ?)`, value, unknownFact);
+    else where.add(`${column} = ?`, value);
+  }
+  const { owner, apiKeyId } = filter;
+  if (owner !== "everyone" || apiKeyId) return where;
+  return where.add(`api_key_id ${isByKey(filter, groupBy) ? "<>" : "="} ?`, allKeys);
+}
+
+/** The roll-ups of days that may contain matches, and an expression for how many of their requests surely match. */
+export function possibleMatches(filter: UsageFilter): { where: Conditions; certain: string } {
+  const where = rollUpConditions(filter, [], { withUnknown: true });
+  const { minLatencyMs, httpStatusClass, clientTool, errorReason } = filter;
+  let certain = httpStatusClass === undefined ? "requests" : "0";
+  if (minLatencyMs !== undefined) {
+    const buckets = Array.from({ length: latencyBoundsMs.length + 1 }, (_, index) => index);
+    const sumOf = (indices: number[]) => indices.map((index) => `latency${index}`).join(" + ") || "0";
+    where.add(
+      `${sumOf(buckets.filter((index) => (latencyBoundsMs[index] ?? Infinity) >= minLatencyMs))} > 0`,
+    );
+    if (httpStatusClass === undefined)
+      certain = sumOf(buckets.filter((index) => (latencyBoundsMs[index - 1] ?? -1) >= minLatencyMs));
+  }
+  const columns = [
+    ...(clientTool === undefined ? [] : ["client_tool"]),
+    ...(errorReason === undefined ? [] : ["error_reason"]),
+  ];
+  if (columns.length === 0) return { where, certain };
+  const isKnown = columns.map((column) => `${column} <> '${unknownFact}'`).join(" AND ");
+  return { where, certain: `CASE WHEN ${isKnown} THEN ${certain} ELSE 0 END` };
+}
+
+/** Columns that are null in records without the fact, and empty in roll-ups. */
+function nullableColumns({ ownerId, clientTool, errorReason }: UsageFilter) {
+  return [
+    ["owner_id", ownerId],
+    ["client_tool", clientTool],
+    ["error_reason", errorReason],
+  ] as const;
+}
+
+const recordIndices: Record<UsageCondition, string> = {
+  apiKeyId: "usage_records_key",
+  owner: "usage_records_owner",
+  ownerId: "usage_records_owner",
+  statuses: "usage_records_status",
+  model: "usage_records_model",
+  provider: "usage_records_provider",
+  clientTool: "usage_records_tool",
+  errorReason: "usage_records_reason",
+};
+
+/** The index of the records, null for the primary key. */
+export function recordIndex(filter: UsageFilter, by: UsageCondition | null = likelyRarest(filter)) {
+  return by && recordIndices[by];
+}
+
+/**
+ * The condition that probably matches the fewest records. Null without any. Selects the index here, because optimizers
+ * guess wrong where a few rows in ID order are wanted out of very many.
+ */
+function likelyRarest(filter: UsageFilter): UsageCondition | null {
+  const { owner, ownerId, apiKeyId, model, provider, statuses, clientTool, errorReason } = filter;
+  if (apiKeyId !== undefined) return "apiKeyId";
+  if (owner !== "everyone") return "owner";
+  if (errorReason) return "errorReason";
+  if (ownerId !== undefined) return "ownerId";
+  if (statuses?.length === 1 && statuses[0] !== "SUCCEEDED") return "statuses";
+  if (model !== undefined) return "model";
+  if (clientTool) return "clientTool";
+  return provider === undefined ? null : "provider";
+}
+
+/** The index of the roll-ups, null for the primary key. */
+export function rollUpIndex(filter: UsageFilter, groupBy: readonly UsageDimension[] = []): string | null {
+  if (filter.apiKeyId !== undefined) return "usage_roll_ups_key";
+  if (filter.owner !== "everyone" || filter.ownerId !== undefined) return "usage_roll_ups_owner";
+  return isByKey(filter, groupBy) ? null : "usage_roll_ups_key";
+}
+
+function isByKey({ apiKeyId, ownerId }: UsageFilter, groupBy: readonly UsageDimension[]): boolean {
+  if (apiKeyId !== undefined || ownerId !== undefined) return true;
+  return groupBy.includes("apiKeyId") || groupBy.includes("ownerId");
+}
