@@ -1,3 +1,4 @@
+import type { GuideApp, GuideOptions } from "./tool-guide.ts";
 import type { Dialect, OperatingSystem, SetupModels } from "./setup-input.ts";
 import type { SetupPlan } from "./setup-plan.ts";
 
@@ -16,11 +17,14 @@ export type ToolSetup = {
   verify: string[];
   notes?(options: PlanOptions): string[];
   warnings?(options: PlanOptions): string[];
+  /** Other places where the tool runs, and what to enter there. */
+  elsewhere?(options: GuideOptions): GuideApp[];
 };
 
 /** A version that was run, or one whose documentation was read. */
 export type CheckedVersion = {
-  version: string;
+  /** Null for documentation that names none. */
+  version: string | null;
   month: string;
   /** The documentation that the setup follows, for a tool that was not run. */
   documentation?: string;

@@ -5,6 +5,7 @@ import { assertAccessible } from "../helpers/assert-accessible.ts";
 import { addModels } from "../helpers/add-models.ts";
 import { browserTest } from "../helpers/browser-test.ts";
 import { openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { toolIds, toolSetups } from "../../gateway/setup/tool-setups.ts";
 import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 import { createSetupHome } from "../setup/setup-home.ts";
 
@@ -15,7 +16,7 @@ browserTest("the copied command equals the shown one and works in a real shell",
   const slugs = await addModels(gateway, "some", 3);
   const key = await createKey(gateway, slugs);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
-  await page.getByRole("tab", { name: "Claude Code" }).waitFor();
+  await page.getByRole("radio", { name: "Claude Code" }).waitFor();
   await page.getByLabel("Light tasks").click();
   await page.getByRole("option", { name: "some/model-2" }).click();
   await page.getByLabel("Hard tasks").click();
@@ -39,18 +40,18 @@ browserTest("the copied command equals the shown one and works in a real shell",
   t.is(env.ANTHROPIC_DEFAULT_OPUS_MODEL, "some/model-3");
 });
 
-browserTest("every tab shows changes, verification and undo for both systems", async (t) => {
+browserTest("every tool shows changes, verification and undo for both systems", async (t) => {
   const gateway = await startTestGateway(t);
   const key = await createKey(gateway);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
-  await page.getByRole("tab", { name: "Claude Code" }).waitFor();
-  const names = await page.getByRole("tab").allInnerTexts();
-  t.is(names.length, 21);
+  await page.getByRole("radio", { name: "Claude Code" }).waitFor();
+  await page.getByRole("button", { name: "Show all 24" }).click();
+  const names = toolIds.map((id) => toolSetups[id].name);
   for (const system of ["macOS or Linux", "Windows"]) {
     await page.getByLabel("Operating system").click();
     await page.getByRole("option", { name: system }).click();
     for (const name of names) {
-      await page.getByRole("tab", { name, exact: true }).click();
+      await page.getByRole("radio", { name, exact: true }).check({ force: true });
       const title = system === "Windows" ? "Paste this into PowerShell" : "Paste this into a terminal";
       await page.getByRole("heading", { name: title }).waitFor();
       for (const part of ["Changes", "Verify", "Undo"]) {
@@ -63,7 +64,49 @@ browserTest("every tab shows changes, verification and undo for both systems", a
   await page.getByText("Undo", { exact: true }).click();
   await assertAccessible(t, page);
   await page.reload();
-  await page.getByRole("tab", { name: "Other", selected: true }).waitFor();
+  await page.getByRole("radio", { name: "Other", checked: true }).waitFor();
+});
+
+browserTest("the tool picker is searched and used with the keyboard alone", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
+  const tools = page.getByRole("radiogroup", { name: "Tool" }).getByRole("radio");
+  await tools.first().waitFor();
+  t.is(await tools.count(), 10);
+  await page.getByLabel("Search tools").focus();
+  await page.keyboard.type("gro");
+  t.is(await tools.count(), 1);
+  await page.keyboard.press("Enter");
+  await page.getByRole("radio", { name: "Grok Build", checked: true }).waitFor();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.press("Delete");
+  // The selected tool stays in sight, after the ten most used.
+  t.is(await tools.count(), 11);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowUp");
+  await page.getByRole("radio", { name: "Qwen Code", checked: true }).waitFor();
+  await page.getByLabel("Search tools").fill("nothing has this name");
+  await page.getByText("No match.").waitFor();
+  await assertAccessible(t, page);
+});
+
+browserTest("a tool without a script shows the fields to fill in, with the key", async (t) => {
+  const gateway = await startTestGateway(t);
+  const key = await createKey(gateway);
+  for (const [tool, texts] of [
+    ["chat-apps", ["Open WebUI", "LibreChat", "Cherry Studio", "Chatbox", `${gateway.url}/v1`]],
+    ["claude-desktop", ["Gateway base URL", gateway.url]],
+    ["vscode-copilot", ["chatLanguageModels.json"]],
+    ["claude-code", ["VS Code extension", "GitHub Action"]],
+  ] as const) {
+    const path = `/keys/${key.id}?tab=setup&tool=${tool}`;
+    const page = await openSignedIn(t, { browser: browser(), gateway, path });
+    for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor();
+    await page.getByLabel("API key (optional)").fill(key.value);
+    await page.getByText(key.value).first().waitFor();
+    await assertAccessible(t, page);
+  }
 });
 
 browserTest("a key may have all models of a large provider", async (t) => {
@@ -71,7 +114,7 @@ browserTest("a key may have all models of a large provider", async (t) => {
   const slugs = await addModels(gateway, `as-long-as-names-of-providers-are-${"x".repeat(20)}`, 400);
   const key = await createKey(gateway, slugs);
   const page = await openSignedIn(t, { browser: browser(), gateway, path: `/keys/${key.id}?tab=setup` });
-  await page.getByRole("tab", { name: "Claude Code" }).waitFor();
+  await page.getByRole("radio", { name: "Claude Code" }).waitFor();
   await page.getByLabel("Light tasks").waitFor();
   t.true(await page.getByLabel("Light tasks").isVisible());
 });

@@ -67,7 +67,48 @@ export const claudeCode: ToolSetup = {
     "/status in Claude Code shows the gateway's URL and the model for daily use.",
     "/model shows light tasks, daily use and hard tasks.",
   ],
+  elsewhere: ({ baseUrl, models: { daily } }) => [
+    {
+      name: "VS Code extension",
+      version: "2.1",
+      documentation: "https://code.claude.com/docs/en/vs-code",
+      steps: [
+        "The extension reads the same settings.json. If it asks for a login nevertheless, merge this into VS Code's settings.",
+      ],
+      fields: [],
+      file: { path: "settings.json of VS Code", content: extensionSettings(baseUrl) },
+    },
+    {
+      name: "GitHub Action",
+      version: "1",
+      documentation: "https://code.claude.com/docs/en/github-actions",
+      steps: [
+        "Store the key as a secret of the repository, called GATEWAY_API_KEY.",
+        "Add this step to the workflow. GitHub's runners must be able to reach the gateway.",
+      ],
+      fields: [{ label: "GATEWAY_API_KEY", value: keyPlaceholder }],
+      file: { path: ".github/workflows/claude.yml", content: workflowStep(baseUrl, daily.slug) },
+    },
+  ],
 };
+
+function extensionSettings(baseUrl: string): string {
+  const variables = { ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_AUTH_TOKEN: keyPlaceholder };
+  const list = Object.entries(variables).map(([name, value]) => ({ name, value }));
+  return `${JSON.stringify({ "claudeCode.environmentVariables": list }, null, 2)}\n`;
+}
+
+function workflowStep(baseUrl: string, slug: string): string {
+  return [
+    "- uses: anthropics/claude-code-action@v1",
+    "  env:",
+    `    ANTHROPIC_BASE_URL: ${JSON.stringify(baseUrl)}`,
+    "  with:",
+    "    anthropic_api_key: ${{ secrets.GATEWAY_API_KEY }}",
+    `    claude_args: --model ${slug}`,
+    "",
+  ].join("\n");
+}
 
 /** The smallest of the models that it does not know by their names; null if none of theirs is known. */
 function contextWindowOf({ light, daily, hard }: SetupModels): number | null {

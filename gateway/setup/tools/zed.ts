@@ -7,7 +7,7 @@ import type { ToolSetup } from "../tool-setup.ts";
 export const zed: ToolSetup = {
   name: "Zed",
   checkedWith: {
-    version: "1.x",
+    version: null,
     month: "November 2026",
     documentation: "https://zed.dev/docs/ai/use-api-access",
   },

@@ -1,0 +1,98 @@
+import { keyPlaceholder } from "../setup-plan.ts";
+import type { GuideApp, GuideOptions, ToolGuide } from "../tool-guide.ts";
+
+/** Apps with a form for an OpenAI-compatible provider. */
+export const chatApps: ToolGuide = {
+  name: "Chat apps",
+  dialect: "chat",
+  workloads: ["daily"],
+  apps: (options) => [openWebUi(options), libreChat(options), cherryStudio(options), chatbox(options)],
+};
+
+function openWebUi({ baseUrl }: GuideOptions): GuideApp {
+  return {
+    name: "Open WebUI",
+    version: "0.12",
+    documentation:
+      "https://docs.openwebui.com/getting-started/quick-start/connect-a-provider/starting-with-openai-compatible",
+    steps: [
+      "As an administrator, open Admin Settings, Connections, OpenAI, and add a connection.",
+      "Save it. Open WebUI reads the models from the gateway.",
+    ],
+    fields: [
+      { label: "URL", value: `${baseUrl}/v1` },
+      { label: "API Key", value: keyPlaceholder },
+      // Otherwise requests carry only the name of a library.
+      { label: "Headers", value: '{"User-Agent": "Open WebUI"}' },
+    ],
+    file: null,
+  };
+}
+
+function libreChat({ baseUrl, models }: GuideOptions): GuideApp {
+  const lines = [
+    "endpoints:",
+    "  custom:",
+    '    - name: "Gateway"',
+    '      apiKey: "${GATEWAY_API_KEY}"',
+    `      baseURL: ${JSON.stringify(`${baseUrl}/v1`)}`,
+    "      models:",
+    `        default: [${JSON.stringify(models.daily.slug)}]`,
+    "        fetch: true",
+    "      titleConvo: true",
+    `      titleModel: ${JSON.stringify(models.daily.slug)}`,
+    '      modelDisplayLabel: "Gateway"',
+    "      headers:",
+    '        User-Agent: "LibreChat"',
+    "",
+  ];
+  return {
+    name: "LibreChat",
+    version: "0.8",
+    documentation: "https://www.librechat.ai/docs/quick_start/custom_endpoints",
+    steps: [
+      "Add the endpoint below to librechat.yaml, and the variable to LibreChat's .env.",
+      "Restart LibreChat. The endpoint is called Gateway.",
+    ],
+    fields: [{ label: "GATEWAY_API_KEY in .env", value: keyPlaceholder }],
+    file: { path: "librechat.yaml", content: lines.join("\n") },
+  };
+}
+
+function cherryStudio({ baseUrl, models }: GuideOptions): GuideApp {
+  return {
+    name: "Cherry Studio",
+    version: "2",
+    documentation: "https://github.com/CherryHQ/cherry-studio-docs",
+    steps: [
+      "Open Settings, Model Services, and add a compatible provider of the type OpenAI.",
+      "Enter the values below, then get the list of models and enable them.",
+    ],
+    fields: [
+      { label: "Provider name", value: "Gateway" },
+      { label: "API Key", value: keyPlaceholder },
+      { label: "API Host", value: baseUrl },
+      { label: "Model", value: models.daily.slug },
+    ],
+    file: null,
+  };
+}
+
+function chatbox({ baseUrl, models }: GuideOptions): GuideApp {
+  return {
+    name: "Chatbox",
+    version: null,
+    documentation: "https://docs.apiyi.com/en/scenarios/chat/chatbox",
+    steps: [
+      "Open Settings, Model Provider, choose Add, and the API mode OpenAI API Compatible.",
+      "Enter the values below, then fetch the models or add one.",
+    ],
+    fields: [
+      { label: "Name", value: "Gateway" },
+      { label: "API Key", value: keyPlaceholder },
+      { label: "API Host", value: `${baseUrl}/v1` },
+      { label: "Model", value: models.daily.slug },
+    ],
+    file: null,
+  };
+}

@@ -1,0 +1,61 @@
+import { keyPlaceholder } from "../setup-plan.ts";
+import type { SetupModel } from "../setup-input.ts";
+import type { ToolGuide } from "../tool-guide.ts";
+
+const documentation = "https://code.visualstudio.com/docs/agent-customization/language-models";
+
+/** VS Code keeps the key in its secret store, so a script cannot write it. */
+export const vscodeCopilot: ToolGuide = {
+  name: "VS Code Copilot Chat",
+  dialect: "chat",
+  workloads: ["light", "daily", "hard"],
+  apps: ({ baseUrl, models: { light, daily, hard } }) => {
+    const chosen = [...new Map([daily, hard, light].map((model) => [model.slug, model])).values()];
+    const group = {
+      name: "Gateway",
+      vendor: "customendpoint",
+      apiKey: keyPlaceholder,
+      apiType: "chat-completions",
+      models: chosen.map((model) => toEntry(model, baseUrl)),
+    };
+    return [
+      {
+        name: "VS Code Copilot Chat",
+        version: "1.122",
+        documentation,
+        steps: [
+          "Run Chat: Manage Language Models, choose Add Models, then Custom Endpoint.",
+          "Enter the values below. VS Code then opens chatLanguageModels.json.",
+          "Merge the models below into that file, save it, and choose a model in the chat's model picker.",
+        ],
+        fields: [
+          { label: "Group name", value: "Gateway" },
+          { label: "API key", value: keyPlaceholder },
+          { label: "API type", value: "Chat Completions" },
+        ],
+        file: { path: "chatLanguageModels.json", content: `${JSON.stringify([group], null, 2)}\n` },
+      },
+    ];
+  },
+  notes: () => [
+    "VS Code replaces the key in the file by a reference to its secret store.",
+    "For titles and commit messages, set the utility model in the same place to the model for light tasks.",
+  ],
+};
+
+/** VS Code requires both token counts. */
+function toEntry({ slug, contextWindow, outputTokensMax, canCallTools }: SetupModel, baseUrl: string) {
+  const output = outputTokensMax ?? outputTokensAssumed;
+  return {
+    id: slug,
+    name: slug,
+    url: `${baseUrl}/v1/chat/completions`,
+    toolCalling: canCallTools !== false,
+    vision: false,
+    maxInputTokens: Math.max((contextWindow ?? contextWindowAssumed) - output, 1_000),
+    maxOutputTokens: output,
+  };
+}
+
+const contextWindowAssumed = 128_000;
+const outputTokensAssumed = 16_000;
