@@ -30,10 +30,9 @@ playThreeTurns([
   client("@ai-sdk/openai without a store", "responses", (settings, model) => createOpenAI(settings)(model), {
     openai: { store: false },
   }),
-  // OpenAI itself resolves references to items, for which the scripted OpenAI has no state.
   {
     ...client("@ai-sdk/openai", "responses", (settings, model) => createOpenAI(settings)(model)),
-    without: "OpenAI",
+    usesStateOf: "OpenAI",
   },
   client("@ai-sdk/anthropic", "messages", (settings, model) => createAnthropic(settings)(model)),
 ]);

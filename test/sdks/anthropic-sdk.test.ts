@@ -7,9 +7,8 @@ import { summarySchema, weatherSchema } from "./weather-model.ts";
 type Message = Anthropic.Beta.BetaMessage;
 
 playThreeTurns([
-  // The scripted Claude keeps no threads.
-  { name: "Anthropic's tool runner", dialect: "messages", without: "Claude", start: runTools },
-  { name: "Anthropic's thread", dialect: "messages", without: "Claude", start: sendToThread },
+  { name: "Anthropic's tool runner", dialect: "messages", usesStateOf: "Claude", start: runTools },
+  { name: "Anthropic's thread", dialect: "messages", usesStateOf: "Claude", start: sendToThread },
 ]);
 
 /** The runner opens a thread by default, which most upstreams lack. */

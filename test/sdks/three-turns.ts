@@ -4,6 +4,7 @@ import { bedrockForm } from "../helpers/native-upstreams/bedrock-upstream.ts";
 import { geminiForm } from "../helpers/native-upstreams/gemini-upstream.ts";
 import { openAiForm } from "../helpers/native-upstreams/openai-upstream.ts";
 import { responsesForm } from "../helpers/native-upstreams/responses-upstream.ts";
+import { withStore, withThreads } from "../helpers/native-upstreams/with-state.ts";
 import { shareGateway, sharedByFile } from "../helpers/shared-by-file.ts";
 import { type Connection, connectVendor } from "../scenarios/connect-vendor.ts";
 import type { Vendor } from "../scenarios/vendors.ts";
@@ -19,13 +20,15 @@ export function playThreeTurns(clients: SdkClient[]): void {
   const connections = new Map<string, Promise<Connection>>();
   for (const client of clients) {
     for (const [name, vendor] of Object.entries(upstreamsFor(client.dialect))) {
-      if (name === client.without) continue;
       for (const stream of [false, true]) {
         const title = `${client.name} holds three turns on ${name}${stream ? ", streamed" : ""}`;
         test.serial(title, async (t) => {
           const known = connections.get(name) ?? connectVendor(shared, gateway(), vendor, answerAboutWeather);
           connections.set(name, known);
-          await playTurns(t, client, await known, stream);
+          const connection = await known;
+          await playTurns(t, client, connection, stream);
+          const usesState = connection.upstream.asked.some((asked) => asked.usesState === true);
+          t.is(usesState, name === client.usesStateOf);
         });
       }
     }
@@ -36,8 +39,8 @@ export function playThreeTurns(clients: SdkClient[]): void {
 export type SdkClient = {
   name: string;
   dialect: "chat" | "messages" | "responses";
-  /** An upstream that is not tested. */
-  without?: string;
+  /** The native upstream, if the client relies on its state there. */
+  usesStateOf?: string;
   /** Starts a conversation that keeps its history as the SDK's documentation says. */
   start(options: SdkOptions): SdkConversation;
 };
@@ -61,12 +64,12 @@ export type SdkConversation = {
 /** The client's own dialect, and three that need translation; Claude is native to a client of messages. */
 function upstreamsFor(dialect: SdkClient["dialect"]): Record<string, Vendor> {
   const takesThoughts = "sealed";
-  const native = { name: "openai", preset: "openai", form: responsesForm, takesThoughts } as const;
+  const native = { name: "openai", preset: "openai", form: withStore(responsesForm), takesThoughts } as const;
   const bedrock = { name: "bedrock", form: bedrockForm, takesThoughts } as const;
   return {
     ...(dialect === "responses" ? { OpenAI: native } : { Bedrock: bedrock }),
     "a chat upstream": { name: "chat", form: openAiForm, takesThoughts: "as text of chat" },
-    Claude: { name: "claude", form: anthropicForm(claudeOpus), takesThoughts },
+    Claude: { name: "claude", form: withThreads(anthropicForm(claudeOpus)), takesThoughts },
     Gemini: { name: "gemini", form: geminiForm({ name: "gemini-3-flash", generation: 3 }), takesThoughts },
   };
 }

@@ -91,6 +91,8 @@ export type Asked = {
   isThinking: boolean;
   /** Whether a stream ends with its usage, where that is optional. */
   includesUsage: boolean;
+  /** Whether the request refers to something that the vendor has stored. */
+  usesState?: boolean;
 };
 
 /** Adjacent messages of one role form one turn. */
