@@ -8,24 +8,25 @@ import { type ProgramResult, runProgram } from "./run-program.ts";
 /**
  * Installs a coding tool's exact version from its registry, in a folder outside of the project that later runs reuse.
  * A folder is renamed only when complete, so partial installations are ignored.
+ * @param parameters more parameters of `npm install`
  */
-export async function installTool(tool: Wanted): Promise<Installation> {
+export async function installTool(tool: Wanted, parameters: string[] = []): Promise<Installation> {
   const folder = path.join(await openCache(), `${tool.package.replace("/", "-")}@${tool.version}`);
   if (tool.registry) return installFromPypi(folder, tool, tool.registry);
   const command = path.join(folder, "node_modules/.bin", tool.command);
-  if ((await installedVersion(folder, tool)) === tool.version) return { command, tookMs: 0 };
+  if ((await installedVersion(folder, tool)) === tool.version) return { folder, command, tookMs: 0 };
 
   await removeAbandoned(path.dirname(folder));
   const unfinished = await mkdtemp(`${folder}${unfinishedMark}`);
   try {
-    const { code, stderr, stdout, tookMs } = await runNpm(unfinished, tool);
+    const { code, stderr, stdout, tookMs } = await runNpm(unfinished, tool, parameters);
     if (code !== 0) {
       const said = `${stderr}\n${stdout}`.trim();
       return { isRefused: /\bcode (E401|E403|E404|E451|ETARGET|ENOVERSIONS)\b/.test(said), said };
     }
     await rm(folder, { recursive: true, force: true });
     await rename(unfinished, folder);
-    return { command, tookMs };
+    return { folder, command, tookMs };
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
@@ -34,7 +35,9 @@ export async function installTool(tool: Wanted): Promise<Installation> {
 type Wanted = Pick<CodingTool, "package" | "registry" | "version" | "command">;
 
 /** `tookMs` is 0 for a cached tool; `isRefused` means that the registry refuses it. */
-export type Installation = { command: string; tookMs: number } | { isRefused: boolean; said: string };
+export type Installation =
+  | { folder: string; command: string; tookMs: number }
+  | { isRefused: boolean; said: string };
 
 /** A virtual environment contains its own path, so its last file marks it as complete. */
 async function installFromPypi(
@@ -42,7 +45,7 @@ async function installFromPypi(
   { package: name, version, command }: Wanted,
   registry: PythonRegistry,
 ): Promise<Installation> {
-  const installed = { command: path.join(folder, "bin", command), tookMs: 0 };
+  const installed = { folder, command: path.join(folder, "bin", command), tookMs: 0 };
   const mark = path.join(folder, "complete");
   if ((await stat(mark).catch(() => null)) !== null) return installed;
   const python = findPython(registry);
@@ -92,7 +95,11 @@ async function installedVersion(folder: string, { package: name }: Wanted): Prom
   return text === null ? null : (JSON.parse(text) as { version: string }).version;
 }
 
-async function runNpm(folder: string, { package: name, version }: Wanted): Promise<ProgramResult> {
+async function runNpm(
+  folder: string,
+  { package: name, version }: Wanted,
+  extra: string[],
+): Promise<ProgramResult> {
   await writeFile(path.join(folder, "package.json"), '{ "private": true }\n');
   // `npm run` exports settings of this project that must not affect the tool.
   const environment = Object.fromEntries(
@@ -102,6 +109,13 @@ async function runNpm(folder: string, { package: name, version }: Wanted): Promi
   environment["npm_config_userconfig"] = path.join(homedir(), ".npmrc");
   environment["npm_config_cache"] = path.join(homedir(), ".npm");
   environment["HOME"] = folder;
-  const parameters = ["install", "--no-audit", "--no-fund", "--loglevel=error", `${name}@${version}`];
+  const parameters = [
+    "install",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+    ...extra,
+    `${name}@${version}`,
+  ];
   return runProgram("npm", parameters, { folder, environment, timeoutMs });
 }

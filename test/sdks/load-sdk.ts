@@ -1,0 +1,15 @@
+import { createRequire } from "node:module";
+import path from "node:path";
+import { installTool } from "../tools/install-tool.ts";
+
+/**
+ * Installs an SDK outside of the project, which can hold only one version of it, or whose tree is large. Returns its
+ * `require`, or null if the registry does not provide it.
+ */
+export async function loadSdk(name: string, version: string): Promise<NodeJS.Require | null> {
+  const parameters = ["--ignore-scripts", "--fetch-retries=0"];
+  const installed = await installTool({ package: name, version, command: "" }, parameters);
+  if ("folder" in installed) return createRequire(path.join(installed.folder, "package.json"));
+  console.error(`${name} ${version}: SKIPPED, npm does not provide it:\n${installed.said}`);
+  return null;
+}
