@@ -3,7 +3,7 @@ import type { SetupModels, Workload } from "./setup-input.ts";
 /** A tool whose settings a person enters, because no script can. */
 export type ToolGuide = {
   name: string;
-  dialect: "chat" | "messages" | null;
+  dialect: "chat" | "messages";
   workloads: Workload[];
   apps(options: GuideOptions): GuideApp[];
   notes?(options: GuideOptions): string[];

@@ -2,6 +2,7 @@ import { reportCounts, runAva } from "../helpers/run-ava.ts";
 import type { CodingTool } from "./coding-tool.ts";
 import { allTools, selectTools } from "./coding-tools.ts";
 import { installTool } from "./install-tool.ts";
+import { toolMatrix } from "./tool-matrix.ts";
 
 /**
  * `npm run test:tools` installs missing coding tools outside of the project and tries them all. With `--fast`, it
@@ -9,6 +10,9 @@ import { installTool } from "./install-tool.ts";
  * only tools that their registry refuses are skipped.
  */
 async function run(parameters: string[]): Promise<void> {
+  for (const { tool, version, api, verified } of toolMatrix) {
+    console.log(`${tool.padEnd(22)}${version.padEnd(12)}${api.padEnd(18)}${verified}`);
+  }
   const isFast = parameters.includes("--fast");
   const tools = selectTools({ isFast });
   for (const tool of allTools) {

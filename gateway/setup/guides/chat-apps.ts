@@ -48,8 +48,9 @@ function libreChat({ baseUrl, models }: GuideOptions): GuideApp {
   ];
   return {
     name: "LibreChat",
-    version: "0.8",
-    documentation: "https://www.librechat.ai/docs/quick_start/custom_endpoints",
+    version: null,
+    documentation:
+      "https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/custom_endpoint",
     steps: [
       "Add the endpoint below to librechat.yaml, and the variable to LibreChat's .env.",
       "Restart LibreChat. The endpoint is called Gateway.",

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import test from "ava";
+import type { ToolSetup } from "../../gateway/setup/tool-setup.ts";
+import { toolSetups } from "../../gateway/setup/tool-setups.ts";
+import { allTools } from "../tools/coding-tools.ts";
+import { toolMatrix } from "../tools/tool-matrix.ts";
+
+test("the README of the setup folder lists every tool with its verification", (t) => {
+  const text = readFileSync(new URL("../../gateway/setup/README.md", import.meta.url), "utf8");
+  const table = text.slice(text.indexOf("| tool "), text.indexOf("## Windows"));
+  const rows = table.trim().split("\n").slice(2);
+  t.deepEqual(
+    rows.map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    ),
+    toolMatrix.map(({ tool, version, api, verified }) => [tool, version, api, verified]),
+  );
+});
+
+test("every tool is run in the version that its setup names, or has its documentation", (t) => {
+  for (const [id, { checkedWith }] of Object.entries<ToolSetup>(toolSetups)) {
+    if (!checkedWith) continue;
+    const run = allTools.find(({ tab }) => tab === id);
+    if (checkedWith.documentation === undefined) t.is(run?.version, checkedWith.version ?? undefined, id);
+    else t.is(run, undefined, id);
+  }
+});
