@@ -37,11 +37,12 @@ export async function connectToolUpstream(
     for (const { id } of records) seen.add(id);
     return records;
   };
-  const { url, faults, upgrades } = await watchAnswers(t, gateway.url);
+  const { url, faults, upgrades, relayed } = await watchAnswers(t, gateway.url);
   return Object.assign(connection, {
     upstream,
     faults,
     upgrades,
+    relayed,
     accessTo: (model: string) => ({
       url,
       apiKey: key.value,
@@ -77,6 +78,8 @@ export type ToolConnection = {
   faults: string[];
   /** Paths of WebSockets. */
   upgrades: string[];
+  /** Pieces of responses that the tool has received. */
+  relayed: string[];
 };
 
 const noScript: ToolConnection["script"] = () => {

@@ -14,8 +14,8 @@ export function shareToolUpstreams(
     connections.set(upstream, connecting);
     const connection = await connecting;
     const { asked, refusals, abandoned } = connection.upstream;
-    const { gatewayLog, faults, upgrades } = connection;
-    for (const list of [asked, refusals, abandoned, gatewayLog, faults, upgrades]) list.length = 0;
+    const { gatewayLog, faults, upgrades, relayed } = connection;
+    for (const list of [asked, refusals, abandoned, gatewayLog, faults, upgrades, relayed]) list.length = 0;
     await connection.newRecords();
     return connection;
   };

@@ -11,16 +11,20 @@ import { loadOpenAiSchemas, type OpenAiSchemas } from "../helpers/openai-schemas
 export async function watchAnswers(
   t: Pick<ExecutionContext, "teardown">,
   gatewayUrl: string,
-): Promise<{ url: string; faults: string[]; upgrades: string[] }> {
+): Promise<{ url: string; faults: string[]; upgrades: string[]; relayed: string[] }> {
   const schemas = loadOpenAiSchemas();
   const faults: string[] = [];
   const upgrades: string[] = [];
+  const relayed: string[] = [];
   const server = createServer((incoming, outgoing) => {
     const { method, url = "", headers } = incoming;
     const call = forward(`${gatewayUrl}${url}`, { method, headers, agent: false }, (answer) => {
       const chunks: Buffer[] = [];
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+      answer.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        relayed.push(chunk.toString("utf8"));
+      });
       answer.on("error", () => outgoing.destroy());
       answer.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
@@ -48,7 +52,7 @@ export async function watchAnswers(
     server.closeAllConnections();
     return new Promise<void>((resolve) => server.close(() => resolve()));
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, faults, upgrades };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, faults, upgrades, relayed };
 }
 
 function findFaults(schemas: OpenAiSchemas, url: string, text: string): string[] {
