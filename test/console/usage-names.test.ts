@@ -11,7 +11,10 @@ import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
 const browser = shareBrowser(test);
 
 async function factsOf(page: ConsolePage, cell: string): Promise<Record<string, string>> {
-  const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name: cell, exact: true }) });
+  const row = page
+    .getByRole("region", { name: "Requests" })
+    .getByRole("row")
+    .filter({ has: page.getByRole("cell", { name: cell, exact: true }) });
   await row.getByRole("button", { name: /request details/ }).click();
   const dialog = page.getByRole("dialog", { name: "Request" });
   const labels = await dialog.locator("dt").allInnerTexts();
@@ -30,7 +33,7 @@ browserTest("missing models show the requested name, and requests without one ar
   await gateway.services.recorder.flush();
 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-  await page.getByRole("row").nth(3).waitFor();
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
   t.is((await factsOf(page, "echo"))["Model"], "echo");
   t.is((await factsOf(page, "none recorded"))["Model"], "none recorded");
   const chart = page.getByRole("region", { name: "Chart" });
@@ -44,12 +47,22 @@ browserTest("missing models show the requested name, and requests without one ar
     await page.getByLabel("Model", { exact: true }).click();
     await page.getByRole("option", { name: choice, exact: true }).click();
     await page.waitForURL((url) => url.search === `?${address}`);
-    await page.getByRole("row").nth(2).waitFor({ state: "detached" });
-    await page.getByRole("cell", { name: choice, exact: true }).waitFor();
+    await page
+      .getByRole("region", { name: "Requests" })
+      .getByRole("row")
+      .nth(2)
+      .waitFor({ state: "detached" });
+    await page
+      .getByRole("region", { name: "Requests" })
+      .getByRole("cell", { name: choice, exact: true })
+      .waitFor();
   }
   await assertAccessible(t, page);
   await page.reload();
-  await page.getByRole("cell", { name: "none recorded", exact: true }).waitFor();
+  await page
+    .getByRole("region", { name: "Requests" })
+    .getByRole("cell", { name: "none recorded", exact: true })
+    .waitFor();
   t.is(await page.getByLabel("Model", { exact: true }).innerText(), "none recorded");
 });
 
@@ -63,7 +76,7 @@ browserTest("the answering model is shown where one answered, otherwise the requ
   await gateway.services.recorder.flush();
 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
-  await page.getByRole("row").nth(3).waitFor();
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(3).waitFor();
   for (const [{ slug, name }, label, other] of [
     [answering, "Served by", "Routed to"],
     [refusing, "Routed to", "Served by"],

@@ -38,7 +38,7 @@ browserTest("a custom period covers whole days of the page's time zone everywher
   const page = await openSignedIn(t, { browser: browser(), gateway, path, timezoneId });
   await page.getByRole("figure", { name: "Requests by model, 2026-01-10 to 2026-01-12" }).waitFor();
   t.is(await requestCount(page).innerText(), "2");
-  t.is(await page.getByRole("table").getByRole("row").count(), 3);
+  t.is(await page.getByRole("region", { name: "Requests" }).getByRole("row").count(), 3);
   t.is(await page.getByLabel("From", { exact: true }).inputValue(), "2026-01-10");
   await page.getByText(`Dates are inclusive (${timezoneId}).`).waitFor();
   t.deepEqual(await exportedTimes(page), {
@@ -52,7 +52,7 @@ browserTest("a custom period covers whole days of the page's time zone everywher
   await page.waitForURL(/\?period=custom&from=2026-01-10&to=2026-01-10$/);
   await page.getByRole("figure", { name: "2026-01-10 to 2026-01-10" }).waitFor();
   await page.getByText(`Hours in ${timezoneId}`).waitFor();
-  await page.getByRole("row").nth(2).waitFor({ state: "detached" });
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(2).waitFor({ state: "detached" });
   t.is(await requestCount(page).innerText(), "1");
 
   await page.getByLabel("From", { exact: true }).fill("2026-01-09");
@@ -86,7 +86,7 @@ browserTest("a custom period is selected by keyboard, starts from the current on
   await page.keyboard.type("01112026");
   await page.keyboard.press("Enter");
   await page.waitForURL(/period=custom&from=2026-01-09&to=2026-01-11$/);
-  await page.getByRole("row").nth(1).waitFor();
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(1).waitFor();
   t.is(await requestCount(page).innerText(), "1");
   await assertAccessible(t, page);
 

@@ -35,7 +35,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
   await page.getByRole("figure", { name: "Requests by model, last 24 hours" }).waitFor();
   await page.getByText("1 failed").waitFor();
-  t.is(await page.getByRole("table").getByRole("row").count(), 4);
+  t.is(await page.getByRole("region", { name: "Requests" }).getByRole("row").count(), 4);
   await assertAccessible(t, page);
   const cost = Number((await page.locator("dt", { hasText: "Cost" }).locator("+ dd").innerText()).slice(1));
   t.true(cost > 0);
@@ -75,7 +75,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
 
   await page.getByLabel("Status").click();
   await page.getByRole("option", { name: "Failed", exact: true }).click();
-  await page.getByRole("row").nth(2).waitFor({ state: "detached" });
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(2).waitFor({ state: "detached" });
   t.regex(page.url(), /status=FAILED/);
   await page.getByLabel("Metric").click();
   await page.getByRole("option", { name: "Cost" }).click();
@@ -88,7 +88,7 @@ browserTest("the usage page draws, sums and lists usage, and its export has the 
     await page.getByLabel("Period").click();
     await page.getByRole("option", { name: period }).click();
     await page.getByRole("figure", { name: `Cost by status, ${period.toLowerCase()}` }).waitFor();
-    t.is(await page.getByRole("table").getByRole("row").count(), 2, period);
+    t.is(await page.getByRole("region", { name: "Requests" }).getByRole("row").count(), 2, period);
   }
 });
 
@@ -100,8 +100,8 @@ browserTest("a key's tab shows only that key and refreshes while it is open", as
   await page.getByRole("heading", { name: "No requests" }).waitFor();
   await assertAccessible(t, page);
   await useKey(gateway, second.value, ["of the second"]);
-  await page.getByRole("row").nth(1).waitFor();
-  t.is(await page.getByRole("row").count(), 2);
+  await page.getByRole("region", { name: "Requests" }).getByRole("row").nth(1).waitFor();
+  t.is(await page.getByRole("region", { name: "Requests" }).getByRole("row").count(), 2);
   await assertAccessible(t, page);
 });
 
@@ -180,7 +180,10 @@ browserTest("the table, the details and the export name the owner of a spent lim
     ["insufficient_quota", "daily budget of this API key"],
   ] as const) {
     const name = `Failed ${code} ${refusedBy}`;
-    const row = page.getByRole("row").filter({ has: page.getByRole("cell", { name, exact: true }) });
+    const row = page
+      .getByRole("region", { name: "Requests" })
+      .getByRole("row")
+      .filter({ has: page.getByRole("cell", { name, exact: true }) });
     await row.getByRole("button", { name: /request details/ }).click();
     const dialog = page.getByRole("dialog", { name: "Request" });
     t.is(

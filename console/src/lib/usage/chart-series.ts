@@ -1,5 +1,5 @@
-import { nameModel } from "./model-name.ts";
 import type { UsageDimension, UsageSummaryRow } from "./summarize-usage.ts";
+import { groupOf } from "./usage-groups.ts";
 
 export type UsageMetric = "requests" | "tokens" | "cost";
 
@@ -33,9 +33,11 @@ type ChartOptions = {
 
 /** The largest groups as series, the rest as one, and a point for every interval. */
 export function toChart(
-  rows: UsageSummaryRow[],
+  all: UsageSummaryRow[],
   { dimension, metric, intervals, known }: ChartOptions,
 ): { series: ChartSeries[]; points: ChartPoint[] } {
+  // Requests without an error would hide the errors.
+  const rows = dimension === "ERROR_REASON" ? all.filter(({ errorReason }) => errorReason !== "") : all;
   const totals = new Map<string, { label: string; total: number }>();
   for (const row of rows) {
     const { key, label } = groupOf(row, dimension);
@@ -87,12 +89,4 @@ function chooseColors(names: string[], known: string[]): Map<string, string> {
     chosen.set(name, next);
   }
   return chosen;
-}
-
-function groupOf(row: UsageSummaryRow, dimension: UsageDimension): { key: string; label: string } {
-  if (dimension === "API_KEY")
-    return { key: row.apiKeyId ?? "", label: row.apiKeyName ?? row.apiKeyId ?? "" };
-  const value = { MODEL: row.model, PROVIDER: row.provider, STATUS: row.status }[dimension] ?? "";
-  // Some requests never reached a provider.
-  return { key: value, label: dimension === "MODEL" ? nameModel(value) : value || "none" };
 }

@@ -1,36 +1,58 @@
-import { toDateText } from "#lib/keys/expiry.ts";
-
-/** The first and last day, in the format of date fields: 2026-11-21. */
+/** The first and last day or minute, in the format of date fields: 2026-11-21 or 2026-11-21T15:00. */
 export type Days = { from: string; to: string };
 
 /** A problem with the selected days, and its field. */
 export type DaysProblem = { field: keyof Days; message: string };
 
+/** The time zone of the page: the browser's, or UTC. */
+export type Zone = "local" | "utc";
+
 const yearsMax = 3;
 
-/** In milliseconds since 1970, in the browser's time zone. The last day is inclusive. */
-export function toTimes({ from, to }: Days): { from: number; to: number } {
-  return { from: startOfDay(from) ?? NaN, to: startOfDay(to, { days: 1 }) ?? NaN };
+/** In milliseconds since 1970. The last day is inclusive. A minute is the end. */
+export function toTimes({ from, to }: Days, zone: Zone): { from: number; to: number } {
+  const days = to.includes("T") ? 0 : 1;
+  return { from: startOf(from, zone) ?? NaN, to: startOf(to, zone, { days }) ?? NaN };
 }
 
 /** Null for days that the usage history can be queried for. */
-export function findProblem(days: Days, now: number): DaysProblem | null {
-  const [from, to] = [startOfDay(days.from), startOfDay(days.to)];
+export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | null {
+  const [from, to] = [startOf(days.from, zone), startOf(days.to, zone)];
   if (from === null) return { field: "from", message: "Choose a start date." };
   if (to === null) return { field: "to", message: "Choose an end date." };
   if (from > now) return { field: "from", message: "Start date is in the future." };
-  if (to < from) return { field: "to", message: "End date is before the start date." };
-  const latest = startOfDay(days.from, { years: yearsMax }) ?? 0;
+  if (toTimes(days, zone).to <= from) return { field: "to", message: "End date is before the start date." };
+  const latest = startOf(days.from, zone, { years: yearsMax }) ?? 0;
   if (to >= latest) return { field: "to", message: `Choose at most ${yearsMax} years.` };
   return null;
 }
 
+/** A moment's minute in the page's zone: 2026-11-21T15:00. */
+export function toMinuteText(time: number, zone: Zone): string {
+  const offsetMs = zone === "utc" ? 0 : new Date(time).getTimezoneOffset() * 60_000;
+  return new Date(time - offsetMs).toISOString().slice(0, "2026-11-21T15:00".length);
+}
+
 /**
- * The start of a day in the browser's time zone, or later by an offset. Null for an invalid day, such as February 30.
+ * The start of a day or minute in the page's zone, or later by an offset. Null for an invalid one, such as February 30.
  */
-function startOfDay(text: string, { years = 0, days = 0 } = {}): number | null {
-  const [, year, month, day] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []).map(Number);
+function startOf(text: string, zone: Zone, { years = 0, days = 0 } = {}): number | null {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d))?$/.exec(text) ?? [];
+  const [year, month, day, hour = 0, minute = 0] = parts.slice(1).map((part) => Number(part || 0));
   if (year === undefined || month === undefined || day === undefined) return null;
-  if (toDateText(new Date(year, month - 1, day).getTime()) !== text) return null;
-  return new Date(year + years, month - 1, day + days).getTime();
+  const at = (moreYears: number, moreDays: number) =>
+    zone === "utc"
+      ? Date.UTC(year + moreYears, month - 1, day + moreDays, hour, minute)
+      : new Date(year + moreYears, month - 1, day + moreDays, hour, minute).getTime();
+  if (Number.isNaN(at(0, 0)) || !isSame(new Date(at(0, 0)), { year, month, day }, zone)) return null;
+  return at(years, days);
+}
+
+function isSame(moment: Date, expected: { year: number; month: number; day: number }, zone: Zone): boolean {
+  const isUtc = zone === "utc";
+  return (
+    (isUtc ? moment.getUTCFullYear() : moment.getFullYear()) === expected.year &&
+    (isUtc ? moment.getUTCMonth() : moment.getMonth()) === expected.month - 1 &&
+    (isUtc ? moment.getUTCDate() : moment.getDate()) === expected.day
+  );
 }

@@ -8,3 +8,9 @@ export function nameModel(model: string | null): string {
 
 /** The URL's value for such requests. No model name has parentheses. */
 export const noModelChoice = "(none)";
+
+/** The URL's value for keys without an owner. */
+export const noOwnerChoice = "(none)";
+
+/** The URL's value for clients that are no coding tool. */
+export const otherClientsChoice = "(other)";

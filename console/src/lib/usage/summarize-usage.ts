@@ -11,7 +11,12 @@ const usageSummaryDocument = /* GraphQL */ `
       model
       provider
       status
+      ownerId
+      ownerName
+      clientTool
+      errorReason
       requests
+      failed
       inputTokens
       outputTokens
       costUsd
@@ -20,22 +25,81 @@ const usageSummaryDocument = /* GraphQL */ `
   }
 `;
 
-export type UsageDimension = "API_KEY" | "MODEL" | "PROVIDER" | "STATUS";
+const usageBreakdownDocument = /* GraphQL */ `
+  query UsageBreakdown($filter: UsageFilter, $before: UsageFilter, $groupBy: [UsageDimension!]!) {
+    current: usageSummary(filter: $filter, groupBy: $groupBy) {
+      apiKeyId
+      apiKeyName
+      model
+      provider
+      status
+      ownerId
+      ownerName
+      clientTool
+      errorReason
+      requests
+      failed
+      interrupted
+      p50DurationMs
+      p95DurationMs
+      p50TimeToFirstTokenMs
+      inputTokens
+      cachedInputTokens
+      outputTokens
+      costUsd
+      unknownCosts
+    }
+    before: usageSummary(filter: $before, groupBy: $groupBy) {
+      apiKeyId
+      model
+      provider
+      status
+      ownerId
+      clientTool
+      errorReason
+      requests
+      costUsd
+    }
+  }
+`;
 
-/** Sums of a group, optionally per interval. BigInt and Decimal are strings. */
-export type UsageSummaryRow = {
-  interval: string | null;
+export type UsageDimension = "API_KEY" | "MODEL" | "PROVIDER" | "STATUS" | "OWNER" | "TOOL" | "ERROR_REASON";
+
+/** The members that name a group. Those of other dimensions are null. */
+export type UsageGroup = {
   apiKeyId: string | null;
-  apiKeyName: string | null;
+  apiKeyName?: string | null;
   model: string | null;
   provider: string | null;
   status: UsageStatus | null;
+  ownerId: string | null;
+  ownerName?: string | null;
+  clientTool: string | null;
+  errorReason: string | null;
+};
+
+/** Sums of a group, optionally per interval. BigInt and Decimal are strings. */
+export type UsageSummaryRow = UsageGroup & {
+  interval: string | null;
   requests: number;
+  failed: number;
   inputTokens: string;
   outputTokens: string;
   costUsd: string | null;
   unknownCosts: number;
 };
+
+/** A group in the period, with its durations. */
+export type UsageTotalsRow = Omit<UsageSummaryRow, "interval"> & {
+  interrupted: number;
+  p50DurationMs: number | null;
+  p95DurationMs: number | null;
+  p50TimeToFirstTokenMs: number | null;
+  cachedInputTokens: string;
+};
+
+/** The same group in the period before. */
+export type UsageBeforeRow = UsageGroup & Pick<UsageSummaryRow, "requests" | "costUsd">;
 
 export async function summarizeUsage(
   filter: UsageFilter,
@@ -45,4 +109,14 @@ export async function summarizeUsage(
   const variables = { filter, groupBy, interval };
   const answer = await askGraphql<{ usageSummary: UsageSummaryRow[] }>(usageSummaryDocument, variables);
   return answer.usageSummary;
+}
+
+/** The groups of a period, and those of the period of the same length before it. */
+export function readBreakdown(
+  filter: UsageFilter,
+  dimension: UsageDimension,
+): Promise<{ current: UsageTotalsRow[]; before: UsageBeforeRow[] }> {
+  const [from, to] = [Date.parse(filter.from), Date.parse(filter.to)];
+  const before = { ...filter, from: new Date(from - (to - from)).toISOString(), to: filter.from };
+  return askGraphql(usageBreakdownDocument, { filter, before, groupBy: [dimension] });
 }

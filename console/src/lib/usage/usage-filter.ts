@@ -1,7 +1,6 @@
-import { toDateText } from "#lib/keys/expiry.ts";
 import { chooseFilter, urlState } from "#lib/url-state.ts";
-import { type Days, toTimes } from "./custom-period.ts";
-import { noModelChoice } from "./model-name.ts";
+import { type Days, toMinuteText, toTimes, type Zone } from "./custom-period.ts";
+import { noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
 import type { UsageStatus } from "./read-usage-record.ts";
 
 /** The history's `UsageFilter`. Times are ISO 8601 in UTC. `from` is inclusive, `to` exclusive. */
@@ -10,6 +9,9 @@ export type UsageFilter = {
   model?: string;
   provider?: string;
   status?: UsageStatus;
+  ownerId?: string;
+  clientTool?: string;
+  errorReason?: string;
   from: string;
   to: string;
 };
@@ -33,6 +35,22 @@ export function readPeriod(): Period {
   return Object.hasOwn(periods, period) ? (period as Period) : "24h";
 }
 
+/** The URL's period if it is unknown. Empty for a known one. */
+export function unknownPeriod(): string {
+  const period = urlState("period");
+  return Object.hasOwn(periods, period) ? "" : period;
+}
+
+export function readZone(): Zone {
+  return urlState("zone") === "utc" ? "utc" : "local";
+}
+
+/** Shows a part of the period: the chart's zoom. */
+export function zoomTo(from: Date, to: Date): Promise<void> {
+  const [start, end] = [from, to].map((moment) => toMinuteText(moment.getTime(), readZone()));
+  return chooseFilter({ period: "custom", from: start ?? null, to: end ?? null });
+}
+
 /** The URL's days of a custom period, valid or not. */
 export function readDays(): Days {
   return { from: urlState("from"), to: urlState("to") };
@@ -43,10 +61,12 @@ export function choosePeriod(period: Period): Promise<void> {
   const now = Date.now();
   const days: Record<keyof Days, string | null> =
     period === "custom"
-      ? { from: toDateText(timesOf(readPeriod(), now).from), to: toDateText(now) }
+      ? { from: toDay(timesOf(readPeriod(), now).from), to: toDay(now) }
       : { from: null, to: null };
   return chooseFilter({ period: period === "24h" ? null : period, ...days });
 }
+
+const toDay = (time: number) => toMinuteText(time, readZone()).slice(0, "2026-11-21".length);
 
 /**
  * Periods until now start with a whole hour or day, so that the first bar is complete. Custom periods end now at the
@@ -55,7 +75,7 @@ export function choosePeriod(period: Period): Promise<void> {
 function timesOf(period: Period, now: number): { from: number; to: number } {
   const { hours } = periods[period];
   if (hours === null) {
-    const { from, to } = toTimes(readDays());
+    const { from, to } = toTimes(readDays(), readZone());
     return { from, to: Math.min(to, now) };
   }
   const step = period === "24h" ? hourMs : dayMs;
@@ -67,11 +87,15 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
   const { from, to } = timesOf(period, now);
   const status = statuses.find((known) => known === urlState("status"));
   const [apiKeyId, model, provider] = [urlState("key"), urlState("model"), urlState("provider")];
+  const [person, tool, errorReason] = [urlState("person"), urlState("tool"), urlState("reason")];
   return {
     ...(apiKeyId && { apiKeyId }),
     ...(model && { model: model === noModelChoice ? "" : model }),
     ...(provider && { provider }),
     ...(status && { status }),
+    ...(person && { ownerId: person === noOwnerChoice ? "" : person }),
+    ...(tool && { clientTool: tool === otherClientsChoice ? "" : tool }),
+    ...(errorReason && { errorReason }),
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
   };
@@ -116,7 +140,8 @@ function startOf(time: Date, interval: UsageInterval): Date {
   return new Date(Date.UTC(year, month, interval === "DAY" ? day : 1));
 }
 
-function nextOf(start: Date, interval: UsageInterval): Date {
+/** The start of the next interval. */
+export function nextOf(start: Date, interval: UsageInterval): Date {
   if (interval === "MONTH") return new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1));
   return new Date(start.getTime() + (interval === "HOUR" ? hourMs : dayMs));
 }

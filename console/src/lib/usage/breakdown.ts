@@ -1,0 +1,190 @@
+import type { CsvColumn } from "#lib/csv.ts";
+import { formatCompact, formatCount, formatDollars, formatDuration } from "#lib/format/numbers.ts";
+import type { UsageBeforeRow, UsageDimension, UsageTotalsRow } from "./summarize-usage.ts";
+import { groupOf } from "./usage-groups.ts";
+
+/** A group in the table. Null for an unknown value. Costs are US dollars, shares and rates are parts of 1. */
+export type BreakdownRow = {
+  key: string;
+  name: string;
+  requests: number;
+  errorRate: number;
+  p50: number | null;
+  p95: number | null;
+  ttft: number | null;
+  input: number;
+  cached: number;
+  output: number;
+  cost: number | null;
+  unpriced: number;
+  share: number;
+  /** The change since the period before, as a factor. Null for a new group. */
+  change: number | null;
+};
+
+export type BreakdownColumn = {
+  name: Exclude<keyof BreakdownRow, "key" | "name">;
+  title: string;
+  hint: string;
+  format: (row: BreakdownRow) => string;
+  /** The narrowest screen that shows the column. */
+  from: "all" | "medium" | "wide";
+};
+
+/** The groups with usage. Shares and changes are of costs, or of requests where nothing has a price. */
+export function toBreakdown(
+  current: UsageTotalsRow[],
+  before: UsageBeforeRow[],
+  dimension: UsageDimension,
+): BreakdownRow[] {
+  const isPriced = current.some(({ costUsd }) => Number(costUsd ?? 0) > 0);
+  const valueOf = ({ costUsd, requests }: UsageBeforeRow) => (isPriced ? Number(costUsd ?? 0) : requests);
+  const earlier = new Map(before.map((row) => [groupOf(row, dimension).key, valueOf(row)]));
+  const total = current.reduce((sum, row) => sum + valueOf(row), 0);
+  return current
+    .filter((row) => dimension !== "ERROR_REASON" || row.errorReason !== "")
+    .map((row) => {
+      const { key, label: name } = groupOf(row, dimension);
+      const previous = earlier.get(key) ?? 0;
+      return {
+        key,
+        name,
+        requests: row.requests,
+        errorRate: (row.failed + row.interrupted) / row.requests,
+        p50: row.p50DurationMs,
+        p95: row.p95DurationMs,
+        ttft: row.p50TimeToFirstTokenMs,
+        input: Number(row.inputTokens),
+        cached: Number(row.cachedInputTokens),
+        output: Number(row.outputTokens),
+        cost: row.costUsd === null ? null : Number(row.costUsd),
+        unpriced: row.unknownCosts,
+        share: total === 0 ? 0 : valueOf(row) / total,
+        change: previous === 0 ? null : valueOf(row) / previous,
+      };
+    });
+}
+
+const duration = (ms: number | null) => (ms === null ? "–" : formatDuration(ms));
+const percent = (part: number) => `${(part * 100).toFixed(part > 0 && part < 0.1 ? 1 : 0)}%`;
+
+function formatChange({ change }: BreakdownRow): string {
+  if (change === null) return "new";
+  if (change > 10) return ">10×";
+  const points = Math.round((change - 1) * 100);
+  return points === 0 ? "0%" : `${points > 0 ? "+" : "−"}${Math.abs(points)}%`;
+}
+
+export const columns: BreakdownColumn[] = [
+  {
+    name: "requests",
+    title: "Requests",
+    hint: "All requests",
+    format: (row) => formatCount(row.requests),
+    from: "all",
+  },
+  {
+    name: "errorRate",
+    title: "Errors",
+    hint: "Failed and interrupted requests",
+    format: (row) => percent(row.errorRate),
+    from: "medium",
+  },
+  {
+    name: "p50",
+    title: "p50",
+    hint: "Median duration of successful requests",
+    format: (row) => duration(row.p50),
+    from: "wide",
+  },
+  {
+    name: "p95",
+    title: "p95",
+    hint: "p95 duration of successful requests",
+    format: (row) => duration(row.p95),
+    from: "medium",
+  },
+  {
+    name: "ttft",
+    title: "TTFT",
+    hint: "Median time to first token",
+    format: (row) => duration(row.ttft),
+    from: "wide",
+  },
+  {
+    name: "input",
+    title: "Input",
+    hint: "Input tokens",
+    format: (row) => formatCompact(row.input),
+    from: "wide",
+  },
+  {
+    name: "cached",
+    title: "Cached",
+    hint: "Cached input tokens",
+    format: (row) => formatCompact(row.cached),
+    from: "wide",
+  },
+  {
+    name: "output",
+    title: "Output",
+    hint: "Output tokens",
+    format: (row) => formatCompact(row.output),
+    from: "wide",
+  },
+  {
+    name: "cost",
+    title: "Cost",
+    hint: "Cost of priced requests",
+    format: (row) => (row.cost === null ? "–" : formatDollars(row.cost)),
+    from: "all",
+  },
+  {
+    name: "unpriced",
+    title: "Unpriced",
+    hint: "Unpriced requests",
+    format: (row) => formatCount(row.unpriced),
+    from: "wide",
+  },
+  {
+    name: "share",
+    title: "Share",
+    hint: "Share of the cost, or of requests without prices",
+    format: (row) => percent(row.share),
+    from: "medium",
+  },
+  {
+    name: "change",
+    title: "Change",
+    hint: "Change since the previous period",
+    format: formatChange,
+    from: "wide",
+  },
+];
+
+/** Descending, with unknown values last. Names are ascending. */
+export function sortRows(rows: BreakdownRow[], by: string, isReversed: boolean): BreakdownRow[] {
+  const column = columns.find(({ name }) => name === by);
+  const sorted = rows.toSorted((one, other) =>
+    column ? (other[column.name] ?? -1) - (one[column.name] ?? -1) : one.name.localeCompare(other.name),
+  );
+  return isReversed ? sorted.reverse() : sorted;
+}
+
+/** The table as CSV, with exact numbers. */
+export const csvColumns: CsvColumn<BreakdownRow>[] = [
+  ["id", ({ key }) => key],
+  ["name", ({ name }) => name],
+  ["requests", ({ requests }) => requests],
+  ["error_rate", ({ errorRate }) => errorRate],
+  ["p50_duration_ms", ({ p50 }) => p50],
+  ["p95_duration_ms", ({ p95 }) => p95],
+  ["p50_time_to_first_token_ms", ({ ttft }) => ttft],
+  ["input_tokens", ({ input }) => input],
+  ["cached_input_tokens", ({ cached }) => cached],
+  ["output_tokens", ({ output }) => output],
+  ["cost_usd", ({ cost }) => cost],
+  ["unpriced_requests", ({ unpriced }) => unpriced],
+  ["share", ({ share }) => share],
+  ["change", ({ change }) => change],
+];

@@ -1,0 +1,63 @@
+import { failureWords, limitWords, type ErrorReason } from "./error-reasons.ts";
+import { nameModel, noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
+import type { UsageDimension, UsageGroup } from "./summarize-usage.ts";
+
+/** How the page groups usage, by the value in its URL. `filter` is the URL's filter of a group. */
+export const groupings = {
+  model: { dimension: "MODEL", label: "by model", title: "Model", filter: "model" },
+  key: { dimension: "API_KEY", label: "by API key", title: "API key", filter: "key" },
+  person: { dimension: "OWNER", label: "by person", title: "Person", filter: "person" },
+  provider: { dimension: "PROVIDER", label: "by provider", title: "Provider", filter: "provider" },
+  tool: { dimension: "TOOL", label: "by tool", title: "Tool", filter: "tool" },
+  status: { dimension: "STATUS", label: "by status", title: "Status", filter: "status" },
+  reason: { dimension: "ERROR_REASON", label: "by error reason", title: "Error reason", filter: "reason" },
+} as const satisfies Record<
+  string,
+  { dimension: UsageDimension; label: string; title: string; filter: string }
+>;
+
+export type Grouping = keyof typeof groupings;
+
+/** A group's identity and label. */
+export function groupOf(row: UsageGroup, dimension: UsageDimension): { key: string; label: string } {
+  const { apiKeyId, apiKeyName, model, provider, status, ownerId, ownerName, clientTool, errorReason } = row;
+  switch (dimension) {
+    case "API_KEY":
+      return { key: apiKeyId ?? "", label: apiKeyName ?? apiKeyId ?? "" };
+    case "OWNER":
+      return { key: ownerId ?? "", label: ownerName || ownerId || "Unassigned" };
+    case "MODEL":
+      return { key: model ?? "", label: nameModel(model) };
+    case "TOOL":
+      return { key: clientTool ?? "", label: nameTool(clientTool ?? "") };
+    case "ERROR_REASON":
+      return { key: errorReason ?? "", label: nameReason(errorReason ?? "") };
+    default: {
+      const value = (dimension === "STATUS" ? status : provider) ?? "";
+      // Some requests never reached a provider.
+      return { key: value, label: value || "none" };
+    }
+  }
+}
+
+export function nameTool(tool: string): string {
+  return tool === "" ? "Other clients" : tool;
+}
+
+export function nameReason(reason: string): string {
+  const known = reason as ErrorReason;
+  return reason === "" ? "No error" : (failureWords(known) ?? limitWords(known) ?? reason);
+}
+
+/** The value in the URL that selects a group. Null where no filter does. */
+export function choiceOf(key: string, dimension: UsageDimension): string | null {
+  // Earlier releases recorded neither the tool nor the reason in their sums.
+  if (key === "unknown" && (dimension === "TOOL" || dimension === "ERROR_REASON")) return null;
+  if (key !== "") return key;
+  const choices: Partial<Record<UsageDimension, string>> = {
+    MODEL: noModelChoice,
+    OWNER: noOwnerChoice,
+    TOOL: otherClientsChoice,
+  };
+  return choices[dimension] ?? null;
+}

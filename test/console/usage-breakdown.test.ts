@@ -1,0 +1,134 @@
+import { readFile } from "node:fs/promises";
+import test from "ava";
+import { assertAccessible } from "../helpers/assert-accessible.ts";
+import { browserTest } from "../helpers/browser-test.ts";
+import { type ConsolePage, openSignedIn, shareBrowser } from "../helpers/chromium.ts";
+import { userRow } from "../helpers/open-test-database.ts";
+import { randomUsage } from "../helpers/random-usage.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { startTestGateway, type TestGateway } from "../helpers/test-gateway.ts";
+
+const browser = shareBrowser(test);
+const world = { keys: 12, models: 14, providers: 3, owners: 3 };
+
+async function addRequests({ services }: TestGateway, count: number, fromMs: number, toMs: number) {
+  const random = seededRandom(count);
+  const records = Array.from({ length: count }, () =>
+    randomUsage(random, new Date(fromMs + random.upTo(toMs - fromMs)), world),
+  );
+  await services.database.write(({ usageRecords }) => usageRecords.insertAll(records));
+  return records;
+}
+
+const table = (page: ConsolePage, by: string) =>
+  page.getByRole("region", { name: `Usage ${by}`, exact: true });
+
+browserTest("the breakdown answers who spent most, sorts, filters and exports", async (t) => {
+  const gateway = await startTestGateway(t);
+  const person = "usr_00000000000000000000000001";
+  await gateway.services.database.write(({ users }) => users.insert(userRow(person, { name: "Bob" })));
+  const now = Date.now();
+  const records = await addRequests(gateway, 400, now - 20 * 3_600_000, now - 60_000);
+
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?by=person&sort=cost" });
+  await table(page, "by person").waitFor();
+  await assertAccessible(t, page);
+  const bobs = records.filter(({ ownerId }) => ownerId === person);
+  const row = table(page, "by person").getByRole("row").filter({ hasText: "Bob" });
+  t.is(await row.getByRole("cell").first().innerText(), String(bobs.length));
+  await table(page, "by person").getByRole("row").filter({ hasText: "Unassigned" }).waitFor();
+  t.is(
+    await page.getByRole("columnheader", { name: "Cost" }).first().getAttribute("aria-sort"),
+    "descending",
+  );
+  await page.getByRole("button", { name: "Requests", exact: true }).press("Enter");
+  await page.waitForURL(/\/usage\?by=person$/);
+
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Table CSV" }).click();
+  const csv = await readFile(await (await downloading).path(), "utf8");
+  const lines = csv.trim().split("\r\n");
+  const line = lines.find((each) => each.includes(person)) ?? t.fail();
+  t.true(line.startsWith(`"${person}","Bob",${bobs.length},`), line);
+  t.is(
+    lines.slice(1).reduce((sum, each) => sum + Number(each.split(",")[2]), 0),
+    records.length,
+  );
+
+  await page.getByRole("button", { name: "Bob", exact: true }).click();
+  await page.waitForURL(new RegExp(`person=${person}`));
+  await page.getByRole("button", { name: "Person: Bob" }).waitFor();
+  await page.locator("dt", { hasText: "Requests" }).locator(`+ dd:text-is("${bobs.length}")`).waitFor();
+  await assertAccessible(t, page);
+  await page.getByRole("button", { name: "Person: Bob" }).click();
+  await page.waitForURL(/\/usage\?by=person$/);
+
+  await page.getByLabel("Group by").click();
+  await page.getByRole("option", { name: "by error reason" }).click();
+  await table(page, "by error reason").waitFor();
+  const reason = records.filter(({ errorReason }) => errorReason === "http_429");
+  const refused = table(page, "by error reason").getByRole("row").filter({ hasText: "HTTP status 429" });
+  t.is(await refused.getByRole("cell").first().innerText(), String(reason.length));
+  await refused.getByRole("button").click();
+  await page.getByRole("button", { name: /^Error reason: / }).waitFor();
+  t.regex(page.url(), /reason=http_429/);
+});
+
+browserTest("the chart's rest opens the whole table, and dragging zooms", async (t) => {
+  const gateway = await startTestGateway(t);
+  const now = Date.now();
+  await addRequests(gateway, 300, now - 20 * 3_600_000, now - 60_000);
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage" });
+  await table(page, "by model").waitFor();
+  t.is(await table(page, "by model").getByRole("row").count(), 11);
+  await page.getByRole("button", { name: /^\d+ others$/ }).click();
+  await page.getByRole("button", { name: "Show top 10" }).waitFor();
+  t.true((await table(page, "by model").getByRole("row").count()) > 11);
+
+  const figure = page.getByRole("figure", { name: "Requests by model" });
+  await figure.scrollIntoViewIfNeeded();
+  const box = (await figure.boundingBox()) ?? t.fail();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/period=custom&from=\d{4}-\d\d-\d\dT\d\d%3A\d\d&to=\d{4}-\d\d-\d\dT\d\d%3A\d\d/);
+  await page.getByLabel("Start time").waitFor();
+  t.regex(await page.getByLabel("Start time").inputValue(), /^\d\d:00$/);
+  await figure.waitFor();
+  await assertAccessible(t, page);
+});
+
+browserTest("an unknown period is reported, and UTC applies to days and hours", async (t) => {
+  const gateway = await startTestGateway(t);
+  await addRequests(gateway, 20, Date.parse("2026-01-10T00:00:00Z"), Date.parse("2026-01-10T01:00:00Z"));
+  const timezoneId = "America/St_Johns";
+  const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage?period=12m", timezoneId });
+  await page.getByText("The address has the period “12m”.").waitFor();
+  await page.goto("/usage?period=custom&from=2026-01-10&to=2026-01-10&zone=utc");
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("20")').waitFor();
+  await page.getByText("Hours in UTC").waitFor();
+  await page.getByLabel("Time zone").click();
+  await page.getByRole("option", { name: "Local time" }).click();
+  await page.locator("dt", { hasText: "Requests" }).locator('+ dd:text-is("0")').waitFor();
+  t.notRegex(page.url(), /zone=/);
+});
+
+browserTest("key and model stay readable, and nothing overflows, at every width", async (t) => {
+  const gateway = await startTestGateway(t);
+  const now = Date.now();
+  await addRequests(gateway, 60, now - 20 * 3_600_000, now - 60_000);
+  for (const width of [1440, 1024, 768, 360]) {
+    const viewport = { width, height: 900 };
+    const page = await openSignedIn(t, { browser: browser(), gateway, path: "/usage", viewport });
+    await table(page, "by model").waitFor();
+    const sideways = await page.evaluate<number>(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    t.is(sideways, 0, `${width}`);
+    const name = await table(page, "by model").getByRole("rowheader").first().boundingBox();
+    t.true((name?.width ?? 0) >= 110, `${width}: ${name?.width}`);
+    await assertAccessible(t, page);
+    await page.context().close();
+  }
+});
