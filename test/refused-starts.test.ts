@@ -5,6 +5,7 @@ import path from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { freePort } from "./helpers/free-port.ts";
 import { startGatewayProcess } from "./helpers/gateway-process.ts";
+import { createServerDatabase, serverKind } from "./helpers/test-database.ts";
 import { createTestFolder } from "./helpers/test-folder.ts";
 
 /** Starts a gateway that must fail; returns its output. */
@@ -55,9 +56,8 @@ test.serial("an unreachable database stops the start without showing the passwor
 });
 
 test.serial("a rejected database password stops the start without showing it", async (t) => {
-  const server = process.env["TEST_MYSQL_URL"];
-  if (!server) return t.pass("only `npm test` provides one");
-  const DATABASE_URL = Object.assign(new URL(server), {
+  if (!serverKind) return t.pass("only `npm test` provides one");
+  const DATABASE_URL = Object.assign(new URL(await createServerDatabase(t)), {
     username: "nobody",
     password: "hidden-word",
     pathname: "gateway",

@@ -1,6 +1,5 @@
-import { provideMariadb } from "./helpers/mariadb-programs.ts";
-import { startMariadb } from "./helpers/mariadb-server.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
+import { startTestServers } from "./helpers/test-servers.ts";
 
 /**
  * `npm run test:chaos` and `npm run test:attack` run one folder's tests serially at full scale. Each prints a line of
@@ -8,14 +7,14 @@ import { reportCounts, runAva } from "./helpers/run-ava.ts";
  * @param folder below `test`
  */
 async function runInFull(folder: string, parameters: string[]): Promise<void> {
-  const programs = provideMariadb(console.log);
-  const mysql = programs ? await startMariadb(programs) : null;
+  const servers = await startTestServers(console.log);
   const config = new URL("helpers/ava-config.ts", import.meta.url);
   const files = parameters.length > 0 ? parameters : [`test/${folder}/*.test.ts`];
   const options = ["--serial", "--concurrency=1", "--timeout=15m"];
-  const environment = { TEST_SCALE: "full", TEST_MYSQL_URL: mysql?.url ?? "" };
+  const environment = { ...servers.environment, TEST_SCALE: "full" };
   const counts = await runAva(config, [...options, ...files], environment);
-  await mysql?.stop();
+  await servers.stop();
+  console.log(`\nDatabases: ${servers.names.join(", ")}`);
   reportCounts(counts);
 }
 

@@ -1,14 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { provideChromium } from "./helpers/chromium-program.ts";
-import { provideMariadb } from "./helpers/mariadb-programs.ts";
-import { type MariadbServer, startMariadb } from "./helpers/mariadb-server.ts";
 import { provideValkey } from "./helpers/valkey-server.ts";
 import { provideShells } from "./setup/shells.ts";
+import { startTestServers } from "./helpers/test-servers.ts";
 import { reportCounts, runAva } from "./helpers/run-ava.ts";
 
 /**
- * `npm test` runs ava with the given arguments, a MariaDB, a built console, a Chromium, and Valkeys per test. The last
+ * `npm test` runs ava with the given arguments, MariaDB, MySQL, a built console, a Chromium, and Valkeys per test. The last
  * line is machine-readable: `N passed, N failed[, N skipped]`.
  */
 async function run(parameters: string[]): Promise<void> {
@@ -17,30 +16,16 @@ async function run(parameters: string[]): Promise<void> {
   const browserFailed = provideChromium(console.log) ? 0 : failedUnderCi();
   provideShells(console.log);
   const valkeyFailed = provideValkey(console.log) === undefined ? failedUnderCi() : 0;
-  const mysql = await provideMysql();
+  const servers = await startTestServers(console.log);
+  // MySQL comes from a distribution that changes daily, so only MariaDB is required.
+  const serverFailed = servers.missing.includes("TEST_MARIADB_URL") ? failedUnderCi() : 0;
   const buildFailed = await built;
   const config = new URL("helpers/ava-config.ts", import.meta.url);
-  const counts = await runAva(config, parameters, { TEST_MYSQL_URL: mysql.url });
-  await mysql.stop();
-  const provisionFailed = buildFailed + browserFailed + valkeyFailed + mysql.failed;
+  const counts = await runAva(config, parameters, servers.environment);
+  await servers.stop();
+  const provisionFailed = buildFailed + browserFailed + valkeyFailed + serverFailed;
+  console.log(`\nDatabases: ${servers.names.join(", ")}`);
   reportCounts({ ...counts, failed: counts.failed + provisionFailed });
-}
-
-/** Uses the server of TEST_MYSQL_URL, otherwise starts one. */
-async function provideMysql(): Promise<MariadbServer & { failed: number }> {
-  const none = { url: "", port: 0, stop: async () => {} };
-  const given = process.env.TEST_MYSQL_URL;
-  if (given) return { ...none, url: given, failed: 0 };
-  const programs = provideMariadb(console.log);
-  if (!programs) {
-    return { ...none, failed: failedUnderCi() };
-  }
-  try {
-    return { ...(await startMariadb(programs)), failed: 0 };
-  } catch (error) {
-    console.error(error);
-    return { ...none, failed: 1 };
-  }
 }
 
 /** Returns the number of failures. */

@@ -2,12 +2,12 @@ import serialTest from "ava";
 import { Browser } from "../helpers/browser.ts";
 import { addPerson, callProcedure } from "../helpers/call-procedure.ts";
 import { linkToken } from "../helpers/link-token.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds } from "../helpers/test-database.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
 import { createKey, type TestGateway } from "../helpers/test-gateway.ts";
 
 // Two people act at once. A hook inserts the second action where the database permits it.
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   const shared = shareGateway({ kind });
   // Hooks must not affect other tests.
   const test = serialTest.serial;

@@ -5,7 +5,7 @@ import mysql from "mysql2/promise";
 import { eventually } from "../helpers/eventually.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { provideMariadb } from "../helpers/mariadb-programs.ts";
-import { startMariadb } from "../helpers/mariadb-server.ts";
+import { startDatabaseServer } from "../helpers/database-server.ts";
 import type { BenchmarkCase } from "./cases.ts";
 import { chatRequest } from "./chat-request.ts";
 import type { LoadGenerator } from "./load-generator.ts";
@@ -28,7 +28,7 @@ export async function compareWorkers(options: ComparisonOptions): Promise<string
   const closers: (() => unknown)[] = [];
   const t = { teardown: (closer: () => unknown) => void closers.push(closer) };
   try {
-    const mariadb = await startMariadb(programs);
+    const mariadb = await startDatabaseServer(programs);
     t.teardown(() => mariadb.stop());
     const gateways = [];
     for (const workers of [1, 2]) gateways.push(await startWorkers(t, mariadb.url, workers, options));

@@ -9,7 +9,7 @@ import { createLog, standardLogDestination } from "../../gateway/log.ts";
 import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { provideMariadb } from "../helpers/mariadb-programs.ts";
-import { startMariadb } from "../helpers/mariadb-server.ts";
+import { startDatabaseServer } from "../helpers/database-server.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
 import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
@@ -20,7 +20,7 @@ export async function benchShipping(records = 100_000): Promise<string[]> {
   const lines: string[] = [];
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-shipping-"));
   const programs = provideMariadb(console.log);
-  const mariadb = programs ? await startMariadb(programs) : null;
+  const mariadb = programs ? await startDatabaseServer(programs) : null;
   try {
     lines.push(await ship("SQLite", `sqlite:${folder}/gateway.db`, path.join(folder, "sqlite"), records));
     if (mariadb) {

@@ -9,7 +9,8 @@ import { systemRuntime } from "../../gateway/runtime.ts";
 import { startGateway } from "../../gateway/start/start-gateway.ts";
 import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { provideMariadb } from "../helpers/mariadb-programs.ts";
-import { startMariadb } from "../helpers/mariadb-server.ts";
+import { startDatabaseServer } from "../helpers/database-server.ts";
+import { provideMysql } from "../helpers/mysql-programs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { administrator, createConsoleClient } from "../helpers/test-gateway.ts";
 import { databaseCpu } from "./database-cpu.ts";
@@ -19,7 +20,7 @@ import { fillHistory } from "./usage-rows.ts";
 
 /**
  * `npm run bench:usage [-- --rows 10000000] [--only sqlite] [--batch 500]` measures queries of the usage history in the
- * database and over HTTP, and the write rate, on SQLite and MariaDB.
+ * database and over HTTP, and the write rate, on SQLite, MariaDB and MySQL.
  */
 async function bench(): Promise<void> {
   const { values } = parseArgs({
@@ -30,24 +31,34 @@ async function bench(): Promise<void> {
     },
   });
   const sizes = { rows: Number(values.rows), batchRows: Number(values.batch) };
+  const isWanted = (name: string) => (values.only ?? name) === name;
   const folder = mkdtempSync(path.join(tmpdir(), "gateway-bench-usage-"));
   const table = [["question", "CPU ms", "p50 ms", "p95 ms", "HTTP CPU", "HTTP p50", "HTTP p95"]];
   try {
-    if (values.only !== "mariadb") {
+    if (isWanted("sqlite")) {
       table.push(...(await measure("SQLite", `sqlite:${path.join(folder, "gateway.db")}`, folder, sizes)));
     }
-    const programs = values.only === "sqlite" ? undefined : provideMariadb(say);
-    if (programs) {
-      const server = await startMariadb(programs);
-      await makeRoom(server.url);
-      table.push(...(await measure("MariaDB", `${server.url}/bench`, folder, sizes)));
-      await server.stop();
+    for (const { name, provide, logSize } of servers) {
+      const programs = isWanted(name.toLowerCase()) ? provide(say) : undefined;
+      if (!programs) continue;
+      const server = await startDatabaseServer(programs);
+      try {
+        await makeRoom(server.url, logSize);
+        table.push(...(await measure(name, `${server.url}/bench`, folder, sizes)));
+      } finally {
+        await server.stop();
+      }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   console.log(`\n${sizes.rows.toLocaleString("en")} records; ${machineFacts()}\n\n${formatTable(table)}`);
 }
+
+const servers = [
+  { name: "MariaDB", provide: provideMariadb, logSize: "innodb_log_file_size" },
+  { name: "MySQL", provide: provideMysql, logSize: "innodb_redo_log_capacity" },
+];
 
 type Sizes = { rows: number; batchRows: number };
 
@@ -116,11 +127,11 @@ async function post(url: string, accessToken: string, body: object): Promise<voi
 }
 
 /** A million records need a larger buffer pool than the test server's minimum. */
-async function makeRoom(url: string): Promise<void> {
+async function makeRoom(url: string, logSize: string): Promise<void> {
   const connection = await mysql.createConnection(url);
   await connection.query("CREATE DATABASE bench");
   await connection.query("SET GLOBAL innodb_buffer_pool_size = 1073741824");
-  await connection.query("SET GLOBAL innodb_log_file_size = 536870912");
+  await connection.query(`SET GLOBAL ${logSize} = 536870912`);
   await connection.end();
 }
 

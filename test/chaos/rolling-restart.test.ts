@@ -11,7 +11,7 @@ import {
   doneEvent,
   usageEvent,
 } from "../helpers/scripted-upstream.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 import { startBalancer } from "./balancer.ts";
@@ -24,7 +24,7 @@ const plan = isFull
   ? { machines: 3, restarts: 6, clients: 48, words: 160 }
   : { machines: 2, restarts: 1, clients: 6, words: 30 };
 
-const mysqlTest = databaseKinds.includes("mysql") ? test.serial : test.serial.skip;
+const mysqlTest = serverKind ? test.serial : test.serial.skip;
 
 /** Starts gateways that share only the database, behind a balancer. */
 async function setUp(t: ExecutionContext, more: Record<string, string>) {
@@ -41,7 +41,7 @@ async function setUp(t: ExecutionContext, more: Record<string, string>) {
   const admin = { email: "ada@example.com", password: randomBytes(12).toString("hex") };
   const environment = {
     PORT: "0",
-    DATABASE_URL: await createTestDatabase(t, "mysql"),
+    DATABASE_URL: await createServerDatabase(t),
     MASTER_KEY: randomBytes(32).toString("base64"),
     JWT_SECRET: randomBytes(32).toString("base64"),
     ADMIN_EMAIL: admin.email,

@@ -12,7 +12,7 @@ import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openDatabaseAt, providerRow } from "../helpers/open-test-database.ts";
 import { chatBody, postChat } from "../helpers/post-chat.ts";
 import { createUpstream, sendCompletion } from "../helpers/scripted-upstream.ts";
-import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { createTestDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
@@ -67,7 +67,7 @@ function opens(...parameters: Parameters<typeof openCredential>): string | null 
   }
 }
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test.serial(`${kind}: moving from a key file to KMS survives ten kills, and secrets open`, async (t) => {
     t.timeout(180_000);
     const count = 500;

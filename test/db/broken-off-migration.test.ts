@@ -5,7 +5,7 @@ import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { dumpDatabase } from "../helpers/dump-database.ts";
 import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
-import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { createTestDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 import { undoMigrations } from "../helpers/undo-migrations.ts";
 
 type DataSource = Awaited<ReturnType<typeof openDataSource>>;
@@ -13,7 +13,7 @@ type QueryRunner = ReturnType<DataSource["createQueryRunner"]>;
 
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000 };
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: a first start killed after any statement is finished by the next`, async (t) => {
     const unbroken = await createTestDatabase(t, kind);
     await migrateAt(unbroken);

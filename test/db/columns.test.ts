@@ -1,8 +1,8 @@
 import test from "ava";
 import { openTestDatabase, providerRow, usageRow, userRow } from "../helpers/open-test-database.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds } from "../helpers/test-database.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: a timestamp keeps its milliseconds, in skipped and repeated hours, too`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const moments = ["2026-03-29T01:30:00.123Z", "2026-10-25T00:59:59.999Z", "2026-01-01T00:00:00.001Z"];

@@ -5,9 +5,9 @@ import { Database } from "../../db/database.ts";
 import { DatabaseUnavailableError, DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
 import { freePort } from "../helpers/free-port.ts";
 import { modelRow, openTestDatabase, providerRow, userRow } from "../helpers/open-test-database.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds, serverKinds } from "../helpers/test-database.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: a duplicate unique value throws a DuplicateError`, async (t) => {
     const database = await openTestDatabase(t, kind);
     await database.write(({ users }) => users.insert(userRow("usr_1", { email: "ada@example.com" })));
@@ -59,9 +59,9 @@ for (const kind of databaseKinds) {
   });
 }
 
-if (databaseKinds.includes("mysql")) {
-  test("mysql: two deadlocked transactions both commit, one of them by a retry", async (t) => {
-    const database = await openTestDatabase(t, "mysql");
+for (const kind of serverKinds) {
+  test(`${kind}: two deadlocked transactions both commit, one of them by a retry`, async (t) => {
+    const database = await openTestDatabase(t, kind);
     await database.write(async ({ users }) => {
       await users.insert(userRow("usr_1"));
       await users.insert(userRow("usr_2"));

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import test from "ava";
 import { openDatabaseAt, openTestDatabase, userRow } from "../helpers/open-test-database.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestDatabase, allDatabaseKinds } from "../helpers/test-database.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: fifty simultaneous transactions all commit`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const ids = Array.from({ length: 50 }, (_, index) => `usr_${index}`);

@@ -7,15 +7,15 @@ import { eventually } from "../helpers/eventually.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createServerDatabase, serverKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { undoMigrations } from "../helpers/undo-migrations.ts";
 
 const upgrade = "UsageHistory1763942400000";
 
-if (databaseKinds.includes("mysql")) {
-  test("mysql: a start after a killed migration waits for its running statement", async (t) => {
-    const url = await createTestDatabase(t, "mysql");
+for (const kind of serverKinds) {
+  test(`${kind}: a start after a killed migration waits for its running statement`, async (t) => {
+    const url = await createServerDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
     await database.write(({ usageRecords }) => usageRecords.insertAll([usageRow("req_1")]));
     const dataSource = await openDataSource(url, { connectionsMax: 4, connectTimeoutMs: 5_000 });

@@ -1,10 +1,10 @@
 import test from "ava";
 import { migrations } from "../../db/migrations/migrations.ts";
 import { startGatewayProcess } from "../helpers/gateway-process.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestDatabase, allDatabaseKinds } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: of processes that start together one migrates, and all start`, async (t) => {
     const environment = {
       DATA_DIR: await createTestFolder(t),

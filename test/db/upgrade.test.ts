@@ -3,12 +3,12 @@ import { openDataSource } from "../../db/data-source.ts";
 import { Database } from "../../db/database.ts";
 import { migrate } from "../../db/migrate.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createTestDatabase, allDatabaseKinds } from "../helpers/test-database.ts";
 import { undoMigrations } from "../helpers/undo-migrations.ts";
 
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: records of the previous release are kept, and it can still write`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const dataSource = await openDataSource(url, limits);
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
           0, 'FAILED', 429, 'rate_limit_exceeded', 0, 1)`);
     await writeAsBefore("req_1");
     // A slow statement would scale with the number of records.
-    if (kind === "mysql") {
+    if (kind !== "sqlite") {
       await dataSource.query(
         "ALTER TABLE usage_records ADD COLUMN at_once varchar(16) NULL, ALGORITHM=INSTANT",
       );

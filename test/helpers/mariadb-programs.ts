@@ -1,29 +1,28 @@
+import type { ServerPrograms } from "./database-server.ts";
 import { findProgram, installPackages } from "./system-packages.ts";
 
 /**
  * Returns this machine's MariaDB. Root on Debian-like systems gets it installed; others receive `undefined`.
  * `say` receives one line about the result.
  */
-export function provideMariadb(say: (line: string) => void): MariadbPrograms | undefined {
+export function provideMariadb(say: (line: string) => void): ServerPrograms | undefined {
   const present = findMariadb();
   if (present) return present;
   const problem = installPackages("MariaDB", packages, say);
   const installed = findMariadb();
   if (!installed) {
     say(
-      `${problem ?? "apt-get installed MariaDB, but not where it was looked for."} The tests on MySQL are skipped.`,
+      `${problem ?? "apt-get installed MariaDB, but not where it was looked for."} The tests on MariaDB are skipped.`,
     );
   }
   return installed;
 }
 
-export type MariadbPrograms = { installer: string; server: string };
-
 /** The first package's installer runs `my_print_defaults` of the second. */
 const packages = ["mariadb-server-core", "mariadb-client-core"];
 
 /** MySQL's own `mysqld` has no such installer and is ignored. */
-function findMariadb(): MariadbPrograms | undefined {
+function findMariadb(): ServerPrograms | undefined {
   const installer = findProgram("mariadb-install-db", "mysql_install_db");
   const server = findProgram("mariadbd", "mysqld");
   return installer && server && findProgram("my_print_defaults") ? { installer, server } : undefined;

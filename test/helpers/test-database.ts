@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import type { ExecutionContext } from "ava";
+import { isFull } from "./scale.ts";
 import { createTestFolder } from "./test-folder.ts";
 
 /**
@@ -8,18 +9,25 @@ import { createTestFolder } from "./test-folder.ts";
  * `t.teardown`: ava runs the latest first.
  */
 export async function createTestDatabase(t: Teardown, kind: DatabaseKind): Promise<string> {
-  return kind === "sqlite" ? createSqliteDatabase(t) : createMysqlDatabase(t);
+  return kind === "sqlite" ? createSqliteDatabase(t) : createServerDatabase(t, kind);
 }
 
-export type DatabaseKind = "sqlite" | "mysql";
+export type ServerKind = "mariadb" | "mysql";
+export type DatabaseKind = "sqlite" | ServerKind;
 
-/**
- * Databases for all tests: `for (const kind of databaseKinds) test(…)`. `npm test` sets TEST_MYSQL_URL, or leaves it
- * empty where no MySQL is available, and reports that.
- */
-export const databaseKinds: DatabaseKind[] = process.env.TEST_MYSQL_URL ? ["sqlite", "mysql"] : ["sqlite"];
+const serverUrls = { mariadb: process.env.TEST_MARIADB_URL, mysql: process.env.TEST_MYSQL_URL };
 
-if (process.env.TEST_MYSQL_URL === undefined) console.error("MySQL skipped: only `npm test` provides one.");
+/** The database servers of this run. `npm test` sets their variables and reports which it has; `npx ava` has none. */
+export const serverKinds: ServerKind[] = (["mariadb", "mysql"] as const).filter((kind) => serverUrls[kind]);
+
+/** For tests of the schema and of queries: `for (const kind of allDatabaseKinds) test(…)`. */
+export const allDatabaseKinds: DatabaseKind[] = ["sqlite", ...serverKinds];
+
+/** For all other tests, where SQLite and one server suffice, except at full scale. */
+export const databaseKinds: DatabaseKind[] = isFull ? allDatabaseKinds : allDatabaseKinds.slice(0, 2);
+
+/** For tests of several processes, which need a server: the one that production uses, if it is here. */
+export const serverKind = serverKinds.at(-1);
 
 /** The `t` of any test, whatever its context. */
 type Teardown = Pick<ExecutionContext, "teardown">;
@@ -28,9 +36,10 @@ async function createSqliteDatabase(t: Teardown): Promise<string> {
   return `sqlite:${path.join(await createTestFolder(t), "gateway.db")}`;
 }
 
-async function createMysqlDatabase(t: Teardown): Promise<string> {
-  const server = process.env.TEST_MYSQL_URL;
-  if (!server) throw new Error("There is no MySQL server: take the kinds from databaseKinds");
+/** Does the same on a server. */
+export async function createServerDatabase(t: Teardown, kind = serverKind): Promise<string> {
+  const server = kind && serverUrls[kind];
+  if (!server) throw new Error("There is no such server: take the kind from serverKinds");
   const name = `test_${randomBytes(8).toString("hex")}`;
   await execute(server, `CREATE DATABASE ${name}`);
   t.teardown(() => execute(server, `DROP DATABASE ${name}`));

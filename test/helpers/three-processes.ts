@@ -3,7 +3,7 @@ import type { ExecutionContext } from "ava";
 import { eventually } from "./eventually.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
 import { chatBody, postChat } from "./post-chat.ts";
-import { createTestDatabase } from "./test-database.ts";
+import { createServerDatabase } from "./test-database.ts";
 import { createConsoleClient } from "./test-gateway.ts";
 import { createTestFolder } from "./test-folder.ts";
 
@@ -13,7 +13,7 @@ export async function startThreeProcesses(
   { limits, environment }: { limits: { requestsPerMinute: number }; environment?: Record<string, string> },
 ) {
   const admin = { email: "ada@example.com", password: randomBytes(12).toString("hex") };
-  const databaseUrl = await createTestDatabase(t, "mysql");
+  const databaseUrl = await createServerDatabase(t);
   const start = async () => {
     const gateway = startGatewayProcess(t, {
       PORT: "0",

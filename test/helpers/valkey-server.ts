@@ -37,7 +37,7 @@ export async function startValkey(t: Pick<ExecutionContext, "teardown">, ...para
   };
   const start = async () => {
     const options = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
-    // The shell stops the server however this process dies: see mariadb-server.sh.
+    // The shell stops the server however this process dies: see database-server.sh.
     group = spawn(
       "sh",
       ["-c", '"$@" & cat >/dev/null; kill -9 0', "sh", program, ...options, ...parameters],

@@ -11,7 +11,7 @@ async function run(parameters: string[]): Promise<void> {
   const problem = findProblem();
   if (problem !== undefined) console.error(`The image is not built: ${problem}`);
   const config = new URL("ava-config.ts", import.meta.url);
-  const environment = { TEST_IMAGE: problem === undefined ? "build" : "", TEST_MYSQL_URL: "" };
+  const environment = { TEST_IMAGE: problem === undefined ? "build" : "" };
   reportCounts(await runAva(config, parameters, environment));
 }
 

@@ -2,9 +2,9 @@ import test from "ava";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { makeEntity } from "../helpers/make-entity.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds } from "../helpers/test-database.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   const shared = shareGateway({ kind });
 
   /** Creates a new model and returns its slug. */

@@ -11,7 +11,7 @@ import { hashKeyValue } from "../../gateway/keys/key-value.ts";
 import type { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const requests = 10_000;
@@ -24,7 +24,7 @@ const variables = {
 };
 
 for (const [whose, variable] of Object.entries(variables)) {
-  for (const kind of databaseKinds) spendExactly(kind, whose, variable);
+  for (const kind of allDatabaseKinds) spendExactly(kind, whose, variable);
 }
 
 /** @param variable the environment variable of the budget; null for the key's own */

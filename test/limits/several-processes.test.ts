@@ -14,7 +14,7 @@ const requestsPerMinute = 600;
 const intervalMs = 250;
 
 // SQLite supports one process.
-for (const kind of databaseKinds.filter((each) => each === "mysql")) {
+for (const kind of databaseKinds.filter((each) => each !== "sqlite")) {
   test(`${kind}: three processes exceed 600 a minute by at most the documented margin`, async (t) => {
     t.timeout(180_000);
     let now = Date.UTC(2026, 11, 1);

@@ -1,5 +1,5 @@
 import test from "ava";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { serverKind } from "../helpers/test-database.ts";
 import { startThreeProcesses } from "../helpers/three-processes.ts";
 import { startValkey, valkeyProgram } from "../helpers/valkey-server.ts";
 
@@ -9,7 +9,7 @@ const count = (answers: { status: number }[], status: number) =>
 /** Four exchange intervals. */
 const boundMs = 1_000;
 
-if (databaseKinds.includes("mysql")) {
+if (serverKind) {
   test.serial("without Valkey three processes exceed the limit by at most the stated margin", async (t) => {
     t.timeout(120_000);
     const three = await startThreeProcesses(t, { limits: { requestsPerMinute } });
@@ -28,7 +28,7 @@ if (databaseKinds.includes("mysql")) {
   });
 }
 
-if (databaseKinds.includes("mysql") && valkeyProgram) {
+if (serverKind && valkeyProgram) {
   test.serial("with Valkey three processes admit exactly 600 of 600 a minute", async (t) => {
     t.timeout(120_000);
     const { url } = await startValkey(t);

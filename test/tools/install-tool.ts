@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import path from "node:path";
+import { openTestCache } from "../helpers/test-cache.ts";
 import type { CodingTool, PythonRegistry } from "./coding-tool.ts";
 import { findPython } from "./find-python.ts";
 import { type ProgramResult, runProgram } from "./run-program.ts";
@@ -11,7 +12,7 @@ import { type ProgramResult, runProgram } from "./run-program.ts";
  * @param parameters more parameters of `npm install`
  */
 export async function installTool(tool: Wanted, parameters: string[] = []): Promise<Installation> {
-  const folder = path.join(await openCache(), `${tool.package.replace("/", "-")}@${tool.version}`);
+  const folder = path.join(openTestCache(), `${tool.package.replace("/", "-")}@${tool.version}`);
   if (tool.registry) return installFromPypi(folder, tool, tool.registry);
   const command = path.join(folder, "node_modules/.bin", tool.command);
   if ((await installedVersion(folder, tool)) === tool.version) return { folder, command, tookMs: 0 };
@@ -62,18 +63,6 @@ async function installFromPypi(
     return { isRefused: /No matching distribution|HTTP error (401|403|404)/.test(stderr), said: stderr };
   await writeFile(mark, "");
   return { ...installed, tookMs };
-}
-
-/** The folder's content is executed, so another user must not own it. */
-async function openCache(): Promise<string> {
-  const user = process.getuid?.();
-  const folder = process.env.TEST_TOOLS_DIR ?? path.join(tmpdir(), `gateway-coding-tools-${user ?? ""}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { uid, mode } = await stat(folder);
-  if (user !== undefined && (uid !== user || (mode & 0o022) !== 0)) {
-    throw new Error(`Others than you can write to ${folder}.`);
-  }
-  return folder;
 }
 
 /** Removes installations that were interrupted. */

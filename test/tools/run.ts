@@ -23,8 +23,6 @@ async function run(parameters: string[]): Promise<void> {
   const environment = {
     TEST_TOOLS_REFUSED: refused.join(","),
     TEST_TOOLS_FAST: isFast ? "1" : "",
-    // One kind of database is enough here.
-    TEST_MYSQL_URL: "",
   };
   const rest = parameters.filter((parameter) => parameter !== "--fast");
   reportCounts(await runAva(config, rest, environment));

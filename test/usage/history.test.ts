@@ -10,7 +10,7 @@ import { assertRollUpsMatch } from "../helpers/assert-roll-ups-match.ts";
 import { userRow } from "../helpers/open-test-database.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { shareGateway } from "../helpers/shared-by-file.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds } from "../helpers/test-database.ts";
 import { groupings, sumUp, total } from "../helpers/sum-up-usage.ts";
 import { addUsage } from "../helpers/usage-fixture.ts";
 
@@ -25,7 +25,7 @@ const member: Person = { ...admin, id: "usr_00000000000000000000000001", role: "
 const from = new Date("2026-10-30T10:20:30.400Z");
 const to = new Date("2026-11-02T15:10:05.006Z");
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   const shared = shareGateway({ kind });
   let records: OwnedRecord[];
 

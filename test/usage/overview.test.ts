@@ -6,13 +6,13 @@ import { createLog } from "../../gateway/log.ts";
 import { percentileMs } from "../../gateway/usage/history/latency.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds } from "../helpers/test-database.ts";
 import { startTestGateway } from "../helpers/test-gateway.ts";
 
 const { randomBytes } = systemRuntime(createLog("silent", { write: () => {} }));
 const hourMs = 3_600_000;
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: the overview compares the last 24 hours with those of the day before`, async (t) => {
     const now = Math.floor(Date.now() / hourMs) * hourMs + 1_234_567;
     const gateway = await startTestGateway(t, { kind, runtime: { now: () => now } });

@@ -8,13 +8,18 @@ import { openDatabaseAt } from "../helpers/open-test-database.ts";
 import { queryDatabase } from "../helpers/query-database.ts";
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import {
+  createTestDatabase,
+  allDatabaseKinds,
+  serverKinds,
+  createServerDatabase,
+} from "../helpers/test-database.ts";
 
 const limits = { connectionsMax: 4, connectTimeoutMs: 5_000, operationTimeoutMs: 20_000 };
 const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 21, 12);
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: old records are deleted while others are written; roll-ups all stay`, async (t) => {
     const url = await createTestDatabase(t, kind);
     const database = await openDatabaseAt(t, url);
@@ -77,9 +82,9 @@ for (const kind of databaseKinds) {
   });
 }
 
-if (databaseKinds.includes("mysql")) {
-  test("mysql: one of several processes creates partitions before their month starts", async (t) => {
-    const url = await createTestDatabase(t, "mysql");
+for (const kind of serverKinds) {
+  test(`${kind}: one of several processes creates partitions before their month starts`, async (t) => {
+    const url = await createServerDatabase(t, kind);
     const databases = [await Database.open(url, limits), await Database.open(url, limits)];
     t.teardown(() => Promise.all(databases.map((database) => database.close())));
     await databases[0]?.migrate();

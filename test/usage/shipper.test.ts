@@ -4,9 +4,9 @@ import type { UsageRecord } from "../../gateway/usage/recording/segment.ts";
 import { Shipper } from "../../gateway/usage/recording/shipper.ts";
 import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";
-import { createTestDatabase, type DatabaseKind, databaseKinds } from "../helpers/test-database.ts";
+import { createTestDatabase, type DatabaseKind, allDatabaseKinds } from "../helpers/test-database.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: a failed batch neither duplicates earlier ones nor loses later ones`, async (t) => {
     const { url, shipper, shipped } = await openShipper(t, kind);
     const waiting = rows(0, 25);

@@ -3,11 +3,11 @@ import { UsageHistory } from "../../gateway/usage/history/usage-history.ts";
 import { openTestDatabase } from "../helpers/open-test-database.ts";
 import { randomUsage, usualWorld } from "../helpers/random-usage.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds } from "../helpers/test-database.ts";
 import { QueryTooLongError } from "../../db/database-errors.ts";
 import { toGatewayError } from "../../gateway/errors.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   // Tests run serially, since SQLite blocks the thread that MySQL needs.
   test.serial(`${kind}: the database ends a slow query and stays available`, async (t) => {
     const database = await openTestDatabase(t, kind, { operationTimeoutMs: 30_000 });

@@ -22,7 +22,7 @@ const files = [
   "package.json",
   "LICENSE",
   "gateway/dialects/chat/chunk-rewriter.ts",
-  "test/helpers/mariadb-server.sh",
+  "test/helpers/database-server.sh",
 ];
 for (const file of files) {
   test(`the tokens of ${file} are estimated within an eighth`, async (t) => {

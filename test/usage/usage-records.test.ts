@@ -17,13 +17,13 @@ import {
 } from "../helpers/scripted-upstream.ts";
 import { openSocket } from "../helpers/send-raw.ts";
 import { sharedByFile } from "../helpers/shared-by-file.ts";
-import { databaseKinds } from "../helpers/test-database.ts";
+import { allDatabaseKinds } from "../helpers/test-database.ts";
 import { createKey, startTestGateway, type TestGateway, usageOf } from "../helpers/test-gateway.ts";
 
 // Every outcome leaves one record with the fields of the contract's UsageRecord.
 const shared = sharedByFile();
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   let gateway: TestGateway;
   let upstream: PromptedUpstream;
 

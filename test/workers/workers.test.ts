@@ -12,17 +12,17 @@ import { freePort } from "../helpers/free-port.ts";
 import { type GatewayProcess, startGatewayProcess } from "../helpers/gateway-process.ts";
 import { openStream } from "../helpers/open-chat.ts";
 import { chatBody } from "../helpers/post-chat.ts";
-import { createTestDatabase, databaseKinds } from "../helpers/test-database.ts";
+import { createServerDatabase, serverKind } from "../helpers/test-database.ts";
 import { createTestFolder } from "../helpers/test-folder.ts";
 import { createConsoleClient } from "../helpers/test-gateway.ts";
 
 // SQLite supports one writing process.
-const mysqlTest = databaseKinds.includes("mysql") ? test.serial : test.serial.skip;
+const mysqlTest = serverKind ? test.serial : test.serial.skip;
 
 /** Starts a gateway with two workers. */
 async function setUp(t: ExecutionContext): Promise<Stage> {
   const upstream = await createModelUpstream(t);
-  const databaseUrl = await createTestDatabase(t, "mysql");
+  const databaseUrl = await createServerDatabase(t);
   const environment = { WORKERS: "2", LOG_LEVEL: "info" };
   const stage = await setStage(t, { upstream, databaseUrl, dataDir: await createTestFolder(t), environment });
   // A change through one worker reaches the other a moment later.
@@ -156,7 +156,7 @@ mysqlTest("SIGTERM while other workers start drains the streams of the first one
     PORT: String(await freePort()),
     DATA_DIR: await createTestFolder(t),
     ...demo,
-    DATABASE_URL: await createTestDatabase(t, "mysql"),
+    DATABASE_URL: await createServerDatabase(t),
     MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
     JWT_SECRET: "x".repeat(40),
     LOG_LEVEL: "info",
@@ -188,7 +188,7 @@ mysqlTest("a worker that cannot restart does not affect the others", async (t) =
     PORT: String(await freePort()),
     DATA_DIR: folder,
     LOG_LEVEL: "info",
-    DATABASE_URL: await createTestDatabase(t, "mysql"),
+    DATABASE_URL: await createServerDatabase(t),
     JWT_SECRET: "x".repeat(40),
     MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
     TEST_NODE: node,

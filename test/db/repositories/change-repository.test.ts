@@ -1,8 +1,8 @@
 import test from "ava";
 import { openTestDatabase, userRow } from "../../helpers/open-test-database.ts";
-import { databaseKinds } from "../../helpers/test-database.ts";
+import { allDatabaseKinds } from "../../helpers/test-database.ts";
 
-for (const kind of databaseKinds) {
+for (const kind of allDatabaseKinds) {
   test(`${kind}: a reader of a change has seen all earlier ones under concurrent writes`, async (t) => {
     const database = await openTestDatabase(t, kind);
     const writers = 40;

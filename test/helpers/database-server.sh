@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs a MariaDB in the folder $1 on port $2 until standard input closes. $3 is mariadb-install-db, $4 is mariadbd; with
-# "remove" for $5 the folder goes away at the end; the rest is for the server. What it says goes to standard error, which
-# ends with the server.
+# Runs a MariaDB or MySQL in the folder $1 on port $2 until standard input closes. $3 creates its data, $4 is the server;
+# with "remove" for $5 the folder goes away at the end; the rest is for the server. What it says goes to standard error,
+# which ends with the server.
 #
 # Whoever starts this holds the other end of standard input, and the kernel closes that end however its holder dies:
 # a server that was started directly would outlive a killed test run. It expects a process group of its own, so that
@@ -14,9 +14,9 @@ trap : TERM # Caught here, and back to its default in the programs started below
 as_root=
 [ "$(id -u)" -ne 0 ] || as_root=--user=root
 
-# The collation is what Debian's and most hosts' servers have, so that a table that forgot its own is noticed.
-# Nothing here has to survive a crash, so nothing waits for the disk. A server that starts deletes what it takes for its own
-# leftovers in the folder for temporary tables: two must not share one.
+# The collation is the server's own for UTF-8, so that a table that forgot its own is noticed, and the time zone is
+# one that nobody expects. Nothing here has to survive a crash, so nothing waits for the disk. A server that starts deletes
+# what it takes for its own leftovers in the folder for temporary tables: two must not share one.
 run() {
   mkdir -p "$folder/tmp"
   {
@@ -26,9 +26,9 @@ run() {
   } &&
     exec "$server" --no-defaults $as_root --datadir="$folder/data" \
       --tmpdir="$folder/tmp" --socket="$folder/socket" --pid-file="$folder/pid" --port="$port" --bind-address=127.0.0.1 \
-      --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci \
-      --skip-log-bin --skip-name-resolve --performance-schema=OFF \
-      --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --innodb-log-file-size=16M "$@"
+      --character-set-server=utf8mb4 --default-time-zone=+05:45 --skip-log-bin --skip-name-resolve --performance-schema=OFF \
+      --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M --skip-innodb-doublewrite \
+      --loose-innodb-log-file-size=16M --loose-innodb-redo-log-capacity=32M "$@"
 }
 
 run "$@" >/dev/null &

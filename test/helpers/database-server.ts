@@ -5,19 +5,18 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { freePort } from "./free-port.ts";
-import type { MariadbPrograms } from "./mariadb-programs.ts";
 
 /**
- * Starts an empty MariaDB on 127.0.0.1 with a passwordless `root`, unless folder and port of an earlier one are given.
- * It stops with `stop`, and also when this process dies by any signal (see mariadb-server.sh).
+ * Starts an empty MariaDB or MySQL on 127.0.0.1 with a passwordless `root`, unless folder and port of an earlier one are
+ * given. It stops with `stop`, and also when this process dies by any signal (see database-server.sh).
  */
-export async function startMariadb(
-  { installer, server }: MariadbPrograms,
-  options: MariadbOptions = {},
-): Promise<MariadbServer> {
-  const folder = options.folder ?? (await mkdtemp(path.join(await quickFolder(), "gateway-mariadb-")));
+export async function startDatabaseServer(
+  { installer, server }: ServerPrograms,
+  options: ServerOptions = {},
+): Promise<DatabaseServer> {
+  const folder = options.folder ?? (await mkdtemp(path.join(await quickFolder(), "gateway-database-")));
   const port = options.port ?? (await freePort());
-  const script = path.join(import.meta.dirname, "mariadb-server.sh");
+  const script = path.join(import.meta.dirname, "database-server.sh");
   const after = options.folder === undefined ? "remove" : "keep";
   const parameters = [folder, String(port), installer, server, after, ...(options.parameters ?? [])];
   const guard = spawn("sh", [script, ...parameters], {
@@ -42,7 +41,7 @@ export async function startMariadb(
   }
   clearTimeout(timer);
   await stop();
-  throw new Error(`MariaDB did not start:\n${said.slice(-20).join("\n")}`);
+  throw new Error(`The database server did not start:\n${said.slice(-20).join("\n")}`);
 }
 
 /** Uses memory where plenty is available, since tables are created and synced for hundreds of tests. */
@@ -53,9 +52,12 @@ async function quickFolder(): Promise<string> {
 
 const plentyBytes = 4 * 1024 ** 3;
 
-export type MariadbServer = { url: string; port: number; stop(): Promise<void> };
+/** `installer` creates the data, with the parameters of `mariadb-install-db`. */
+export type ServerPrograms = { installer: string; server: string };
+
+export type DatabaseServer = { url: string; port: number; stop(): Promise<void> };
 
 /** `folder` holds the persistent data. `parameters` are passed to the server. */
-type MariadbOptions = { folder?: string; port?: number; parameters?: string[] };
+type ServerOptions = { folder?: string; port?: number; parameters?: string[] };
 
 const startTimeoutMs = 60_000;

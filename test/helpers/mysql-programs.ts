@@ -1,0 +1,54 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import path from "node:path";
+import type { ServerPrograms } from "./database-server.ts";
+import { findProgram } from "./system-packages.ts";
+import { openTestCache } from "./test-cache.ts";
+
+/**
+ * Returns MySQL of Debian unstable, unpacked with its own C library in a folder that later runs reuse. The machine stays
+ * as it is. `say` receives one line about a failure.
+ */
+export function provideMysql(say: (line: string) => void): ServerPrograms | undefined {
+  const folder = mysqlFolder();
+  if (!existsSync(folder)) {
+    const problem = fetchMysql(folder, say);
+    if (problem !== undefined) say(`${problem} The tests on MySQL are skipped.`);
+  }
+  return findMysql();
+}
+
+/** Returns the MySQL that an earlier run unpacked. */
+export function findMysql(): ServerPrograms | undefined {
+  const folder = mysqlFolder();
+  if (!existsSync(folder)) return undefined;
+  return { installer: path.join(folder, "installer"), server: path.join(folder, "server") };
+}
+
+function mysqlFolder(): string {
+  return path.join(openTestCache(), "mysql-of-debian-unstable");
+}
+
+/** Returns the error in one line. A folder is renamed only when complete. */
+function fetchMysql(folder: string, say: (line: string) => void): string | undefined {
+  if (process.platform !== "linux" || !findProgram("apt-get") || !findProgram("dpkg-deb")) {
+    return "MySQL comes from Debian, which this machine is not.";
+  }
+  say("MySQL is not here: unpacking it from Debian unstable.");
+  const unfinished = mkdtempSync(`${folder}.unfinished-`);
+  try {
+    const script = path.join(import.meta.dirname, "fetch-mysql.sh");
+    const { status, stderr } = spawnSync("sh", [script, unfinished], {
+      stdio: ["ignore", "ignore", "pipe"],
+      encoding: "utf8",
+      timeout: fetchTimeoutMs,
+    });
+    if (status !== 0) return `MySQL could not be had: ${stderr.trim().split("\n").at(-1)}`;
+    if (!existsSync(folder)) renameSync(unfinished, folder);
+    return undefined;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+const fetchTimeoutMs = 300_000;

@@ -1,0 +1,36 @@
+import type { ExecutionContext } from "ava";
+import { type ServerPrograms, startDatabaseServer } from "./database-server.ts";
+import { provideMariadb } from "./mariadb-programs.ts";
+import { findMysql } from "./mysql-programs.ts";
+import { serverKinds } from "./test-database.ts";
+import { createTestFolder } from "./test-folder.ts";
+
+/** For faults that the shared servers must not suffer: `for (const own of ownServers) test(…)`. */
+export const ownServers: OwnPrograms[] = serverKinds.flatMap((kind) => {
+  const programs = kind === "mysql" ? findMysql() : provideMariadb(console.error);
+  return programs ? [{ kind, programs }] : [];
+});
+
+type OwnPrograms = { kind: "mariadb" | "mysql"; programs: ServerPrograms };
+
+/** Starts a private server, which can be restarted on the same port and data. */
+export async function startOwnServer(
+  t: Pick<ExecutionContext, "teardown">,
+  { programs }: OwnPrograms,
+  parameters: string[] = [],
+): Promise<OwnServer> {
+  const folder = await createTestFolder(t);
+  let server = await startDatabaseServer(programs, { folder, parameters });
+  t.teardown(() => server.stop());
+  const { url, port } = server;
+  return {
+    url,
+    port,
+    stop: () => server.stop(),
+    async start() {
+      server = await startDatabaseServer(programs, { folder, port, parameters });
+    },
+  };
+}
+
+export type OwnServer = { url: string; port: number; stop(): Promise<void>; start(): Promise<void> };

@@ -1,0 +1,15 @@
+import { mkdirSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** Opens the folder outside of the project for programs that later runs reuse. Another user must not own it. */
+export function openTestCache(): string {
+  const user = process.getuid?.();
+  const folder = process.env.TEST_TOOLS_DIR ?? path.join(tmpdir(), `gateway-coding-tools-${user ?? ""}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = statSync(folder);
+  if (user !== undefined && (uid !== user || (mode & 0o022) !== 0)) {
+    throw new Error(`Others than you can write to ${folder}.`);
+  }
+  return folder;
+}
