@@ -49,10 +49,12 @@ browserTest("a phone fits the table of models and wraps error codes between word
 
 browserTest("tables fit tablets and laptops, and keep the actions of each row in view", async (t) => {
   const gateway = await startTestGateway(t);
-  const { id } = await createKey(gateway);
+  const { id, value } = await createKey(gateway);
+  await postChat(gateway, value, chatBody("demo/echo"));
+  await gateway.services.recorder.flush();
   await gateway.admin.keys.rename.mutate({ id, name: "Continuous integration of the website" });
   const page = await openSignedIn(t, { browser: browser(), gateway, path: "/keys" });
-  for (const path of ["/keys", "/models", "/people", "/providers", "/audit-log"]) {
+  for (const path of ["/keys", "/models", "/people", "/providers", "/audit-log", "/requests"]) {
     await page.goto(path);
     const table = page.locator("[role=region]:has(table)");
     await table.waitFor();

@@ -8,6 +8,7 @@ export const usageRecordFields = /* GraphQL */ `
     createdAt
     apiKeyId
     apiKeyName
+    ownerId
     ownerName
     model
     provider
@@ -54,6 +55,7 @@ export type UsageRecord = {
   apiKeyId: string;
   apiKeyName: string;
   /** Null without an owner. */
+  ownerId: string | null;
   ownerName: string | null;
   model: string;
   provider: string;

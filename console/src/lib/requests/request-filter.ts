@@ -1,0 +1,72 @@
+import { page } from "$app/state";
+import { urlState } from "#lib/url-state.ts";
+import type { UsageStatus } from "#lib/usage/read-usage-record.ts";
+import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-filter.ts";
+
+/** The history's `UsageFilter` of records. Sums lack the status class and the duration. */
+export type RequestFilter = UsageFilter & {
+  statuses?: UsageStatus[];
+  httpStatusClass?: number;
+  ownerId?: string;
+  clientTool?: string;
+  errorReason?: string;
+  minLatencyMs?: number;
+};
+
+/** The filters of the URL, apart from the period. */
+export const filterNames = [
+  "key",
+  "model",
+  "provider",
+  "status",
+  "person",
+  "tool",
+  "reason",
+  "duration",
+] as const;
+
+export const statusOptions = [
+  { value: "", label: "Any status" },
+  { value: "SUCCEEDED", label: "Succeeded" },
+  { value: "ERRORS", label: "All errors", hint: "failed or interrupted" },
+  { value: "FAILED", label: "Failed" },
+  { value: "INTERRUPTED", label: "Interrupted" },
+  { value: "CANCELLED", label: "Cancelled" },
+  { value: "4xx", label: "HTTP 4xx" },
+  { value: "5xx", label: "HTTP 5xx" },
+];
+
+/** The least durations, in seconds. */
+export const durationOptions = [
+  { value: "", label: "Any duration" },
+  ...["1", "5", "15", "30", "60", "300"].map((seconds) => ({
+    value: seconds,
+    label: `At least ${seconds} s`,
+  })),
+];
+
+/** The person's value in the URL for keys without an owner. */
+const noOwner = "(none)";
+
+/** The tool's value in the URL for clients that are no coding tool. */
+export const otherClients = "(other)";
+
+/** The URL's filter, until `now`. Custom days must be valid. */
+export function readRequestFilter(now: number): RequestFilter {
+  const [status, ownerId, tool, errorReason] = ["status", "person", "tool", "reason"].map(urlState);
+  const duration = durationOptions.find(({ value }) => value !== "" && value === urlState("duration"));
+  return {
+    ...readUsageFilter(readPeriod(), now),
+    ...(status === "ERRORS" && { statuses: ["FAILED", "INTERRUPTED"] }),
+    ...((status === "4xx" || status === "5xx") && { httpStatusClass: Number(status[0]) }),
+    ...(ownerId && { ownerId: ownerId === noOwner ? "" : ownerId }),
+    ...(tool && { clientTool: tool === otherClients ? "" : tool }),
+    ...(errorReason && { errorReason }),
+    ...(duration && { minLatencyMs: Number(duration.value) * 1_000 }),
+  };
+}
+
+/** A request's page, which keeps the list's filter. */
+export function requestAddress(id: string): string {
+  return `/requests/${encodeURIComponent(id)}${page.route.id?.includes("/requests/") ? page.url.search : ""}`;
+}

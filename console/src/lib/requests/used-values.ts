@@ -1,0 +1,29 @@
+import { askGraphql } from "#lib/session/graphql.ts";
+
+const usedValuesDocument = /* GraphQL */ `
+  query UsedValues($filter: UsageFilter) {
+    tools: usageSummary(filter: $filter, groupBy: [TOOL]) {
+      clientTool
+    }
+    reasons: usageSummary(filter: $filter, groupBy: [ERROR_REASON]) {
+      errorReason
+    }
+  }
+`;
+
+type Answer = { tools: { clientTool: string }[]; reasons: { errorReason: string }[] };
+
+/** The coding tools and error reasons of a period, most frequent first. Empty for requests without one. */
+export async function readUsedValues(filter: {
+  from: string;
+  to: string;
+}): Promise<{ tools: string[]; reasons: string[] }> {
+  const { tools, reasons } = await askGraphql<Answer>(usedValuesDocument, { filter });
+  return {
+    tools: tools.map(({ clientTool }) => clientTool).filter((tool) => tool !== unknown),
+    reasons: reasons.map(({ errorReason }) => errorReason).filter((reason) => reason && reason !== unknown),
+  };
+}
+
+/** In sums of earlier releases. */
+const unknown = "unknown";

@@ -1,0 +1,25 @@
+import type { UsageRecord } from "#lib/usage/read-usage-record.ts";
+
+/** A request like the recorded one, with a variable for the key and a sample prompt. */
+export function writeCurl({ endpoint, model, stream }: UsageRecord, baseUrl: string): string {
+  const body = { model, ...inputOf(endpoint), ...(stream && { stream }) };
+  return [
+    `curl ${inShell(`${baseUrl}/v1/${endpoint}`)} \\`,
+    // Shells expand the variable between double quotes.
+    `  -H "Authorization: Bearer $GATEWAY_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d ${inShell(JSON.stringify(body))}`,
+  ].join("\n");
+}
+
+const prompt = "Hello, gateway!";
+
+function inputOf(endpoint: string): object {
+  if (endpoint.startsWith("responses") || endpoint === "embeddings") return { input: prompt };
+  const messages = [{ role: "user", content: prompt }];
+  return endpoint === "messages" ? { max_tokens: 1_024, messages } : { messages };
+}
+
+function inShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
