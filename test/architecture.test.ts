@@ -108,7 +108,7 @@ const rules: Rule[] = [
       "gateway/wire/json.ts": 'import { chat } from "../dialects/chat/chat.ts";',
       "gateway/http/read-body.ts": 'import type { KnownKey } from "../keys/key-cache.ts";',
     },
-    permitted: { "gateway/http/read-body.ts": 'import { GrowingBody } from "../wire/growing-body.ts";' },
+    permitted: { "gateway/http/read-body.ts": 'import { GrowingBody } from "../wire/bytes.ts";' },
   }),
   importRule({
     title: "kept-responses import only what their README names",

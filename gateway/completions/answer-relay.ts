@@ -2,11 +2,11 @@ import type { GatewayError } from "../errors.ts";
 import type { UpstreamEvents, UpstreamHeaders } from "../upstream/upstream-call.ts";
 import { answerNames, OutputMeter } from "../usage/counting/token-meter.ts";
 import type { TokenUsage } from "../wire/chat-completion.ts";
-import { GrowingBody } from "../wire/growing-body.ts";
+import { GrowingBody } from "../wire/bytes.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
-import { compressed, isCompressed, toAnswerError, tooLong } from "./stream-reading.ts";
+import { compressed, toAnswerError, tooLong } from "./bad-answer.ts";
 
 /** Converts an upstream's answer. May throw anything for a malformed one. */
 export type AnswerReading = (bytes: Buffer) => { bytes: Buffer; usage: TokenUsage | null };
@@ -30,7 +30,7 @@ export class AnswerRelay implements UpstreamEvents, Answer {
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
     if (status !== 200) this.#error = new ErrorCollector(this.#exchange, status, headers);
-    else if (isCompressed(headers)) {
+    else if ((headers["content-encoding"] ?? "identity") !== "identity") {
       this.#exchange.fail(compressed());
     } else this.#exchange.answered(this);
   }

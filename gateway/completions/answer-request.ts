@@ -1,37 +1,9 @@
-import type { Settings } from "../config/limit-variables.ts";
 import { parseBody } from "../dialects/parse-body.ts";
-import type { Limiter } from "../limits/rates/limiter.ts";
-import type { RecordedModelNames } from "../routing/recorded-model-names.ts";
 import { GatewayError } from "../errors.ts";
-import { Attempts, type AttemptsOptions } from "../routing/attempts.ts";
-import { type Catalogue, resolveRoute } from "../routing/catalogue.ts";
-import type { PrivateAddressWarnings } from "../routing/private-address-warnings.ts";
-import type { Upstreams } from "../upstream/upstreams.ts";
-import type { RequestObserver } from "../usage/request-observer.ts";
+import { Attempts } from "../routing/attempts.ts";
+import { resolveRoute } from "../routing/catalogue.ts";
 import type { Exchange } from "./exchange.ts";
-import {
-  type ClientHeaders,
-  type FollowUp,
-  HeldRequest,
-  type ModelRequest,
-  type Operation,
-  type ResponseKeeper,
-} from "./operation.ts";
-
-export type AnswerContext = {
-  catalogue: Catalogue;
-  recordedModelNames: RecordedModelNames;
-  upstreams: Upstreams;
-  attempts: AttemptsOptions;
-  limits: Settings;
-  limiter: Pick<Limiter, "admit">;
-  privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
-  observer: RequestObserver | null;
-  /** Null if nothing is kept. */
-  keptResponses: ResponseKeeper | null;
-};
-
-export type ReceivedRequest = { bytes: Buffer; headers: ClientHeaders; followUp: FollowUp | null };
+import type { AnswerContext, ModelRequest, Operation, ReceivedRequest } from "./operation.ts";
 
 /**
  * The path of every request for a model, from its body to the upstream's socket. Throws a `GatewayError` for a request that
@@ -77,7 +49,7 @@ export function answerRequest(
 
 /** Describes the request to the exchange, even an invalid one: its record names the requested model. */
 function read(
-  { recordedModelNames, limits }: AnswerContext,
+  { catalogue, recordedModelNames, limits }: AnswerContext,
   exchange: Exchange,
   operation: Operation,
   bytes: Buffer,
@@ -85,7 +57,8 @@ function read(
   try {
     const request = new HeldRequest(bytes, () => operation.read(bytes, limits));
     const { model, stream } = request.value;
-    exchange.describe(recordedModelNames.nameOf(model), stream, () => request.value.body);
+    const name = catalogue.find(model) ? model : recordedModelNames.nameOf(model);
+    exchange.describe(name, stream, () => request.value.body);
     return request;
   } catch (error) {
     const body = isUnreadable(error) ? {} : parseBody(bytes, limits, () => {});
@@ -100,3 +73,31 @@ function isUnreadable(error: unknown): boolean {
     !(error instanceof GatewayError) || error.code === "invalid_body" || error.code === "request_too_large"
   );
 }
+
+/**
+ * A request that is parsed again on demand. While an upstream works, only the bytes of a large one are kept: the parsed
+ * body can take twenty times their size.
+ */
+class HeldRequest<Request> {
+  readonly #bytes: Buffer;
+  readonly #read: (bytes: Buffer) => Request;
+  #request: Request | null;
+
+  constructor(bytes: Buffer, read: (bytes: Buffer) => Request) {
+    this.#bytes = bytes;
+    this.#read = read;
+    this.#request = read(bytes);
+  }
+
+  get value(): Request {
+    return this.#request ?? this.#read(this.#bytes);
+  }
+
+  /** Call when the request has been sent or is queued. */
+  letGo(): void {
+    if (this.#bytes.length > parsedBytesMax) this.#request = null;
+  }
+}
+
+/** Below this size, keeping the parsed body costs less than parsing it again for a token estimate. */
+const parsedBytesMax = 64 * 1024;

@@ -14,12 +14,12 @@ import type { UpstreamEvents } from "../upstream/upstream-call.ts";
 import type { ChatRequestBody } from "../wire/chat-completion.ts";
 import { AnswerRelay } from "./answer-relay.ts";
 import type { ClientHeaders, ModelCall, Operation } from "./operation.ts";
-import { type StreamReading, cutOff, noBytes, tooLong } from "./stream-reading.ts";
-import { StreamRelay } from "./stream-relay.ts";
+import { type StreamReading, StreamRelay } from "./stream-relay.ts";
+import { cutOff, tooLong } from "./bad-answer.ts";
 import { translatedAnswer } from "./translated-answer.ts";
 import { TranslatedStream } from "./translated-stream.ts";
 import { OutputMeter } from "../usage/counting/token-meter.ts";
-import { EventSplitter } from "../wire/event-splitter.ts";
+import { EventSplitter } from "../wire/bytes.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
 import { withOneCall } from "./one-call.ts";
@@ -231,4 +231,4 @@ export class NativeStream implements StreamReading {
   }
 }
 
-const noPiece: NativePiece = { bytes: noBytes, usage: null, ending: null };
+const noPiece: NativePiece = { bytes: Buffer.alloc(0), usage: null, ending: null };

@@ -12,10 +12,9 @@ import { resolveRoute } from "../routing/catalogue.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import { type CollectedAnswer, collectAnswer } from "../upstream/collect-answer.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
-import { spliceModel } from "../wire/json.ts";
-import type { AnswerContext } from "./answer-request.ts";
+import { spliceModel } from "../wire/bytes.ts";
+import type { AnswerContext, ClientHeaders } from "./operation.ts";
 import { withClientHeaders } from "./conversation.ts";
-import type { ClientHeaders } from "./operation.ts";
 
 /** An endpoint that counts a request's input tokens. */
 export type TokenCounting = {

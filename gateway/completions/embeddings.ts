@@ -3,13 +3,13 @@ import {
   readEmbeddingsRequest,
 } from "../dialects/embeddings/read-embeddings-request.ts";
 import { GatewayError } from "../errors.ts";
-import { applyEdits, spliceModel } from "../wire/json.ts";
+import { applyEdits, spliceModel } from "../wire/bytes.ts";
 import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
 import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
 import type { Operation } from "./operation.ts";
 import { estimateInputTokens } from "../usage/counting/estimate-input-tokens.ts";
-import { badAnswer } from "./stream-reading.ts";
+import { badAnswer } from "./bad-answer.ts";
 import { translatedEmbeddings } from "./translated-answer.ts";
 
 export const embeddings: Operation<EmbeddingsRequest> = {

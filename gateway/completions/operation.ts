@@ -2,7 +2,12 @@ import type { BodyLimits } from "../dialects/parse-body.ts";
 import type { Settings } from "../config/limit-variables.ts";
 import type { KeptAnswer } from "../dialects/dialect.ts";
 import type { GatewayError } from "../errors.ts";
-import type { Attempt } from "../routing/attempts.ts";
+import type { Limiter } from "../limits/rates/limiter.ts";
+import type { Attempt, AttemptsOptions } from "../routing/attempts.ts";
+import type { Catalogue } from "../routing/catalogue.ts";
+import type { PrivateAddressWarnings } from "../routing/private-address-warnings.ts";
+import type { RecordedModelNames } from "../routing/recorded-model-names.ts";
+import type { RequestObserver } from "../usage/request-observer.ts";
 import type { Candidate } from "../routing/candidate.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { Exchange } from "./exchange.ts";
@@ -49,30 +54,17 @@ export type ResponseKeeper = {
 
 export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/**
- * A request that is parsed again on demand. While an upstream works, only the bytes of a large one are kept: the parsed
- * body can take twenty times their size.
- */
-export class HeldRequest<Request> {
-  readonly #bytes: Buffer;
-  readonly #read: (bytes: Buffer) => Request;
-  #request: Request | null;
+export type AnswerContext = {
+  catalogue: Catalogue;
+  recordedModelNames: RecordedModelNames;
+  upstreams: Upstreams;
+  attempts: AttemptsOptions;
+  limits: Settings;
+  limiter: Pick<Limiter, "admit">;
+  privateAddressWarnings: Pick<PrivateAddressWarnings, "warn">;
+  observer: RequestObserver | null;
+  /** Null if nothing is kept. */
+  keptResponses: ResponseKeeper | null;
+};
 
-  constructor(bytes: Buffer, read: (bytes: Buffer) => Request) {
-    this.#bytes = bytes;
-    this.#read = read;
-    this.#request = read(bytes);
-  }
-
-  get value(): Request {
-    return this.#request ?? this.#read(this.#bytes);
-  }
-
-  /** Call when the request has been sent or is queued. */
-  letGo(): void {
-    if (this.#bytes.length > parsedBytesMax) this.#request = null;
-  }
-}
-
-/** Below this size, keeping the parsed body costs less than parsing it again for a token estimate. */
-const parsedBytesMax = 64 * 1024;
+export type ReceivedRequest = { bytes: Buffer; headers: ClientHeaders; followUp: FollowUp | null };

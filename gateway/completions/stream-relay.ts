@@ -4,15 +4,25 @@ import type { TokenUsage } from "../wire/chat-completion.ts";
 import { ErrorCollector } from "./error-collector.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./reply.ts";
-import {
-  compressed,
-  isCompressed,
-  badAnswer,
-  noBytes,
-  type StreamPiece,
-  type StreamReading,
-  toAnswerError,
-} from "./stream-reading.ts";
+import { compressed, badAnswer, toAnswerError } from "./bad-answer.ts";
+
+/** Converts an upstream's stream to the client's events. */
+export type StreamReading = {
+  /** The media type required of the upstream's stream, without parameters. */
+  readonly contentType: string;
+  readonly output: { readonly tokens: number };
+  push(bytes: Buffer): StreamPiece;
+  /** The upstream's body has ended, as far as HTTP can tell. */
+  end(): StreamPiece;
+};
+
+export type StreamPiece = {
+  /** Bytes for the client, up to the end of the stream. May be empty. */
+  bytes: Buffer;
+  usage: TokenUsage | null;
+  /** Whether the stream is over: complete, or with an error. */
+  ending: "done" | GatewayError | null;
+};
 
 type StreamRelayOptions = { pingIntervalMs: number; clientStallTimeoutMs: number };
 
@@ -48,7 +58,7 @@ export class StreamRelay implements UpstreamEvents, Answer {
       this.#error = new ErrorCollector(this.#exchange, status, headers);
     } else if (!isMediaType(headers["content-type"], this.#reading.contentType)) {
       this.#exchange.fail(badAnswer("not an event stream"));
-    } else if (isCompressed(headers)) {
+    } else if ((headers["content-encoding"] ?? "identity") !== "identity") {
       this.#exchange.fail(compressed());
     } else {
       const { pingIntervalMs, clientStallTimeoutMs } = this.#options;
@@ -168,3 +178,5 @@ function concat(buffers: Buffer[]): Buffer {
 
 /** Keeps proxies from closing an idle stream. Clients ignore comments. */
 const pingComment = Buffer.from(": ping\n\n");
+
+const noBytes = Buffer.alloc(0);

@@ -4,14 +4,8 @@ import { TokenMeter } from "../usage/counting/token-meter.ts";
 import { type ChunkDelta, readTokenUsage } from "../wire/chat-completion.ts";
 import type { EventDecoder } from "../wire/event-decoder.ts";
 import { errorWithoutSecrets } from "./read-upstream-error.ts";
-import {
-  cutOff,
-  noBytes,
-  type StreamPiece,
-  type StreamReading,
-  toAnswerError,
-  tooLong,
-} from "./stream-reading.ts";
+import { cutOff, toAnswerError, tooLong } from "./bad-answer.ts";
+import { type StreamPiece, type StreamReading } from "./stream-relay.ts";
 
 type TranslatedStreamOptions = {
   translation: Pick<ChatTranslation, "streamContentType" | "createDecoder" | "createStreamReader">;
@@ -84,3 +78,5 @@ export class TranslatedStream implements StreamReading {
     }
   }
 }
+
+const noBytes = Buffer.alloc(0);

@@ -1,14 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { GatewayError } from "../errors.ts";
-import { isObject } from "../wire/json.ts";
 import {
+  isObject,
   countValues,
   isKey,
   measureText,
   scanMembers,
   textSizeRatioMax,
   type VisitMember,
-} from "../wire/json-layout.ts";
+} from "../wire/json.ts";
 import type { RequestMembers } from "./request-members.ts";
 
 export type BodyLimits = Readonly<

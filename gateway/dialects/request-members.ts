@@ -1,7 +1,6 @@
 import { GatewayError } from "../errors.ts";
-import { scanMembers } from "../wire/json-layout.ts";
+import { scanMembers, isObject, listOf } from "../wire/json.ts";
 import type { Parameters } from "./parameter-checks.ts";
-import { isObject, listOf } from "../wire/json.ts";
 
 /** The number and total length of an object's keys, as written in its bytes. */
 type WalkedKeys = { count: number; bytes: number };

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
 import { GatewayError } from "../errors.ts";
-import { GrowingBody } from "../wire/growing-body.ts";
+import { GrowingBody } from "../wire/bytes.ts";
 
 /**
  * Reads and decompresses the request body. `bytesMax` bounds both forms. Throws `request_too_large` as soon as the size

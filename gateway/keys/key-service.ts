@@ -22,7 +22,8 @@ import {
   refusingDeletedModels,
 } from "./edit-key.ts";
 import { checkOwner, findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
-import { generateKeyValue, hashKeyValue, lastFourOf } from "./key-value.ts";
+import { generateKeyValue, lastFourOf } from "./key-value.ts";
+import { hashKeyValue } from "./authenticate-key.ts";
 
 /** A key and its value, which is returned once. */
 export type NewApiKey = { key: ApiKey; value: string };

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { Runtime } from "../runtime.ts";
 
@@ -16,11 +15,6 @@ export function isKeyValue(text: string): boolean {
   if (!keyValuePattern.test(text)) return false;
   const secret = text.slice(prefix.length, -checksumLength);
   return text.slice(-checksumLength) === checksum(secret);
-}
-
-/** SHA-256 of a key value in hex, the only stored form. */
-export function hashKeyValue(value: string): string {
-  return hash("sha256", value);
 }
 
 /** The visible part of a key: `sk-gateway-…` and its last four characters. */

@@ -1,6 +1,5 @@
-import { type AnswerHead, canBecomeHead, parseAnswerHead } from "./answer-head.ts";
-import { ChunkDecoder } from "./chunk-decoder.ts";
-import { GrowingBody } from "../wire/growing-body.ts";
+import { type AnswerHead, parseAnswerHead, ChunkDecoder } from "./answer-framing.ts";
+import { GrowingBody } from "../wire/bytes.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { brokenOff, brokenRule } from "./upstream-failure.ts";
 
@@ -147,9 +146,22 @@ export class AnswerReader {
   }
 }
 
+/**
+ * Whether these bytes can still become a head.
+ * @param from start of the unchecked bytes
+ */
+function canBecomeHead(bytes: Buffer, from: number): boolean {
+  for (let at = bytes.indexOf("\n", from); at !== -1; at = bytes.indexOf("\n", at + 1)) {
+    if (bytes[at - 1] !== carriageReturn) return false;
+  }
+  return version.startsWith(bytes.toString("latin1", 0, version.length));
+}
+
 function tooLong(): Error {
   return brokenRule("its head is too long");
 }
 
 const noBytes: Buffer = Buffer.alloc(0);
 const emptyLine = Buffer.from("\r\n\r\n");
+const version = "HTTP/1.";
+const carriageReturn = 0x0d;

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../providers/provider.ts";
 import { GatewayError } from "../errors.ts";
-import { GrowingBody } from "../wire/growing-body.ts";
+import { GrowingBody } from "../wire/bytes.ts";
 import type { UpstreamHeaders, UpstreamTimeouts } from "./upstream-call.ts";
 import type { Upstreams } from "./upstreams.ts";
 

@@ -1,11 +1,11 @@
-import type { Socket } from "node:net";
+import { connect, isIP, type OnReadOpts, Socket, type TcpNetConnectOpts } from "node:net";
+import { connect as connectSecure } from "node:tls";
+import { type AddressGuard, portOf, privateAddressError } from "./address-guard.ts";
 import { AnswerReader } from "./answer-reader.ts";
-import type { Dialler } from "./dialler.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import type { CallHolder, NetworkCall } from "./network-call.ts";
+import type { UpstreamRequest } from "./upstream-call.ts";
 import { brokenOff, withCode } from "./upstream-failure.ts";
-import type { Endpoint } from "../providers/provider.ts";
-import { isToken } from "./answer-head.ts";
 
 export type ConnectionOwner = {
   /** The answer is complete and the connection can be reused. */
@@ -112,15 +112,13 @@ export class Connection implements CallHolder {
   #write(call: NetworkCall, { head, body }: UpstreamRequest): void {
     call.onSent();
     if (call.isPaused) this.pause();
-    if (body === null || body.length > joinedBytesMax) return this.#writePieces(head, body);
-    const bytes = Buffer.allocUnsafe(head.length + body.length);
-    bytes.write(head, "latin1");
-    body.copy(bytes, head.length);
-    this.#socket.write(bytes);
-  }
-
-  /** One system call, without a copy of the body. */
-  #writePieces(head: string, body: Buffer | null): void {
+    if (body !== null && body.length <= joinedBytesMax) {
+      const bytes = Buffer.allocUnsafe(head.length + body.length);
+      bytes.write(head, "latin1");
+      body.copy(bytes, head.length);
+      return void this.#socket.write(bytes);
+    }
+    // One system call, without a copy of the body.
     this.#socket.cork();
     this.#socket.write(head, "latin1");
     if (body !== null) this.#socket.write(body);
@@ -171,51 +169,82 @@ export class Connection implements CallHolder {
 /** Below this size, copying the body costs less than two writes. */
 const joinedBytesMax = 8 * 1024;
 
-export type UpstreamRequest = {
-  /** Ends with the empty line; one character a byte. */
-  head: string;
-  body: Buffer | null;
+type DiallerOptions = {
+  origin: string;
+  guard: AddressGuard;
+  /** Covers DNS, TCP and TLS together. */
+  connectTimeoutMs: number;
 };
 
-/**
- * The constant part of a request head: without the method and the body's headers. Throws for characters that HTTP
- * cannot carry.
- */
-export function formatSharedHead({ origin, path, headers }: Endpoint): string {
-  if (!/^\/[\x21-\x7e]*$/.test(path)) throw unsendable("The path");
-  return ` ${path} HTTP/1.1\r\nhost: ${new URL(origin).host}\r\nconnection: keep-alive\r\n${formatFields(headers)}`;
-}
+/** Opens connections to one origin, such as `https://api.openai.com:443`. */
+export class Dialler {
+  readonly #target: TcpNetConnectOpts;
+  readonly #isSecure: boolean;
+  readonly #isRefused: boolean;
+  readonly #connectTimeoutMs: number;
+  /** Shared by all connections: each read is processed before the next one. */
+  readonly #readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+  /** Shortens the TLS handshake of the next connection. */
+  #session: Buffer | undefined;
 
-/**
- * Formats a POST request, or a GET request without a body.
- * @param moreHeaders alternating names and values
- */
-export function formatRequest(
-  sharedHead: string,
-  moreHeaders: string[],
-  body: Buffer | null,
-): UpstreamRequest {
-  const fields = moreHeaders.length === 0 ? "" : formatFields(moreHeaders);
-  return body === null
-    ? { head: `GET${sharedHead}${fields}\r\n`, body }
-    : { head: `POST${sharedHead}${fields}content-length: ${body.length}\r\n\r\n`, body };
-}
-
-function formatFields(headers: string[]): string {
-  let fields = "";
-  for (let index = 0; index < headers.length; index += 2) {
-    const [name = "", value = ""] = headers.slice(index, index + 2);
-    if (!isToken(name) || ours.test(name)) throw unsendable("A header name");
-    // The value may be a secret, so the error omits it.
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw unsendable(`The header ${name}`);
-    fields += `${name}: ${value}\r\n`;
+  constructor({ origin, guard, connectTimeoutMs }: DiallerOptions) {
+    const url = new URL(origin);
+    const port = portOf(url);
+    const mayBePrivate = guard.allowsPrivate(url.hostname, port);
+    // IPv6 addresses have brackets in URLs only.
+    this.#target = { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+    if (!mayBePrivate) this.#target.lookup = guard.lookupPublic;
+    this.#isSecure = url.protocol === "https:";
+    // Node calls `lookup` for names only.
+    this.#isRefused = !mayBePrivate && guard.refusesLiteral(url.hostname);
+    this.#connectTimeoutMs = connectTimeoutMs;
   }
-  return fields;
+
+  /**
+   * @param onOpen requests may be written
+   * @param onBytes the buffer is reused afterwards; returns whether to continue reading
+   */
+  dial(onOpen: () => void, onBytes: (bytes: Buffer) => boolean): Socket {
+    const onread = {
+      buffer: this.#readBuffer,
+      callback: (length: number) => onBytes(this.#readBuffer.subarray(0, length)),
+    };
+    const socket = this.#connect(onread);
+    const timer = setTimeout(() => socket.destroy(timedOut()), this.#connectTimeoutMs);
+    // Mock sockets, such as nock's, ignore `onread`.
+    socket.on("data", onBytes).setNoDelay(true).setKeepAlive(true, 60_000);
+    socket.once("close", () => clearTimeout(timer));
+    return socket.once(this.#isSecure ? "secureConnect" : "connect", () => {
+      clearTimeout(timer);
+      // Calls keep the process alive, idle connections do not.
+      socket.unref();
+      onOpen();
+    });
+  }
+
+  #connect(onread: OnReadOpts): Socket {
+    if (this.#isRefused) return new Socket().destroy(privateAddressError());
+    try {
+      return this.#isSecure ? this.#connectSecure(onread) : connect({ ...this.#target, onread });
+    } catch (error) {
+      // Reported like any other failure: an invalid TLS setting must not stop the process.
+      return new Socket().destroy(error as Error);
+    }
+  }
+
+  #connectSecure(onread: OnReadOpts): Socket {
+    const { host = "" } = this.#target;
+    // SNI allows names only.
+    const servername = isIP(host) === 0 ? host : "";
+    const options = {
+      ...this.#target,
+      onread,
+      servername,
+      ALPNProtocols: ["http/1.1"],
+      session: this.#session,
+    };
+    return connectSecure(options).on("session", (session) => (this.#session = session));
+  }
 }
 
-/** Only the gateway sets headers that define the target and the framing. */
-const ours = /^(?:host|connection|content-length|transfer-encoding)$/i;
-
-function unsendable(what: string): Error {
-  return withCode("EBADREQUEST", `${what} contains invalid characters.`);
-}
+const timedOut = () => withCode("ETIMEDOUT", "The connection timed out.");

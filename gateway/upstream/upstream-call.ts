@@ -32,3 +32,9 @@ export type UpstreamTimeouts = {
   idleTimeoutMs: number;
   totalTimeoutMs: number;
 };
+
+export type UpstreamRequest = {
+  /** Ends with the empty line; one character a byte. */
+  head: string;
+  body: Buffer | null;
+};

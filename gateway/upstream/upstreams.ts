@@ -3,12 +3,13 @@ import { GatewayError } from "../errors.ts";
 import type { Endpoint } from "../providers/provider.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import { Dialler } from "./dialler.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { LocalCall } from "./local-call.ts";
 import { NetworkCall } from "./network-call.ts";
-import { formatRequest, formatSharedHead } from "./connection.ts";
-import type { UpstreamCall, UpstreamEvents, UpstreamTimeouts } from "./upstream-call.ts";
+import { Dialler } from "./connection.ts";
+import { isToken } from "./answer-framing.ts";
+import { withCode } from "./upstream-failure.ts";
+import type { UpstreamCall, UpstreamEvents, UpstreamRequest, UpstreamTimeouts } from "./upstream-call.ts";
 
 type UpstreamsOptions = {
   guard: AddressGuard;
@@ -144,4 +145,43 @@ type SharedHead = {
 /** A hash, because the secret itself must not be kept. */
 function identify(secret: string | null): string {
   return secret === null ? "" : hash("sha256", secret);
+}
+
+/**
+ * The constant part of a request head: without the method and the body's headers. Throws for characters that HTTP
+ * cannot carry.
+ */
+function formatSharedHead({ origin, path, headers }: Endpoint): string {
+  if (!/^\/[\x21-\x7e]*$/.test(path)) throw unsendable("The path");
+  return ` ${path} HTTP/1.1\r\nhost: ${new URL(origin).host}\r\nconnection: keep-alive\r\n${formatFields(headers)}`;
+}
+
+/**
+ * Formats a POST request, or a GET request without a body.
+ * @param moreHeaders alternating names and values
+ */
+function formatRequest(sharedHead: string, moreHeaders: string[], body: Buffer | null): UpstreamRequest {
+  const fields = moreHeaders.length === 0 ? "" : formatFields(moreHeaders);
+  return body === null
+    ? { head: `GET${sharedHead}${fields}\r\n`, body }
+    : { head: `POST${sharedHead}${fields}content-length: ${body.length}\r\n\r\n`, body };
+}
+
+function formatFields(headers: string[]): string {
+  let fields = "";
+  for (let index = 0; index < headers.length; index += 2) {
+    const [name = "", value = ""] = headers.slice(index, index + 2);
+    if (!isToken(name) || ours.test(name)) throw unsendable("A header name");
+    // The value may be a secret, so the error omits it.
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw unsendable(`The header ${name}`);
+    fields += `${name}: ${value}\r\n`;
+  }
+  return fields;
+}
+
+/** Only the gateway sets headers that define the target and the framing. */
+const ours = /^(?:host|connection|content-length|transfer-encoding)$/i;
+
+function unsendable(what: string): Error {
+  return withCode("EBADREQUEST", `${what} contains invalid characters.`);
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors.ts";
 import type { ObservedRequest } from "./observed-request.ts";
-import type { UsageRecord } from "./recording/segment.ts";
+import type { UsageRecord } from "./recording/spool.ts";
 
 /** Observes requests besides the usage history. Called on the request path, so it must be fast. */
 export type RequestObserver = {

@@ -1,8 +1,7 @@
 import type { RequestHandler } from "express";
-import { type AnswerContext, answerRequest } from "../completions/answer-request.ts";
-import { Exchange } from "../completions/exchange.ts";
-import type { OpenExchanges } from "../completions/open-exchanges.ts";
-import type { ClientHeaders, Operation } from "../completions/operation.ts";
+import { type AnswerContext, type ClientHeaders, type Operation } from "../completions/operation.ts";
+import { answerRequest } from "../completions/answer-request.ts";
+import { Exchange, type OpenExchanges } from "../completions/exchange.ts";
 import type { Reply } from "../completions/reply.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { responses } from "../dialects/responses/responses.ts";

@@ -16,31 +16,222 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Replaces the bytes from `start` to `end` with `text`. */
-export type Edit = { start: number; end: number; text: string };
-
-/** Edits must be in order and must not overlap. */
-export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
-  if (edits.length === 0) return bytes;
-  const parts: Buffer[] = [];
-  let from = 0;
-  for (const { start, end, text } of edits) {
-    parts.push(bytes.subarray(from, start), Buffer.from(text));
-    from = end;
+/**
+ * Finds the members of a JSON object (RFC 8259) in its bytes without building anything, so that single values can be
+ * replaced. It does not validate: results are right for text that `JSON.parse` accepts.
+ */
+export function scanMembers(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  depthMax: number,
+  visit: VisitMember,
+  count: ValueCount = countValues(Infinity),
+): ScanResult {
+  let at = skipSpace(bytes, start, end);
+  if (bytes[at] !== openBrace) return "not an object";
+  at = skipSpace(bytes, at + 1, end);
+  while (at < end && bytes[at] !== closeBrace) {
+    if (bytes[at] !== quote) return "not an object";
+    const keyStart = at + 1;
+    const keyEnd = skipString(bytes, keyStart, end) - 1;
+    at = skipSpace(bytes, keyEnd + 1, end);
+    if (bytes[at] !== colon) return "not an object";
+    const valueStart = skipSpace(bytes, at + 1, end);
+    count.tenths += 10;
+    const valueEnd = skipValue(bytes, valueStart, end, depthMax, count);
+    if (valueEnd === tooDeep) return "too deep";
+    if (count.tenths > count.tenthsMax) return "too many values";
+    if (visit(keyStart, keyEnd, valueStart, valueEnd) === false) return "stopped";
+    at = skipSpace(bytes, valueEnd, end);
+    if (bytes[at] === comma) at = skipSpace(bytes, at + 1, end);
+    else if (bytes[at] !== closeBrace) return "not an object";
   }
-  parts.push(bytes.subarray(from));
-  return Buffer.concat(parts);
+  return at < end && skipSpace(bytes, at + 1, end) === end ? "complete" : "not an object";
 }
 
-/** The client's bytes with another model name. Re-serialized if `modelRange` is null, because a member occurs twice. */
-export function spliceModel(
-  {
-    body,
-    bytes,
-    modelRange,
-  }: { body: object; bytes: Buffer; modelRange: { start: number; end: number } | null },
-  model: string,
-): Buffer {
-  if (modelRange === null) return Buffer.from(JSON.stringify({ ...body, model }));
-  return applyEdits(bytes, [{ ...modelRange, text: JSON.stringify(model) }]);
+/** Gets the positions of a key (between its quotes) and its value. Returning false ends the scan. */
+export type VisitMember = (
+  keyStart: number,
+  keyEnd: number,
+  valueStart: number,
+  valueEnd: number,
+) => boolean | void;
+
+export type ScanResult = "complete" | "stopped" | "not an object" | "too deep" | "too many values";
+
+/**
+ * Counts values, as their number decides the parsing time. Names, strings, objects and arrays count as one; ten numbers
+ * or literals count as one.
+ */
+export type ValueCount = { tenths: number; readonly tenthsMax: number };
+
+export function countValues(valuesMax: number): ValueCount {
+  return { tenths: 0, tenthsMax: valuesMax * 10 };
 }
+
+/** Whether the key is `name`, also with escapes. */
+export function isKey(bytes: Buffer, keyStart: number, keyEnd: number, name: string): boolean {
+  if (keyEnd - keyStart === name.length) {
+    for (let index = 0; index < name.length; index++) {
+      if (bytes[keyStart + index] !== name.charCodeAt(index)) return false;
+    }
+    return true;
+  }
+  return (
+    keyEnd - keyStart >= name.length + shortestEscape &&
+    keyEnd - keyStart <= name.length * longestCharacter &&
+    hasEscape(bytes, keyStart, keyEnd) &&
+    unescapeKey(bytes, keyStart, keyEnd) === name
+  );
+}
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === backslash) return true;
+  return false;
+}
+
+function unescapeKey(bytes: Buffer, keyStart: number, keyEnd: number): string | null {
+  try {
+    return String(JSON.parse(bytes.toString("utf8", keyStart - 1, keyEnd + 1)));
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the position after the value, or `tooDeep`. When the count ends, returns that position. */
+function skipValue(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  depthMax: number,
+  count: ValueCount,
+): number {
+  const { tenthsMax } = count;
+  let { tenths } = count;
+  let depth = 0;
+  let at = start;
+  while (at < end && tenths <= tenthsMax) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      tenths += 10;
+      at = skipString(bytes, at + 1, end);
+      if (depth === 0) break;
+      continue;
+    }
+    if (byte === openBrace || byte === openBracket) {
+      tenths += 10;
+      depth++;
+      // The enclosing object counts too.
+      if (depth >= depthMax) return tooDeep;
+    } else if (byte === closeBrace || byte === closeBracket) {
+      // At depth 0, this closes the object around a number or literal.
+      if (depth === 0) break;
+      depth--;
+      if (depth === 0) {
+        at++;
+        break;
+      }
+    } else if (byte === comma) {
+      if (depth === 0) break;
+      tenths++;
+    } else if (depth === 0 && isSpace(byte)) {
+      break;
+    }
+    at++;
+  }
+  count.tenths = tenths;
+  return at;
+}
+
+/** Returns the position after the closing quote. `indexOf` is faster for long strings, and a loop for short ones. */
+function skipString(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  let near = Math.min(end, start + nearBytes);
+  while (at < end) {
+    while (at < near) {
+      const byte = bytes[at];
+      if (byte === quote) return at + 1;
+      at += byte === backslash ? 2 : 1;
+    }
+    const found = bytes.indexOf(quote, at);
+    if (found === -1 || found >= end) return end;
+    let backslashes = 0;
+    while (found - 1 - backslashes >= at && bytes[found - 1 - backslashes] === backslash) backslashes++;
+    if (backslashes % 2 === 0) return found + 1;
+    near = found - at < nearBytes ? Math.min(end, found + nearBytes) : 0;
+    at = found + 1;
+  }
+  return end;
+}
+
+const nearBytes = 32;
+
+/**
+ * The size of a JSON text in bytes, weighted by processing time: long base64 strings count nothing, an escape counts
+ * four. Inexact beyond `sizeMax`.
+ */
+export function measureText(bytes: Buffer, sizeMax: number): number {
+  let size = 0;
+  let end = 0;
+  for (let at = bytes.indexOf(quote); at !== -1 && size <= sizeMax; at = bytes.indexOf(quote, end)) {
+    const start = at + 1;
+    size += start - end;
+    end = skipString(bytes, start, bytes.length);
+    if (end - start >= mediaBytesMin && isBase64(bytes, start + dataUrlHeadBytes, end - 1)) continue;
+    size += end - start;
+    if (size <= sizeMax) size += 3 * countEscapes(bytes, start, end);
+  }
+  return size + bytes.length - end;
+}
+
+/** The most that the weighted size can exceed the bytes. */
+export const textSizeRatioMax = 2.5;
+
+function countEscapes(bytes: Uint8Array, start: number, end: number): number {
+  let escapes = 0;
+  for (let at = start; at < end; at++) {
+    if (bytes[at] !== backslash) continue;
+    escapes++;
+    at++;
+  }
+  return escapes;
+}
+
+function isBase64(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (base64[bytes[at] ?? 0] === 0) return false;
+  return true;
+}
+
+const base64 = new Uint8Array(256);
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_") {
+  base64[character.charCodeAt(0)] = 1;
+}
+const mediaBytesMin = 4_096;
+/** Room for the start of a data URL. */
+const dataUrlHeadBytes = 256;
+
+function skipSpace(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && isSpace(bytes[at])) at++;
+  return at;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** The extra length of a key with one character written as `\\u0061`. */
+const shortestEscape = 5;
+/** Bytes of one escaped character. */
+const longestCharacter = 6;
+const tooDeep = -1;
+// Constants of this module, because scanning with imported ones takes an eighth longer.
+export const quote = 0x22;
+export const backslash = 0x5c;
+const colon = 0x3a;
+const comma = 0x2c;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;

@@ -1,6 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import { isObject } from "./json.ts";
-import { countValues, scanMembers, type ValueCount } from "./json-layout.ts";
+import { isObject, countValues, scanMembers, type ValueCount } from "./json.ts";
 
 /**
  * Parses a JSON object that a message carries as text, such as a call's arguments. Null for invalid JSON and beyond

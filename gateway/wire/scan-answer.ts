@@ -1,5 +1,5 @@
-import { type Edit, parseJson } from "./json.ts";
-import { isKey, scanMembers, openBracket } from "./json-layout.ts";
+import { type Edit } from "./bytes.ts";
+import { parseJson, isKey, scanMembers, openBracket } from "./json.ts";
 
 type ScannedAnswer = {
   /** Set the slug as the model name. */

@@ -1,5 +1,5 @@
 import type { EventDecoder, UpstreamEvent } from "./event-decoder.ts";
-import { EventSplitter } from "./event-splitter.ts";
+import { EventSplitter } from "./bytes.ts";
 
 export class ServerSentEventDecoder implements EventDecoder {
   readonly #splitter: EventSplitter;

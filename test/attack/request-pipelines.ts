@@ -10,7 +10,7 @@ import { GatewayError } from "../../gateway/errors.ts";
 import type { Endpoint, UpstreamApi } from "../../gateway/providers/provider.ts";
 import { type ProviderKindName, providerKindNames, providerKinds } from "../../gateway/providers/registry.ts";
 import { estimateInputTokens } from "../../gateway/usage/counting/estimate-input-tokens.ts";
-import { spliceModel } from "../../gateway/wire/json.ts";
+import { spliceModel } from "../../gateway/wire/bytes.ts";
 import { anySize } from "../helpers/body-limits.ts";
 
 export type DialectName = "chat" | "messages" | "count_tokens" | "responses" | "embeddings";

@@ -1,5 +1,5 @@
 import test from "ava";
-import { OpenExchanges } from "../../gateway/completions/open-exchanges.ts";
+import { OpenExchanges } from "../../gateway/completions/exchange.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import type { KnownKey } from "../../gateway/keys/key-cache.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";

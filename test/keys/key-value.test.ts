@@ -5,11 +5,11 @@ import fc from "fast-check";
 import {
   claimsToBeKeyValue,
   generateKeyValue,
-  hashKeyValue,
   isKeyValue,
   lastFourOf,
   maskKeyValue,
 } from "../../gateway/keys/key-value.ts";
+import { hashKeyValue } from "../../gateway/keys/authenticate-key.ts";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

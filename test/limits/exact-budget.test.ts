@@ -7,7 +7,7 @@ import { Exchange } from "../../gateway/completions/exchange.ts";
 import type { Reply } from "../../gateway/completions/reply.ts";
 import { GatewayError } from "../../gateway/errors.ts";
 import { createId } from "../../gateway/ids.ts";
-import { hashKeyValue } from "../../gateway/keys/key-value.ts";
+import { hashKeyValue } from "../../gateway/keys/authenticate-key.ts";
 import type { UsageRecorder } from "../../gateway/usage/recording/usage-recorder.ts";
 import { chatBody } from "../helpers/post-chat.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";

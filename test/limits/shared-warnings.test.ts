@@ -1,5 +1,5 @@
 import test from "ava";
-import { hashKeyValue } from "../../gateway/keys/key-value.ts";
+import { hashKeyValue } from "../../gateway/keys/authenticate-key.ts";
 import { addPerson } from "../helpers/call-procedure.ts";
 import { eventually } from "../helpers/eventually.ts";
 import { keyOf, spendCent, startPriced } from "../helpers/priced-gateway.ts";

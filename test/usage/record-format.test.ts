@@ -1,6 +1,7 @@
 import test from "ava";
 import type { UsageRecordRow } from "../../db/entities/usage-record.ts";
-import { decodeRecords, encodeRecord } from "../../gateway/usage/recording/segment.ts";
+import { decodeRecords } from "../../gateway/usage/recording/shipper.ts";
+import { encodeRecord } from "../../gateway/usage/recording/spool.ts";
 import { openTestDatabase, usageRow } from "../helpers/open-test-database.ts";
 import { databaseKinds } from "../helpers/test-database.ts";
 

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from "ava";
 import { createLog } from "../../gateway/log.ts";
-import type { UsageRecord } from "../../gateway/usage/recording/segment.ts";
+import type { UsageRecord } from "../../gateway/usage/recording/spool.ts";
 import { Shipper } from "../../gateway/usage/recording/shipper.ts";
 import { openDatabaseAt, usageRow } from "../helpers/open-test-database.ts";
 import { recordedRequests } from "../helpers/recorded-requests.ts";

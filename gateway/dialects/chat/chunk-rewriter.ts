@@ -1,6 +1,5 @@
 import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
-import { isKey, scanMembers } from "../../wire/json-layout.ts";
+import { isObject, isKey, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 
 /** The result of rewriting a piece of an upstream's stream. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit } from "../../wire/json.ts";
+import { applyEdits, type Edit } from "../../wire/bytes.ts";
 import { readTokenUsage, applyQuirks, changesBody, type ChatQuirks } from "../../wire/chat-completion.ts";
 import { readErrorMessage } from "../../wire/read-error-message.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";

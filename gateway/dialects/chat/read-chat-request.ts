@@ -1,6 +1,5 @@
 import { type ChatRequestBody, chatRoles } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
-import { isKey } from "../../wire/json-layout.ts";
+import { isObject, isKey } from "../../wire/json.ts";
 import { invalidType, invalidValue, missing } from "../../wire/parameter-errors.ts";
 import { refuseOtherModels, RequestMembers, requestMembers } from "../request-members.ts";
 import {

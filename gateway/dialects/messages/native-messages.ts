@@ -1,9 +1,9 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit, spliceModel, isObject } from "../../wire/json.ts";
+import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
+import { isObject, isKey, scanMembers } from "../../wire/json.ts";
 import { type TokenUsage, readTokenUsage } from "../../wire/chat-completion.ts";
 import { readMessagesUsage } from "../../wire/messages-usage.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
-import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect } from "../dialect.ts";
 import { deltaNames, type EventForm, NamedEventReader } from "../named-event-reader.ts";

@@ -1,5 +1,5 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
-import { countValues } from "../../wire/json-layout.ts";
+import { countValues } from "../../wire/json.ts";
 import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import { readPartialDetail } from "../../wire/reasoning-details.ts";
 

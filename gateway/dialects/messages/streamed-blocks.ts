@@ -1,11 +1,4 @@
-import {
-  backslash,
-  closeBrace,
-  closeBracket,
-  openBrace,
-  openBracket,
-  quote,
-} from "../../wire/json-layout.ts";
+import { backslash, closeBrace, closeBracket, openBrace, openBracket, quote } from "../../wire/json.ts";
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
 import type { StreamedBlock } from "./block-sequence.ts";
 import { sealDetail } from "./sealed-detail.ts";

@@ -1,8 +1,8 @@
 import { GatewayError } from "../../errors.ts";
-import { applyEdits, type Edit, spliceModel, isObject } from "../../wire/json.ts";
+import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
+import { isObject, isKey, scanMembers } from "../../wire/json.ts";
 import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
-import { isKey, scanMembers } from "../../wire/json-layout.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { withoutSealedReasoning } from "./without-sealed-reasoning.ts";

@@ -1,5 +1,5 @@
 import type { ReasoningDetail } from "../../wire/chat-completion.ts";
-import type { ValueCount } from "../../wire/json-layout.ts";
+import type { ValueCount } from "../../wire/json.ts";
 import { parseShallowJson } from "../../wire/parse-shallow-object.ts";
 import { readReasoningDetails } from "../../wire/reasoning-details.ts";
 

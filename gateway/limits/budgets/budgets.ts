@@ -4,7 +4,7 @@ import type { DailyCostsOf } from "../../../db/repositories/daily-costs-query.ts
 import type { Person } from "../../auth/person.ts";
 import { type LimitReason, type LimitHolder, GatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import type { UsageRecord } from "../../usage/recording/segment.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 import { type Ledger, periodAt } from "./ledger.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";

@@ -1,5 +1,5 @@
 import { allKeys } from "../../../db/entities/usage-roll-up.ts";
-import type { UsageRecord } from "../../usage/recording/segment.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 import type { BudgetHolder } from "./budget-holder.ts";
 import { BudgetWatch } from "./budget-watch.ts";
 import type { BudgetWarning } from "./budget-warnings.ts";

@@ -1,5 +1,5 @@
 import type { DailyCost } from "../../../db/repositories/usage-roll-up-repository.ts";
-import type { UsageRecord } from "../../usage/recording/segment.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 import { dayMs, Ledger } from "./ledger.ts";
 
 type SpendingOptions = {

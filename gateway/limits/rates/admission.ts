@@ -1,4 +1,4 @@
-import type { UsageRecord } from "../../usage/recording/segment.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 import { addRateLimitHeaders } from "./rate-limit-headers.ts";
 import type { Reservation, HolderLimits, HolderUse } from "./holder-limits.ts";
 import { GatewayError } from "../../errors.ts";

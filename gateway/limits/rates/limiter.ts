@@ -1,6 +1,6 @@
 import { type LimitHolder, type GatewayError, toGatewayError } from "../../errors.ts";
 import type { Settings } from "../../config/limit-variables.ts";
-import type { UsageRecord } from "../../usage/recording/segment.ts";
+import type { UsageRecord } from "../../usage/recording/spool.ts";
 import { Admission, FairQueue, type QueueSlot } from "./admission.ts";
 import type { EnforcedLimits } from "../key-limits.ts";
 import { Meter } from "./meter.ts";

@@ -1,5 +1,5 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import type { ValueCount } from "../../wire/json-layout.ts";
+import type { ValueCount } from "../../wire/json.ts";
 import { countJsonTexts } from "../../wire/parse-shallow-object.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { expectString } from "../../wire/expect-type.ts";

@@ -1,4 +1,4 @@
-import type { ValueCount } from "../../wire/json-layout.ts";
+import type { ValueCount } from "../../wire/json.ts";
 import { parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { unsupported } from "../../wire/unsupported.ts";

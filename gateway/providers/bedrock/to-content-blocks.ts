@@ -1,6 +1,6 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
 import { unsupported } from "../../wire/unsupported.ts";
-import type { ValueCount } from "../../wire/json-layout.ts";
+import type { ValueCount } from "../../wire/json.ts";
 import { cachePointAfter } from "./cache-point.ts";
 import type { CachePointBlock, MediaBlock, TextBlock } from "./converse-request.ts";
 import type { DocumentNames } from "./document-names.ts";

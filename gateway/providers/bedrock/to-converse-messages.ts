@@ -6,7 +6,7 @@ import type { ContentBlock, ConverseMessage, SystemBlock } from "./converse-requ
 import { DocumentNames } from "./document-names.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { type Conversation, toContentBlocks, toTextBlocks, unlessBlank } from "./to-content-blocks.ts";
-import type { ValueCount } from "../../wire/json-layout.ts";
+import type { ValueCount } from "../../wire/json.ts";
 import { expectArray, expectObject, expectString, ifGiven } from "../../wire/expect-type.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { toReasoningBlocks } from "./reasoning-details.ts";

@@ -1,9 +1,8 @@
 import type { ChatMessage } from "../../wire/chat-completion.ts";
-import { isObject } from "../../wire/json.ts";
+import { isObject, type ValueCount } from "../../wire/json.ts";
 import { countJsonTexts, parseShallowJson, parseShallowObject } from "../../wire/parse-shallow-object.ts";
 import type { ModelTraits } from "./model-traits.ts";
 import { type GeminiPart, toTextParts, toUserParts } from "./to-gemini-parts.ts";
-import type { ValueCount } from "../../wire/json-layout.ts";
 import { unsupported } from "../../wire/unsupported.ts";
 import { invalidValue } from "../../wire/parameter-errors.ts";
 import { skippedSignature, ThoughtSignatures } from "./thought-signatures.ts";

@@ -2,7 +2,7 @@ import type { GatewayError } from "../../errors.ts";
 import type { TokenUsage } from "../../wire/chat-completion.ts";
 import { type Prices, toCost } from "../counting/cost.ts";
 import { estimateInputTokens } from "../counting/estimate-input-tokens.ts";
-import type { UsageRecord } from "./segment.ts";
+import type { UsageRecord } from "./spool.ts";
 
 /** The members of a request for its usage record, whatever the outcome. */
 export type RecordedRequest = {

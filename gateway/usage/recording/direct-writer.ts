@@ -1,5 +1,5 @@
 import type { PendingRecord } from "./started-requests.ts";
-import type { UsageRecord } from "./segment.ts";
+import type { UsageRecord } from "./spool.ts";
 import type { Shipper } from "./shipper.ts";
 
 type DirectWriterOptions = {
@@ -15,16 +15,13 @@ type DirectWriterOptions = {
  */
 export class DirectWriter {
   readonly #options: DirectWriterOptions;
+  /** Whether records are waiting that neither accepts. */
+  isStuck = false;
   #waiting: PendingRecord[] = [];
   #writing: Promise<void> | null = null;
 
   constructor(options: DirectWriterOptions) {
     this.#options = options;
-  }
-
-  /** Whether records are waiting that neither accepts. */
-  get isStuck(): boolean {
-    return this.#waiting.some(({ hasProceeded }) => hasProceeded);
   }
 
   get isEmpty(): boolean {
@@ -56,6 +53,7 @@ export class DirectWriter {
       this.#waiting = this.#waiting.slice(safe.length);
       // A paid answer is not delayed longer than this.
       for (const each of batch) each.proceed();
+      this.isStuck = !isSafe;
       onSafe(safe);
       if (!isSafe) return;
     }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Database } from "../../../db/database.ts";
 import type { Log } from "../../log.ts";
-import { decodeRecords, type UsageRecord, type Segment } from "./segment.ts";
+import { decodeRecord, headBytes, type UsageRecord, type Segment } from "./spool.ts";
 
 type ShipperOptions = {
   database: Database;
@@ -54,4 +54,15 @@ export class Shipper {
     if (tornBytes > 0) this.#options.log.warn({ path, tornBytes }, "a crash truncated a usage record");
     return records;
   }
+}
+
+/** The records in order, up to the first incomplete one: a crash truncates the end. */
+export function decodeRecords(bytes: Buffer): { records: UsageRecord[]; tornBytes: number } {
+  const records: UsageRecord[] = [];
+  let at = 0;
+  for (let record = decodeRecord(bytes, at); record; record = decodeRecord(bytes, at)) {
+    records.push(record);
+    at += headBytes + bytes.readUInt32LE(at);
+  }
+  return { records, tornBytes: bytes.length - at };
 }

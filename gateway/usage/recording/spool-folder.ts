@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { segmentSuffix } from "./spool.ts";
+import { segmentSuffix, type UsageRecord } from "./spool.ts";
 import { decodeStarted } from "./started-requests.ts";
-import type { UsageRecord } from "./segment.ts";
 
 /** Locks a file until release or the process's death. Null when another process holds it. */
 export type LockFile = (path: string) => { release(): void } | null;

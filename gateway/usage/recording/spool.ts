@@ -1,9 +1,10 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, fdatasync, ftruncateSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { type UsageRecord, OpenSegment, type Segment } from "./segment.ts";
+import { crc32 } from "node:zlib";
+import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
 
-export type SpoolOptions = {
+type SpoolOptions = {
   /** This process's own folder. */
   folder: string;
   segmentBytesMax: number;
@@ -115,6 +116,130 @@ function segmentName(number: number): string {
 
 export const segmentSuffix = ".records";
 
+/** A file of records. Those not in the database yet are also in memory, unless there are too many. */
+export type Segment = { path: string; bytes: number; waiting: UsageRecord[] | null };
+
+/** The segment in use. */
+class OpenSegment implements Segment {
+  readonly path: string;
+  readonly openedAt = performance.now();
+  bytes = 0;
+  waiting: UsageRecord[] = [];
+  #count = 0;
+  readonly #file: number;
+  readonly #buffer: Buffer;
+  readonly #isSynced: boolean;
+  #syncedBytes = 0;
+  #isSyncing = false;
+  #isSealed = false;
+
+  /**
+   * @param buffer encodes records. Segments of a process can share one.
+   * @param isSynced whether it is flushed to the device soon after, to survive a power failure
+   */
+  constructor(path: string, buffer: Buffer, isSynced: boolean) {
+    this.path = path;
+    this.#buffer = buffer;
+    this.#isSynced = isSynced;
+    this.#file = openSync(path, "wx", 0o600);
+  }
+
+  /**
+   * Writes records at once, in one write if they fit. From then on they survive the process. Throws when the disk
+   * refuses them. `undo` then reverts the file.
+   */
+  append(records: readonly UsageRecord[]): void {
+    let end = this.bytes;
+    let filled = 0;
+    for (const record of records) {
+      let length = encodeRecord(this.#buffer, record, filled);
+      if (length === 0) {
+        this.#write(filled, end);
+        end += filled;
+        filled = 0;
+        length = encodeRecord(this.#buffer, record);
+        if (length === 0) throw new Error("A usage record exceeds the maximum size.");
+      }
+      filled += length;
+    }
+    this.#write(filled, end);
+    this.bytes = end + filled;
+    this.#count += records.length;
+    for (const record of records) this.waiting.push(record);
+    if (this.#isSynced && !this.#isSyncing) this.#sync();
+  }
+
+  /** The approximate number of bytes that are not in the database yet. */
+  get waitingBytes(): number {
+    return this.#count === 0 ? 0 : (this.bytes / this.#count) * this.waiting.length;
+  }
+
+  /** Reverts what a failed `append` may have left. Throws when it cannot: then nothing may follow. */
+  undo(): void {
+    ftruncateSync(this.#file, this.bytes);
+  }
+
+  /** No more records follow. */
+  seal(): void {
+    this.#isSealed = true;
+    if (!this.#isSyncing) closeSync(this.#file);
+  }
+
+  /** Writes the start of the buffer. */
+  #write(length: number, position: number): void {
+    // A nearly full disk accepts a part.
+    for (let written = 0; written < length;) {
+      written += writeSync(this.#file, this.#buffer, written, length - written, position + written);
+    }
+  }
+
+  /** One call covers everything appended before it starts. The next records gather while it runs. */
+  #sync(): void {
+    this.#isSyncing = true;
+    const { bytes } = this;
+    fdatasync(this.#file, () => {
+      this.#isSyncing = false;
+      this.#syncedBytes = bytes;
+      if (this.#syncedBytes < this.bytes) this.#sync();
+      else if (this.#isSealed) closeSync(this.#file);
+    });
+  }
+}
+
+export type UsageRecord = UsageRecordRow;
+
+/**
+ * Encodes a record into the buffer: the length of its JSON and a checksum, 32 bits each, then the JSON. Node provides
+ * CRC32. CRC32C detects torn writes no better and would need JavaScript.
+ * @returns the number of bytes, or 0 when the buffer has too few after `at`
+ */
+export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
+  // A number, because formatting a date takes as long as the rest.
+  const text = JSON.stringify({ ...record, createdAt: record.createdAt.getTime() });
+  // A JavaScript character takes at most three bytes.
+  const room = buffer.length - headBytes - at;
+  if (text.length * 3 > room && Buffer.byteLength(text) > room) return 0;
+  const length = buffer.write(text, at + headBytes, "utf8");
+  buffer.writeUInt32LE(length, at);
+  buffer.writeUInt32LE(crc32(text), at + 4);
+  return headBytes + length;
+}
+
+/** The record at a position. Null for an incomplete one. */
+export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
+  if (at + headBytes > bytes.length) return null;
+  const start = at + headBytes;
+  const end = start + bytes.readUInt32LE(at);
+  if (end === start || end > bytes.length) return null;
+  if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
+  const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
+  const { limitedBy = null, errorReason = null, dropped = null } = record;
+  // The previous release did not record these and may have left records behind.
+  return { ...record, createdAt: new Date(record.createdAt), limitedBy, errorReason, dropped };
+}
+
 /** Names and codes have maximum lengths. A real record takes about 700 bytes. */
 const bufferBytes = 64 * 1024;
 const inMemoryMax = 3;
+/** The length and the checksum of a record. */
+export const headBytes = 8;

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { decodeRecord, encodeRecord, type UsageRecord } from "./segment.ts";
+import { decodeRecord, encodeRecord, type UsageRecord } from "./spool.ts";
 import type { Log } from "../../log.ts";
 
 /** A request with a running upstream call. */
@@ -124,10 +124,6 @@ export class PendingRecord {
     this.started = started;
     this.#proceed = proceed;
     this.#log = log;
-  }
-
-  get hasProceeded(): boolean {
-    return this.#hasProceeded;
   }
 
   /** Called once. An error in one answer must not reach the others. */

@@ -6,9 +6,8 @@ import type { Log } from "../../log.ts";
 import { DirectWriter } from "./direct-writer.ts";
 import { PendingRecord, type StartedRequest, StartedRequests } from "./started-requests.ts";
 import { Leftovers } from "./leftovers.ts";
-import type { UsageRecord } from "./segment.ts";
+import { type UsageRecord, Spool } from "./spool.ts";
 import { Shipper } from "./shipper.ts";
-import { Spool } from "./spool.ts";
 import { type LockFile, SpoolFolder } from "./spool-folder.ts";
 
 type UsageRecorderOptions = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { EventSplitter } from "../../../gateway/wire/event-splitter.ts";
+import { EventSplitter } from "../../../gateway/wire/bytes.ts";
 import { ChunkRewriter, type RewrittenChunks } from "../../../gateway/dialects/chat/chunk-rewriter.ts";
 import { nativeChat } from "../../../gateway/dialects/chat/native-chat.ts";
 import { OutputMeter } from "../../../gateway/usage/counting/token-meter.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { isKey, type ScanResult, scanMembers } from "../../gateway/wire/json-layout.ts";
+import { isKey, type ScanResult, scanMembers } from "../../gateway/wire/json.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { jsonMembers, spellObject } from "../helpers/spell-object.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";

@@ -1,3 +1,45 @@
+/** Joins chunks in one buffer: separate one-byte chunks would take a hundred times their size. */
+export class GrowingBody {
+  readonly #lengthMax: number;
+  #buffer = noBytes;
+  #length = 0;
+
+  /** @param lengthMax declared or permitted length; allocated only as bytes arrive */
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): Buffer {
+    return this.#length === this.#buffer.length ? this.#buffer : this.#buffer.subarray(0, this.#length);
+  }
+
+  append(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    // A single chunk, the usual case, is not copied.
+    if (this.#length === 0) this.#buffer = chunk;
+    else {
+      if (length > this.#buffer.length) this.#grow(length);
+      chunk.copy(this.#buffer, this.#length);
+    }
+    this.#length = length;
+  }
+
+  clear(): void {
+    this.#buffer = noBytes;
+    this.#length = 0;
+  }
+
+  #grow(length: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(length, Math.min(length * 4, this.#lengthMax)));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
+  }
+}
+
 /**
  * Cuts a stream at event boundaries. Each byte is scanned once, and a piece that ends at a boundary is not copied.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
@@ -72,5 +114,35 @@ export class EventSplitter {
   }
 }
 
+/** Replaces the bytes from `start` to `end` with `text`. */
+export type Edit = { start: number; end: number; text: string };
+
+/** Edits must be in order and must not overlap. */
+export function applyEdits(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return bytes;
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { start, end, text } of edits) {
+    parts.push(bytes.subarray(from, start), Buffer.from(text));
+    from = end;
+  }
+  parts.push(bytes.subarray(from));
+  return Buffer.concat(parts);
+}
+
+/** The client's bytes with another model name. Re-serialized if `modelRange` is null, because a member occurs twice. */
+export function spliceModel(
+  {
+    body,
+    bytes,
+    modelRange,
+  }: { body: object; bytes: Buffer; modelRange: { start: number; end: number } | null },
+  model: string,
+): Buffer {
+  if (modelRange === null) return Buffer.from(JSON.stringify({ ...body, model }));
+  return applyEdits(bytes, [{ ...modelRange, text: JSON.stringify(model) }]);
+}
+
+const noBytes: Buffer = Buffer.alloc(0);
 const newline = 0x0a;
 const carriageReturn = 0x0d;

@@ -1,24 +1,4 @@
 import { GatewayError } from "../errors.ts";
-import type { UpstreamHeaders } from "../upstream/upstream-call.ts";
-import type { TokenUsage } from "../wire/chat-completion.ts";
-
-/** Converts an upstream's stream to the client's events. */
-export type StreamReading = {
-  /** The media type required of the upstream's stream, without parameters. */
-  readonly contentType: string;
-  readonly output: { readonly tokens: number };
-  push(bytes: Buffer): StreamPiece;
-  /** The upstream's body has ended, as far as HTTP can tell. */
-  end(): StreamPiece;
-};
-
-export type StreamPiece = {
-  /** Bytes for the client, up to the end of the stream. May be empty. */
-  bytes: Buffer;
-  usage: TokenUsage | null;
-  /** Whether the stream is over: complete, or with an error. */
-  ending: "done" | GatewayError | null;
-};
 
 /** @param what completes "The answer of the model's provider was" */
 export function badAnswer(what: string, reason: GatewayError["reason"] = "unreadable_answer"): GatewayError {
@@ -27,11 +7,6 @@ export function badAnswer(what: string, reason: GatewayError["reason"] = "unread
     `The provider's response was ${what}. Retry the request, and check the provider if the error persists.`,
     { reason },
   );
-}
-
-/** Whether the answer is compressed, although no request accepts that. */
-export function isCompressed({ "content-encoding": encoding }: UpstreamHeaders): boolean {
-  return encoding !== undefined && encoding !== "identity";
 }
 
 export const compressed = () => badAnswer("compressed despite the request headers");
@@ -51,5 +26,3 @@ export function tooLong(what: string, bytesMax: number): GatewayError {
 export function cutOff(): GatewayError {
   return badAnswer("cut off before its end", "answer_cut_off");
 }
-
-export const noBytes = Buffer.alloc(0);

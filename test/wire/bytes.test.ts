@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "ava";
 import fc from "fast-check";
-import { EventSplitter } from "../../gateway/wire/event-splitter.ts";
+import { EventSplitter } from "../../gateway/wire/bytes.ts";
 import { cutAnywhere, seededRandom } from "../helpers/seeded-random.ts";
 import { cpuMsSince } from "../helpers/cpu-ms-since.ts";
 

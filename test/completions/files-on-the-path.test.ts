@@ -1,0 +1,58 @@
+import { Session } from "node:inspector/promises";
+import test, { type ExecutionContext } from "ava";
+import { addModel } from "../helpers/add-model.ts";
+import { chatBody, postChat } from "../helpers/post-chat.ts";
+import { beginStream, chunkEvent, doneEvent, usageEvent } from "../helpers/scripted-upstream.ts";
+import { createKey, startTestGateway } from "../helpers/test-gateway.ts";
+
+test("a streamed chat completion passes through at most 41 files", async (t) => {
+  // Shipping runs beside requests.
+  const gateway = await startTestGateway(t, { environment: { USAGE_FLUSH_INTERVAL_MS: "60000" } });
+  const { slug } = await addModel(t, gateway, (response) => {
+    beginStream(response);
+    response.end(chunkEvent("Hello") + usageEvent + doneEvent);
+  });
+  const { id } = await gateway.admin.models.get.query({ slug });
+  await gateway.admin.models.update.mutate({ id, prices: { input: 1, output: 2 } });
+  const key = await createKey(gateway, [slug]);
+  const stream = async () => {
+    const { text } = await postChat(gateway, key.value, chatBody(slug, "Hi", { stream: true }));
+    t.true(text.endsWith(doneEvent));
+  };
+  await stream();
+
+  const executedFiles = await startCoverage(t);
+  const rounds: Set<string>[] = [];
+  for (let round = 0; round < 10; round++) {
+    await executedFiles();
+    await stream();
+    rounds.push(await executedFiles());
+  }
+  // Timers run beside some requests. The path is what every request executes.
+  const files = [...(rounds[0] ?? [])].filter((file) => rounds.every((round) => round.has(file))).toSorted();
+  t.true(files.includes("completions/answer-request.ts"));
+  t.true(files.length <= 41, `${files.length} files:\n${files.join("\n")}`);
+});
+
+/** Returns a function that lists the files of the gateway of which a function ran since its last call. */
+async function startCoverage(t: ExecutionContext): Promise<() => Promise<Set<string>>> {
+  const session = new Session();
+  session.connect();
+  t.teardown(() => session.disconnect());
+  await session.post("Profiler.enable");
+  await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+  const gateway = new URL("../../gateway/", import.meta.url).href;
+  return async () => {
+    const { result } = await session.post("Profiler.takePreciseCoverage");
+    const executed = result.filter(
+      ({ url, functions }) =>
+        url.startsWith(gateway) && functions.some(({ ranges }) => ranges.some(({ count }) => count > 0)),
+    );
+    const files = new Set(executed.map(({ url }) => url.slice(gateway.length)));
+    for (const file of beforeTheRouter) files.delete(file);
+    return files;
+  };
+}
+
+/** They serve every request of the port. */
+const beforeTheRouter = ["start/start-gateway.ts", "app.ts"];
