@@ -39,6 +39,8 @@ export const ApiKey = table(
     totalBudget: nullable(bigInteger()),
     /** The allowed IP addresses and ranges. */
     addressRanges: nullable(json<string[]>()),
+    /** The charge for its requests, in ten-thousandths of the cost. Null = the cost. */
+    chargeFactor: nullable(integer()),
   },
   [index("api_keys_owner", ["ownerId"])],
 );

@@ -3,6 +3,7 @@ import {
   id,
   index,
   integer,
+  json,
   moment,
   nullable,
   references,
@@ -11,6 +12,7 @@ import {
   text,
   uniqueIndex,
 } from "./table.ts";
+import type { PriceDetails } from "./price-details.ts";
 
 /** A model for keys to use. Prices are nano-dollars per million tokens. An unknown price is null, never 0. */
 export const Model = table(
@@ -27,6 +29,8 @@ export const Model = table(
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
+    /** Null where they were never set, as for models of earlier releases. */
+    priceDetails: nullable(json<PriceDetails>()),
     /** Increases with each change. */
     revision: integer({ default: 1 }),
     createdAt: moment(),

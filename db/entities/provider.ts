@@ -25,6 +25,10 @@ export const Provider = table(
     baseUrl: nullable(text(2048)),
     /** Timeouts that override the gateway's, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
+    /** Where its costs come from. Null = from the models' prices. */
+    costSource: nullable(text<"provider">(16)),
+    /** The charge for its requests, in ten-thousandths of the cost. Null = the cost. */
+    chargeFactor: nullable(integer()),
     /** Increases with each change, including those of its credentials. */
     revision: integer({ default: 1 }),
     createdAt: moment(),

@@ -1,4 +1,17 @@
-import { bigInteger, flag, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
+import type { CostDetails } from "./price-details.ts";
+import {
+  bigInteger,
+  flag,
+  id,
+  index,
+  integer,
+  json,
+  moment,
+  nullable,
+  type RowOf,
+  table,
+  text,
+} from "./table.ts";
 
 /**
  * A request: counts, names, times and outcome, never content. Without foreign keys, because it outlives its key and
@@ -44,13 +57,19 @@ export const UsageRecord = table(
     estimated: flag(),
     /** Nano-dollars. Null for an unknown price or count, 0 if nothing was sent to an upstream. */
     cost: nullable(bigInteger()),
-    /** The prices of the cost, in nano-dollars per million tokens, so that it can be recomputed. */
+    /** The prices of the cost for tokens of text, in nano-dollars per million. */
     inputPrice: nullable(bigInteger()),
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
+    /** How the cost came about. Null where the columns explain it. */
+    costDetails: nullable(json<CostDetails>()),
+    /** Nano-dollars, as the provider reported them. */
+    providerCost: nullable(bigInteger()),
+    /** Nano-dollars that the factors of the provider and the key add to the cost. Negative for a discount. */
+    markup: bigInteger({ default: 0 }),
   },
   // A page is the newest part of one index, so each ends with the ID. The repository selects the index of a filter.
   [

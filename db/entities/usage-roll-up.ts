@@ -62,6 +62,8 @@ export const UsageRollUp = table(
     firstToken7: integer({ default: 0 }),
     firstToken8: integer({ default: 0 }),
     firstToken9: integer({ default: 0 }),
+    /** Nano-dollars that factors add to the cost: the charge is the sum of both. */
+    markup: bigInteger({ default: 0 }),
   },
   [
     index("usage_roll_ups_key", ["apiKeyId", "resolution", "startsAt"]),

@@ -8,6 +8,7 @@ import { RefusalsAndFailures } from "./0007-refusals-and-failures.ts";
 import { AdministratorsDecisions } from "./0008-administrators-decisions.ts";
 import { DroppedParts } from "./0009-dropped-parts.ts";
 import { UsageAnalytics } from "./0011-usage-analytics.ts";
+import { TrueCosts } from "./0012-true-costs.ts";
 
 /** In the order in which they run. The result of a released migration never changes. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   AdministratorsDecisions,
   DroppedParts,
   UsageAnalytics,
+  TrueCosts,
 ];

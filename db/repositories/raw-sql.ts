@@ -18,10 +18,13 @@ export async function readRaw(manager: EntityManager, { sql, parameters }: Query
 
 export type RawRow = Record<string, unknown>;
 
-/** Converts a value for both databases in TypeORM's format: moments as text in UTC, booleans as numbers. */
-export function toRaw(value: string | number | boolean | Date | null | undefined): RawValue {
+/**
+ * Converts a value for both databases in TypeORM's format: moments as text in UTC, booleans as numbers, other objects as JSON.
+ */
+export function toRaw(value: string | number | boolean | object | null | undefined): RawValue {
   if (typeof value === "boolean") return value ? 1 : 0;
-  if (typeof value === "object") return value && momentText(value);
+  if (value instanceof Date) return momentText(value);
+  if (typeof value === "object") return value && JSON.stringify(value);
   return value ?? null;
 }
 
@@ -58,6 +61,8 @@ function fromRawValue(type: EntityMetadata["columns"][number]["type"], value: un
   if (value === null || value === undefined) return null;
   if (type === "bigint") return Number(value);
   if (type === "boolean") return Number(value) === 1;
+  // MySQL's driver parses JSON, MariaDB and SQLite return text.
+  if (type === "json") return typeof value === "string" ? JSON.parse(value) : value;
   return type === "datetime" ? toMoment(value) : value;
 }
 

@@ -58,6 +58,7 @@ function addRecord(sum: UsageRollUpRow, record: UsageRecordRow): void {
   sum.cacheWriteInputTokens += record.cacheWriteInputTokens ?? 0;
   sum.reasoningTokens += record.reasoningTokens ?? 0;
   sum.cost += record.cost ?? 0;
+  sum.markup += record.markup;
   if (record.cost === null) sum.unknownCosts++;
   sum.latencyMs += record.latencyMs;
   sum[`latency${bucketOf(record.latencyMs, latencyBoundsMs)}`]++;
@@ -111,6 +112,7 @@ function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions):
     firstToken7: 0,
     firstToken8: 0,
     firstToken9: 0,
+    markup: 0,
   };
 }
 
@@ -129,7 +131,7 @@ type SumName = {
 /** The columns that are sums. */
 export const sumNames: readonly SumName[] = [
   ...(["requests", "inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteInputTokens"] as const),
-  ...(["reasoningTokens", "cost", "unknownCosts", "latencyMs"] as const),
+  ...(["reasoningTokens", "cost", "markup", "unknownCosts", "latencyMs"] as const),
   ...(["latency0", "latency1", "latency2", "latency3", "latency4"] as const),
   ...(["latency5", "latency6", "latency7", "latency8", "latency9"] as const),
   ...(["firstToken0", "firstToken1", "firstToken2", "firstToken3", "firstToken4"] as const),

@@ -84,13 +84,17 @@ export class UsageRecordRepository {
 
   /** Updates the costs and prices of locked records. The caller corrects the roll-ups. */
   async replaceCosts(records: readonly UsageRecordRow[]): Promise<void> {
-    const columns = ["cost", "input_price", "cached_input_price", "cache_write_price", "output_price"];
+    const columns = [...priceColumns, "cost", "markup", "cost_details"];
     const sqlite = sqliteOf(this.#manager);
     if (sqlite) {
       const sets = columns.map((column) => `${column} = ?`).join(", ");
       const update = sqlite.prepare(`UPDATE usage_records SET ${sets} WHERE id = ?`);
-      for (const { id, cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } of records)
-        update.run(cost, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, id);
+      for (const record of records) {
+        const { id, cost, markup, costDetails, inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } =
+          record;
+        const prices = [inputPrice, cachedInputPrice, cacheWritePrice, outputPrice];
+        update.run(...prices, cost, markup, toRaw(costDetails), id);
+      }
       return;
     }
     // One statement updates many rows, because the server may be far away. All rows exist already.
@@ -201,6 +205,8 @@ export class UsageRecordRepository {
     };
   }
 }
+
+const priceColumns = ["input_price", "cached_input_price", "cache_write_price", "output_price"];
 
 /** On SQLite: about 2 ms of work. */
 const rowsPerTurn = 100;

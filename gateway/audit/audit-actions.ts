@@ -4,6 +4,7 @@ export const auditActions = [
   "key.rename",
   "key.setModels",
   "key.setLimits",
+  "key.setChargeFactor",
   "key.activate",
   "key.deactivate",
   "key.rotate",

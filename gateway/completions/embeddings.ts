@@ -4,7 +4,7 @@ import {
 } from "../dialects/embeddings/read-embeddings-request.ts";
 import { GatewayError } from "../errors.ts";
 import { applyEdits, spliceModel } from "../wire/bytes.ts";
-import { embeddingsUsage, readTokenUsage } from "../wire/chat-completion.ts";
+import { embeddingsUsage, readChatUsage } from "../wire/chat-completion.ts";
 import { scanAnswer } from "../wire/scan-answer.ts";
 import { type AnswerReading, AnswerRelay } from "./answer-relay.ts";
 import type { Operation } from "./operation.ts";
@@ -45,10 +45,13 @@ function nativeEmbeddings(slug: string): AnswerReading {
   return (bytes) => {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "data" });
     if (!answer?.hasList) throw badAnswer("not in OpenAI's format");
-    const usage = readTokenUsage(answer.usage);
+    const usage = readChatUsage(answer.usage, answer.serviceTier);
     return {
       bytes: applyEdits(bytes, answer.edits),
-      usage: embeddingsUsage(usage?.inputTokens ?? null),
+      usage: {
+        ...embeddingsUsage(usage?.inputTokens ?? null),
+        ...(usage?.details && { details: usage.details }),
+      },
     };
   };
 }

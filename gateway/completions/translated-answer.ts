@@ -19,7 +19,7 @@ export function translatedAnswer(
       const answer = readAnswer(JSON.parse(bytes.toString("utf8")));
       return {
         bytes: Buffer.from(JSON.stringify(formatAnswer(answer))),
-        usage: readTokenUsage(answer.usage),
+        usage: readTokenUsage(answer.usage, answer.usageDetails),
       };
     } catch (thrown) {
       throw errorWithoutSecrets(toAnswerError(thrown), secret);

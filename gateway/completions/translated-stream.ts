@@ -67,7 +67,7 @@ export class TranslatedStream implements StreamReading {
     const ending = this.#tryTo(translate);
     const bytes = this.#text === "" ? noBytes : Buffer.from(this.#text);
     this.#text = "";
-    return { bytes, usage: readTokenUsage(this.#reader.usage), ending };
+    return { bytes, usage: readTokenUsage(this.#reader.usage, this.#reader.usageDetails), ending };
   }
 
   #tryTo(translate: () => StreamPiece["ending"]): StreamPiece["ending"] {

@@ -1,10 +1,12 @@
 import type { LimitHolder } from "../errors.ts";
 import type { OwnedRecord } from "../usage/history/usage-history.ts";
+import { linesOfRecord } from "../usage/counting/cost.ts";
 import type { Builder } from "./builder.ts";
 import type { UsageEnums } from "./usage-enums.ts";
 
 /** A request in the history: counts, names, times and outcome, never content. */
 export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: UsageEnums) {
+  const CostLine = costLineType(builder);
   return builder.objectRef<OwnedRecord>("UsageRecord").implement({
     description: "A request with an API key. Its ID is the `x-request-id` of the response.",
     fields: (t) => ({
@@ -83,8 +85,57 @@ export function usageRecordType(builder: Builder, { UsageStatus, LimitScope }: U
           }),
         ]),
       ),
+      costLines: t.field({
+        type: [CostLine],
+        description: "How the cost comes about at the model's prices. Empty without counts or prices.",
+        resolve: linesOfRecord,
+      }),
+      costSource: t.string({
+        description: "`provider` if the cost is the provider's own figure, otherwise `prices`.",
+        resolve: ({ costDetails }) => costDetails?.source ?? "prices",
+      }),
+      providerCostUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        description: "The cost in US dollars as the provider reported it.",
+        resolve: ({ providerCost }) => toBigInt(providerCost),
+      }),
+      chargeUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        description: "The cost with the factors of the provider and the key. Budgets count the cost.",
+        resolve: ({ cost, markup }) => (cost === null ? null : BigInt(cost) + BigInt(markup)),
+      }),
       latencyMs: t.exposeInt("latencyMs"),
       timeToFirstTokenMs: t.exposeInt("timeToFirstTokenMs", { nullable: true }),
+    }),
+  });
+}
+
+function costLineType(builder: Builder) {
+  return builder.objectRef<ReturnType<typeof linesOfRecord>[number]>("CostLine").implement({
+    description: "A part of a cost. The amounts of all lines add up to the cost at the model's prices.",
+    fields: (t) => ({
+      component: t.exposeString("component", {
+        description: "Such as `input`, `cacheWrite1h` or `webSearch`.",
+      }),
+      quantity: t.exposeInt("quantity", { description: "Tokens, searches or requests." }),
+      priceUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        description: "US dollars per million. Null for an unknown price.",
+        resolve: ({ price }) => toBigInt(price),
+      }),
+      amountUsd: t.field({
+        type: "Decimal",
+        nullable: true,
+        resolve: ({ amount }) => toBigInt(amount),
+      }),
+      when: t.string({
+        nullable: true,
+        description: "The conditions that set the price, such as `input above 200000`.",
+        resolve: ({ when }) => when ?? null,
+      }),
     }),
   });
 }

@@ -1,5 +1,6 @@
 import type { ApiKeyDetails } from "../../db/repositories/api-key-repository.ts";
 import { type KeyLimits, toKeyLimits } from "../limits/key-limits.ts";
+import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { maskKeyValue } from "./key-value.ts";
 
 /** An API key as shown to people. */
@@ -18,9 +19,14 @@ export type ApiKey = {
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   owner: { id: string; name: string } | null;
+  /** The charge in relation to the cost: 1.15 adds 15 %. Null = 1. Only administrators set it. */
+  chargeFactor: number | null;
   /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
   revision: number;
 };
+
+/** A key and its value, which is returned once. */
+export type NewApiKey = { key: ApiKey; value: string };
 
 /** With the spent percentage of the fullest budget, from 80 on. */
 export type ListedApiKey = ApiKey & { budgetSpentPercent: number | null };
@@ -43,6 +49,7 @@ export function toApiKey({ key, values, models, withheldModels, owner }: ApiKeyD
     lastUsedAt: key.lastUsedAt,
     expiresAt: key.expiresAt,
     owner,
+    chargeFactor: fromFactorColumn(key.chargeFactor),
     revision: key.revision,
   };
 }

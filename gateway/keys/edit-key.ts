@@ -7,6 +7,7 @@ import { listSome } from "../audit/list-some.ts";
 import type { Person } from "../auth/person.ts";
 import { GatewayError } from "../errors.ts";
 import type { Settings } from "../config/limit-variables.ts";
+import { fromFactorColumn, toFactorColumn } from "../usage/counting/charge-factor.ts";
 import {
   budgetPeriods,
   changeLimits,
@@ -16,6 +17,15 @@ import {
   limitNames,
   toKeyLimits,
 } from "../limits/key-limits.ts";
+
+export type NewKey = {
+  name: string;
+  models?: string[] | undefined;
+  expiresAt?: Date | null | undefined;
+  limits?: KeyLimitChanges | undefined;
+  /** The owner: the author, unless an administrator chooses another. */
+  ownerId?: string | undefined;
+};
 
 /**
  * Connects a key with exactly these models and returns the audit details. A model that an administrator removes from a
@@ -49,6 +59,16 @@ function checkNotWithheld(added: string[], withheldModels: string[]): void {
   const them = withheld.length === 1 ? "it" : "them";
   const message = `An administrator removed ${withheld.join(", ")} from this key. Ask an administrator to connect ${them} again.`;
   throw new GatewayError("forbidden", message, { param: "models" });
+}
+
+/** Returns the audit details. */
+export async function editChargeFactor(
+  { apiKeys }: Repositories,
+  { id, chargeFactor }: ApiKeyRow,
+  factor: number | null,
+): Promise<Record<string, unknown>> {
+  await apiKeys.update(id, { chargeFactor: toFactorColumn(factor) });
+  return { chargeFactor: { from: fromFactorColumn(chargeFactor), to: factor } };
 }
 
 /** Whether the author acts as an administrator on someone else's key. */

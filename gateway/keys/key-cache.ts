@@ -11,6 +11,8 @@ export type KnownKey = Readonly<{
   name: string;
   /** The owner. Null for a key without one. */
   ownerId: string | null;
+  /** The charge for its requests, in ten-thousandths of the cost. Null = the cost. */
+  chargeFactor: number | null;
   isActive: boolean;
   /** When the value expires, in milliseconds since 1970. Null = never. */
   validUntil: number | null;
@@ -165,6 +167,7 @@ export async function lookUpKey(
     hash,
     name: row.name,
     ownerId: row.ownerId,
+    chargeFactor: row.chargeFactor,
     isActive: row.status === "active",
     validUntil: ends.length === 0 ? null : Math.min(...ends),
     modelIds: new Set(modelIds),

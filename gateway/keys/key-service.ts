@@ -8,25 +8,24 @@ import type { Author, Person } from "../auth/person.ts";
 import { changedMeanwhile, GatewayError } from "../errors.ts";
 import { createId } from "../ids.ts";
 import { budgetMarks } from "../limits/budgets/budget-marks.ts";
-import { type KeyLimitChanges, noLimitColumns } from "../limits/key-limits.ts";
+import { noLimitColumns } from "../limits/key-limits.ts";
 import type { Runtime } from "../runtime.ts";
-import { type ApiKey, type ListedApiKey, toApiKey } from "./api-key.ts";
+import { type ApiKey, type ListedApiKey, type NewApiKey, toApiKey } from "./api-key.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import {
+  editChargeFactor,
   editLimits,
   editModels,
   editStatus,
   type KeyDefaults,
   type LimitEdit,
   modelIds,
+  type NewKey,
   refusingDeletedModels,
 } from "./edit-key.ts";
 import { checkOwner, findKey, type KeyFilter, noSuchKey, toKeyFilter } from "./find-key.ts";
 import { generateKeyValue, lastFourOf } from "./key-value.ts";
 import { hashKeyValue } from "./authenticate-key.ts";
-
-/** A key and its value, which is returned once. */
-export type NewApiKey = { key: ApiKey; value: string };
 
 export type KeyListQuery = KeyFilter & {
   status?: "active" | "disabled" | undefined;
@@ -35,15 +34,6 @@ export type KeyListQuery = KeyFilter & {
 };
 
 export type KeyCounts = { total: number; active: number; disabled: number };
-
-export type NewKey = {
-  name: string;
-  models?: string[] | undefined;
-  expiresAt?: Date | null | undefined;
-  limits?: KeyLimitChanges | undefined;
-  /** The owner: the author, unless an administrator chooses another. */
-  ownerId?: string | undefined;
-};
 
 type KeyServiceOptions = {
   database: Database;
@@ -99,7 +89,7 @@ export class KeyService {
     });
   }
 
-  async get(person: Person, id: string): Promise<ApiKey> {
+  get(person: Person, id: string): Promise<ApiKey> {
     return this.#database.read(async (repositories) => toApiKey(await findKey(repositories, person, id)));
   }
 
@@ -159,6 +149,12 @@ export class KeyService {
       await apiKeys.update(id, columns);
       return details;
     });
+  }
+
+  /** For administrators. Null is 1. */
+  setChargeFactor(author: Author, id: string, factor: number | null, revision?: number): Promise<ApiKey> {
+    const change = { author, id, revision, action: "key.setChargeFactor" } as const;
+    return this.#change(change, (repositories, { key }) => editChargeFactor(repositories, key, factor));
   }
 
   activate(author: Author, id: string): Promise<ApiKey> {
@@ -232,7 +228,13 @@ export class KeyService {
     const value = generateKeyValue(this.#runtime);
     const id = createId("key", this.#runtime);
     const createdAt = new Date(this.#runtime.now());
-    const start = { status: "active", disabledBy: null, lastUsedAt: null, revision: 1 } as const;
+    const start = {
+      status: "active",
+      disabledBy: null,
+      lastUsedAt: null,
+      revision: 1,
+      chargeFactor: null,
+    } as const;
     const key = { id, name, ownerId, createdAt, ...start, ...columns };
     return { key, value, row: this.#valueRow(id, value) };
   }

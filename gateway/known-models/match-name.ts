@@ -5,7 +5,7 @@ import type { MatchLogic, ModelInfo } from "@pydantic/genai-prices";
  * matches `claude-sonnet-5-5`, and `gemini-1.5-flash` the cheaper `gemini-1.5-flash-8b`. So such a match counts only if
  * the rest of the name is an edition. A wrong price is worse than none.
  */
-export function findModel(models: readonly ModelInfo[], name: string): ModelInfo | null {
+export function findModel<Model extends ModelInfo>(models: readonly Model[], name: string): Model | null {
   const lowered = name.toLowerCase();
   // The model behind the alias changes, and its price too.
   if (lowered.endsWith("-latest")) return null;

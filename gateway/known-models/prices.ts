@@ -1,31 +1,63 @@
+import {
+  type ComponentPrices,
+  type PriceComponent,
+  priceComponents,
+  type PriceRule,
+} from "../../db/entities/price-details.ts";
 import type { ModelRow } from "../../db/entities/model.ts";
 
-/** US dollars per million tokens. An unknown price is null, never 0. */
+/**
+ * US dollars per million tokens, and per thousand searches and requests. An unknown price is null, never 0. Members
+ * beyond the first four are missing unless they are known.
+ */
 export type Prices = {
   input: number | null;
   cachedInput: number | null;
   cacheWrite: number | null;
   output: number | null;
+} & { [Name in DetailedComponent]?: number | null } & {
+  /** Other prices under conditions, in order. */
+  rules?: PriceRule[];
 };
 
-type PriceColumns = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
+export const detailedComponents = priceComponents.filter(
+  (name): name is DetailedComponent => !["input", "cachedInput", "cacheWrite", "output"].includes(name),
+);
 
-/** Prices are stored as integers, in nano-dollars per million tokens: $0.15 is 150,000,000. */
+export type DetailedComponent = Exclude<PriceComponent, "input" | "cachedInput" | "cacheWrite" | "output">;
+
+type PriceColumns = Pick<
+  ModelRow,
+  "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice" | "priceDetails"
+>;
+
+/** Prices are stored as integers, in nano-dollars per million: $0.15 is 150,000,000. */
 export function toPriceColumns(prices: Prices): PriceColumns {
+  const known = detailedComponents.flatMap((name) => {
+    const price = toNano(name, prices[name] ?? null);
+    return price === null ? [] : [[name, price] as const];
+  });
   return {
-    inputPrice: toNano(prices.input),
-    cachedInputPrice: toNano(prices.cachedInput),
-    cacheWritePrice: toNano(prices.cacheWrite),
-    outputPrice: toNano(prices.output),
+    inputPrice: toNano("input", prices.input),
+    cachedInputPrice: toNano("cachedInput", prices.cachedInput),
+    cacheWritePrice: toNano("cacheWrite", prices.cacheWrite),
+    outputPrice: toNano("output", prices.output),
+    priceDetails: {
+      prices: Object.fromEntries(known),
+      rules: (prices.rules ?? []).map((rule) => convertRule(rule, toNano)),
+    },
   };
 }
 
-export function fromPriceColumns(columns: PriceColumns): Prices {
+export function fromPriceColumns({ priceDetails, ...columns }: PriceColumns): Prices {
+  const rules = (priceDetails?.rules ?? []).map((rule) => convertRule(rule, fromNano));
   return {
-    input: fromNano(columns.inputPrice),
-    cachedInput: fromNano(columns.cachedInputPrice),
-    cacheWrite: fromNano(columns.cacheWritePrice),
-    output: fromNano(columns.outputPrice),
+    input: fromNano("input", columns.inputPrice),
+    cachedInput: fromNano("cachedInput", columns.cachedInputPrice),
+    cacheWrite: fromNano("cacheWrite", columns.cacheWritePrice),
+    output: fromNano("output", columns.outputPrice),
+    ...convertAll(priceDetails?.prices ?? {}, fromNano),
+    ...(rules.length > 0 && { rules }),
   };
 }
 
@@ -37,12 +69,29 @@ export function withGiven(prices: Prices, given: Partial<Prices> = {}): Prices {
   return { ...prices, ...Object.fromEntries(priced) };
 }
 
-const nanoPerDollar = 1e9;
+type Conversion = (name: PriceComponent, price: number | null) => number | null;
 
-function toNano(dollars: number | null): number | null {
-  return dollars === null ? null : Math.round(dollars * nanoPerDollar);
+function convertRule(rule: PriceRule, convert: Conversion): PriceRule {
+  return { ...rule, ...(rule.prices && { prices: convertAll(rule.prices, convert) }) };
 }
 
-function fromNano(nanoDollars: number | null): number | null {
-  return nanoDollars === null ? null : nanoDollars / nanoPerDollar;
+function convertAll(prices: ComponentPrices, convert: Conversion): ComponentPrices {
+  return Object.fromEntries(
+    priceComponents.flatMap((name) => {
+      const price = prices[name];
+      return price === undefined ? [] : [[name, convert(name, price)]];
+    }),
+  );
+}
+
+function toNano(name: PriceComponent, dollars: number | null): number | null {
+  return dollars === null ? null : Math.round(dollars * nanoPerDollarOf(name));
+}
+
+function fromNano(name: PriceComponent, nanoDollars: number | null): number | null {
+  return nanoDollars === null ? null : nanoDollars / nanoPerDollarOf(name);
+}
+
+function nanoPerDollarOf(name: PriceComponent): number {
+  return name === "webSearch" || name === "request" ? 1e12 : 1e9;
 }

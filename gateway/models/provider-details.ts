@@ -1,5 +1,6 @@
 import type { CredentialRow, ProviderRow, UpstreamTimeoutOverrides } from "../../db/entities/provider.ts";
 import type { ProviderFields } from "../providers/provider.ts";
+import { fromFactorColumn } from "../usage/counting/charge-factor.ts";
 import { findKind } from "../providers/registry.ts";
 
 /** A provider as shown to people. Of a credential, only the last four characters. */
@@ -14,6 +15,10 @@ export type ProviderDetails = {
   fields: ProviderFields;
   baseUrl: string | null;
   timeouts: UpstreamTimeoutOverrides;
+  /** `provider`: its own figure is the cost where it reports one. Null = the models' prices. */
+  costSource: "provider" | null;
+  /** The charge in relation to the cost: 1.15 adds 15 %. Null = 1. */
+  chargeFactor: number | null;
   credentials: CredentialDetails[];
   createdAt: Date;
   /** Increases with each change. An edit names it, to avoid overwriting a concurrent change. */
@@ -28,7 +33,9 @@ export function toProviderDetails(row: ProviderRow, credentials: CredentialRow[]
   const own = credentials.filter(({ providerId }) => providerId === id);
   const credentialDetails = own.map(toCredentialDetails);
   const { label: kindLabel, fields } = findKind(kind) ?? { label: kind, fields: unknownFields };
-  const described = { kind, kindLabel, fields, preset, baseUrl, timeouts };
+  const { costSource, chargeFactor } = row;
+  const billing = { costSource, chargeFactor: fromFactorColumn(chargeFactor) };
+  const described = { kind, kindLabel, fields, preset, baseUrl, timeouts, ...billing };
   return { id, name, ...described, credentials: credentialDetails, createdAt, revision };
 }
 

@@ -1,6 +1,6 @@
 import type { Repositories } from "../../db/database.ts";
 import { DuplicateError, StillReferencedError } from "../../db/database-errors.ts";
-import type { CredentialRow, ProviderRow, UpstreamTimeoutOverrides } from "../../db/entities/provider.ts";
+import type { CredentialRow, ProviderRow } from "../../db/entities/provider.ts";
 import type { SecretBox } from "../credentials/secret-box.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import { differences } from "../audit/differences.ts";
@@ -25,21 +25,12 @@ import {
   type CheckedSettings,
   checkConnection,
   checkSettings,
+  type NewProvider,
+  type ProviderChanges,
   type ProviderSettingsInput,
 } from "./provider-settings.ts";
+import { toBillingColumns } from "../usage/counting/charge-factor.ts";
 import { listUpstreamModels, type ProviderTest, testProvider } from "./test-provider.ts";
-
-export type NewProvider = ProviderSettingsInput & {
-  name: string;
-  apiKey?: string | undefined;
-  timeouts?: UpstreamTimeoutOverrides | undefined;
-};
-
-export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts"> & {
-  baseUrl?: string | undefined;
-  /** The edited revision. Refused unless it is the current one. */
-  revision?: number | undefined;
-};
 
 type ProviderServiceOptions = ProviderChangeOptions & {
   audit: AuditLog;
@@ -81,10 +72,18 @@ export class ProviderService {
   /** `create` within a larger transaction, which appends to the change feed. The settings must be valid. */
   async insert(
     { providers }: Repositories,
-    { name, kind, preset = null, baseUrl = null, timeouts = {}, apiKey }: NewProvider,
+    { name, kind, preset = null, baseUrl = null, timeouts = {}, apiKey, ...billing }: NewProvider,
   ): Promise<ProviderRow> {
     const id = createId("prv", this.#options.runtime);
-    const row = { id, name, kind, preset, baseUrl, timeouts, revision: 1, createdAt: this.#now() };
+    const settings = { name, kind, preset, baseUrl, timeouts, ...toBillingColumns(billing) };
+    const row = {
+      costSource: null,
+      chargeFactor: null,
+      ...settings,
+      id,
+      revision: 1,
+      createdAt: this.#now(),
+    };
     await providers.insert(row);
     if (apiKey !== undefined) await providers.insertCredential(this.#seal({ providerId: id, apiKey }));
     return row;
@@ -108,9 +107,10 @@ export class ProviderService {
       await repositories.providers.update(id, {
         ...(settings && { preset: settings.preset, baseUrl: settings.baseUrl }),
         ...(timeouts !== undefined && { timeouts }),
+        ...toBillingColumns(changes),
       });
       const after = await findProviderRow(repositories, id);
-      const details = differences(toPublicRow(before), toPublicRow(after), ["preset", "baseUrl", "timeouts"]);
+      const details = differences(toPublicRow(before), toPublicRow(after), editedFields);
       await this.#options.audit.record(repositories, author, {
         action: "provider.update",
         entity: after,
@@ -230,6 +230,8 @@ export class ProviderService {
     return new Date(this.#options.runtime.now());
   }
 }
+
+const editedFields = ["preset", "baseUrl", "timeouts", "costSource", "chargeFactor"] as const;
 
 /** A provider for the audit log: its URL without the query, which may hold a key. */
 function toPublicRow(row: ProviderRow): ProviderRow {

@@ -1,3 +1,5 @@
+import type { UpstreamTimeoutOverrides } from "../../db/entities/provider.ts";
+import type { BillingChanges } from "../usage/counting/charge-factor.ts";
 import { GatewayError } from "../errors.ts";
 import { findProvider, type ProviderKindName } from "../providers/registry.ts";
 import { type AddressGuard, hostAndPortOf, portOf } from "../upstream/address-guard.ts";
@@ -9,6 +11,19 @@ export type ProviderSettingsInput = {
   kind: ProviderKindName;
   preset?: string | null | undefined;
   baseUrl?: string | null | undefined;
+};
+
+export type NewProvider = ProviderSettingsInput &
+  BillingChanges & {
+    name: string;
+    apiKey?: string | undefined;
+    timeouts?: UpstreamTimeoutOverrides | undefined;
+  };
+
+export type ProviderChanges = Pick<NewProvider, "preset" | "timeouts" | keyof BillingChanges> & {
+  baseUrl?: string | undefined;
+  /** The edited revision. Refused unless it is the current one. */
+  revision?: number | undefined;
 };
 
 /** The complete settings. */

@@ -7,6 +7,7 @@ import type {
   ChatQuirks,
 } from "../wire/chat-completion.ts";
 import type { EventDecoder, UpstreamEvent } from "../wire/event-decoder.ts";
+import type { UsageDetails } from "../wire/usage-details.ts";
 
 /** Describes one kind of upstream in pure functions. The caller decides which to call, and when. */
 export type Provider = {
@@ -132,7 +133,12 @@ export type ChatTranslation = {
 };
 
 /** The converted response. The gateway adds the ID, the time and the slug. */
-export type ChatAnswer = { choices: CompletionChoice[]; usage: ChatUsage | null };
+export type ChatAnswer = {
+  choices: CompletionChoice[];
+  usage: ChatUsage | null;
+  /** For the cost only: clients see `usage`. */
+  usageDetails?: UsageDetails | undefined;
+};
 
 /** Reads one stream, event by event. */
 export type ChatStreamReader = {
@@ -143,6 +149,8 @@ export type ChatStreamReader = {
   read(event: UpstreamEvent): ChunkChoice[];
   /** The counts so far. Every delta reads them, so this must be cheap. */
   readonly usage: ChatUsage | null;
+  /** For the cost only, and read at the end of each piece of the stream. */
+  readonly usageDetails?: UsageDetails | undefined;
   /**
    * `unfinished`: a closed connection would be an error. `finished`: every choice has its finish reason, but usage may
    * follow. `ended`: the upstream has ended the stream.

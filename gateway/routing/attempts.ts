@@ -34,7 +34,7 @@ type Caller = {
 /**
  * One logical call over several candidates. Another one is tried only before the first byte. The request must not have been processed: it never left, or the upstream refused it.
  */
-export class Attempts implements UpstreamCall, UpstreamEvents {
+export class Attempts implements Omit<UpstreamCall, "wasSent">, UpstreamEvents {
   readonly #options: AttemptsOptions;
   readonly #groups: readonly (readonly Candidate[])[];
   readonly #caller: Caller;
@@ -51,7 +51,9 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   /** The parts that the current attempt drops. */
   dropped: string | null = null;
   /** Whether an abandoned call was sent. */
-  #wasSent = false;
+  #mayCost = false;
+  /** Whether the current call's upstream refused it. */
+  #isRefused = false;
   #waiting: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -71,8 +73,9 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
     if (this.#refusal) throw this.#refusal;
   }
 
-  get wasSent(): boolean {
-    return this.#wasSent || this.#call?.wasSent === true;
+  /** Whether some provider may have worked: it received the request and did not refuse it. */
+  get mayCost(): boolean {
+    return this.#mayCost || (this.#call?.wasSent === true && !this.#isRefused);
   }
 
   pause(): void {
@@ -90,6 +93,7 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
   }
 
   onHeaders(status: number, headers: UpstreamHeaders): void {
+    this.#isRefused = (status >= 400 && status < 500) || refusals.has(status);
     if (status !== 200 && refusals.has(status) && this.#retryAfterRefusal(status, headers)) return;
     this.#events?.onHeaders(status, headers);
   }
@@ -169,7 +173,8 @@ export class Attempts implements UpstreamCall, UpstreamEvents {
 
   #start(candidate: Candidate): void {
     this.#tried.push(candidate);
-    this.#wasSent = this.wasSent;
+    this.#mayCost = this.mayCost;
+    this.#isRefused = false;
     const attempt = this.#caller.prepare(candidate);
     this.#candidate = candidate;
     this.#events = attempt.events;

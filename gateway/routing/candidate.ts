@@ -15,7 +15,14 @@ export type Candidate = Readonly<{
   /** Share of the provider's requests, relative to its other credentials. */
   weight: number;
   upstreamModel: UpstreamModel;
-  prices: Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
+  prices: Pick<
+    ModelRow,
+    "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice" | "priceDetails"
+  >;
+  /** `provider`: its own figure is the cost where it reports one. */
+  costSource: "provider" | null;
+  /** The charge, in ten-thousandths of the cost. Null = the cost. */
+  chargeFactor: number | null;
   timeouts: UpstreamTimeouts;
   /** An error if the gateway's own configuration prevents the call. */
   target: Target | GatewayError;

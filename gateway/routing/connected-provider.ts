@@ -39,7 +39,7 @@ export class ConnectedProvider {
 
   /** One candidate per credential. */
   candidatesFor(model: ModelRow): Candidate[] {
-    const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
+    const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, priceDetails } = model;
     const upstreamModel = {
       name: model.upstreamModel,
       outputTokensMax: model.outputTokensMax,
@@ -53,7 +53,9 @@ export class ConnectedProvider {
       credentialId,
       weight,
       upstreamModel,
-      prices: { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice },
+      prices: { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, priceDetails },
+      costSource: this.#row.costSource,
+      chargeFactor: this.#row.chargeFactor,
       timeouts: this.#timeouts,
       target: api instanceof GatewayError ? api : toTarget(api, upstreamModel),
     }));

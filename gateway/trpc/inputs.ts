@@ -98,16 +98,6 @@ export const timeouts = z.strictObject({
   totalTimeoutMs: milliseconds.optional(),
 });
 
-const price = dollars("must be 0 or more").nullable();
-
-/** US dollars per million tokens. */
-export const prices = z.strictObject({
-  input: price.optional(),
-  cachedInput: price.optional(),
-  cacheWrite: price.optional(),
-  output: price.optional(),
-});
-
 export const tokens = whole(2 ** 31 - 1).nullable();
 
 const atLeastOne = whole(2 ** 31 - 1, "must be 1 or more, or empty for no limit").nullish();
@@ -144,6 +134,16 @@ function whole(max: number, tooSmall = "must be 1 or more") {
   return z.int("must be a whole number").min(1, tooSmall).max(max, `must be at most ${max}`);
 }
 
-function dollars(tooSmall: string) {
+/** The charge in relation to the cost: 1.15 adds 15 %. */
+export const chargeFactor = z
+  .number("must be a number")
+  .min(0, "must be 0 or more")
+  .max(100, "must be at most 100")
+  .refine(
+    (factor) => Math.abs(factor * 10_000 - Math.round(factor * 10_000)) < 1e-6,
+    "has more than four decimals",
+  );
+
+export function dollars(tooSmall: string) {
   return z.number("must be a number").min(0, tooSmall).max(1_000_000, "must be at most 1000000");
 }

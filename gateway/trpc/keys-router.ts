@@ -1,6 +1,18 @@
 import * as z from "zod";
-import { cursor, id, keyLimits, moment, name, pageLimit, revision, search, slug, slugs } from "./inputs.ts";
-import { procedure, router } from "./trpc.ts";
+import {
+  chargeFactor,
+  cursor,
+  id,
+  keyLimits,
+  moment,
+  name,
+  pageLimit,
+  revision,
+  search,
+  slug,
+  slugs,
+} from "./inputs.ts";
+import { adminProcedure, procedure, router } from "./trpc.ts";
 
 const filter = { search, modelSlug: slug.optional(), ownerId: id.optional() };
 const status = z.enum(["active", "disabled"]);
@@ -60,6 +72,13 @@ export const keysRouter = router({
     .input(z.strictObject({ id, limits: keyLimits.optional(), expiresAt: moment.nullish(), revision }))
     .mutation(({ ctx, input: { id: keyId, revision: seen, ...edit } }) =>
       ctx.services.keys.setLimits(ctx.person, keyId, edit, seen),
+    ),
+
+  /** The charge in relation to the cost. Null is 1. */
+  setChargeFactor: adminProcedure
+    .input(z.strictObject({ id, chargeFactor: chargeFactor.nullable(), revision }))
+    .mutation(({ ctx, input }) =>
+      ctx.services.keys.setChargeFactor(ctx.person, input.id, input.chargeFactor, input.revision),
     ),
 
   activate: procedure

@@ -4,6 +4,7 @@ import { providerKindNames } from "../providers/registry.ts";
 import {
   apiKey,
   baseUrl,
+  chargeFactor,
   environmentVariable,
   id,
   preset,
@@ -14,6 +15,8 @@ import {
   weight,
 } from "./inputs.ts";
 import { adminProcedure, router } from "./trpc.ts";
+
+const billing = { costSource: z.enum(["provider"]).nullish(), chargeFactor: chargeFactor.nullish() };
 
 export const providersRouter = router({
   list: adminProcedure.query(({ ctx }) => ctx.services.providers.list()),
@@ -33,6 +36,7 @@ export const providersRouter = router({
         baseUrl: baseUrl.nullish(),
         apiKey: apiKey.optional(),
         timeouts: timeouts.optional(),
+        ...billing,
       }),
     )
     .mutation(({ ctx, input }) => ctx.services.providers.create(ctx.person, input)),
@@ -44,6 +48,7 @@ export const providersRouter = router({
         preset: preset.nullish(),
         baseUrl: baseUrl.optional(),
         timeouts: timeouts.optional(),
+        ...billing,
         revision,
       }),
     )

@@ -1,4 +1,5 @@
 import { isObject } from "./json.ts";
+import { readChatDetails, readCount, type UsageDetails } from "./usage-details.ts";
 
 /**
  * The internal format: OpenAI's chat completions. Requests declare only the members that the gateway reads.
@@ -116,10 +117,12 @@ export type TokenUsage = {
   cachedInputTokens: number | null;
   cacheWriteInputTokens: number | null;
   reasoningTokens: number | null;
+  /** Missing without any. */
+  details?: UsageDetails | undefined;
 };
 
-/** Reads a chat completion's `usage`. Invalid counts are ignored, because upstreams are lenient with this member. */
-export function readTokenUsage(usage: unknown): TokenUsage | null {
+/** Reads the counts of a chat completion's `usage`. Invalid ones are ignored, because upstreams are lenient here. */
+export function readTokenUsage(usage: unknown, details?: UsageDetails): TokenUsage | null {
   if (!isObject(usage)) return null;
   const input = isObject(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {};
   const output = isObject(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {};
@@ -130,7 +133,13 @@ export function readTokenUsage(usage: unknown): TokenUsage | null {
     cachedInputTokens: toCount(input["cached_tokens"] ?? usage["prompt_cache_hit_tokens"]),
     cacheWriteInputTokens: toCount(input["cache_write_tokens"]),
     reasoningTokens: toCount(output["reasoning_tokens"]),
+    ...(details && { details }),
   };
+}
+
+/** The counts and details of `usage`, with the service tier that stands beside it. */
+export function readChatUsage(usage: unknown, serviceTier: unknown): TokenUsage | null {
+  return isObject(usage) ? readTokenUsage(usage, readChatDetails(usage, serviceTier)) : null;
 }
 
 /** Embeddings have no output, so the count is 0. */
@@ -145,9 +154,7 @@ export function embeddingsUsage(inputTokens: number | null): TokenUsage {
 }
 
 function toCount(value: unknown): number | null {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 31 - 1
-    ? (value as number)
-    : null;
+  return readCount(value) ?? null;
 }
 
 /** How an upstream that speaks chat completions differs from OpenAI. */

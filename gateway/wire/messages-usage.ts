@@ -1,4 +1,5 @@
 import { isObject } from "./json.ts";
+import { readCount, readTerm, readTier, type UsageDetails, usageDetails } from "./usage-details.ts";
 
 /** Null for a count that no report has. */
 export type MessagesUsage = {
@@ -8,6 +9,7 @@ export type MessagesUsage = {
   cacheWrite: number | null;
   output: number | null;
   reasoning: number | null;
+  details: UsageDetails | undefined;
 };
 
 /**
@@ -16,16 +18,26 @@ export type MessagesUsage = {
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#tracking-cache-performance
  */
 export function readMessagesUsage(...reports: unknown[]): MessagesUsage | null {
-  const count = (name: string) => largest(reports.map((report) => memberOf(report, name)));
+  const values = (name: string) => reports.map((report) => memberOf(report, name));
+  const count = (name: string) => largest(values(name));
   const [input, output] = [count("input_tokens"), count("output_tokens")];
   if (input === null && output === null) return null;
-  const details = reports.map((report) => memberOf(report, "output_tokens_details"));
+  const within = (name: string, inner: string) =>
+    largest(values(name).map((value) => memberOf(value, inner)));
+  const term = (name: string) => values(name).findLast((value) => typeof value === "string");
   return {
     input,
     cached: count("cache_read_input_tokens"),
     cacheWrite: count("cache_creation_input_tokens"),
     output,
-    reasoning: largest(details.map((report) => memberOf(report, "thinking_tokens"))),
+    reasoning: within("output_tokens_details", "thinking_tokens"),
+    details: usageDetails({
+      cacheWrite1hTokens: within("cache_creation", "ephemeral_1h_input_tokens") ?? 0,
+      webSearches: within("server_tool_use", "web_search_requests") ?? 0,
+      serviceTier: readTier(term("service_tier")),
+      speed: readTerm(term("speed")),
+      region: readTerm(term("inference_geo")),
+    }),
   };
 }
 
@@ -34,6 +46,6 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 function largest(values: unknown[]): number | null {
-  const counts = values.filter((value) => Number.isSafeInteger(value) && Number(value) >= 0).map(Number);
+  const counts = values.flatMap((value) => readCount(value) ?? []);
   return counts.length > 0 ? Math.max(...counts) : null;
 }

@@ -6,6 +6,10 @@ type ScannedAnswer = {
   edits: Edit[];
   /** Parsed usage. Null if absent or unreadable: an answer is worth more than its counts. */
   usage: unknown;
+  /** OpenAI's tier, parsed. Null if absent. */
+  serviceTier: unknown;
+  /** The identifying list. Null if absent. */
+  list: { start: number; end: number } | null;
   /** Whether the member that identifies the answer is present and an array. */
   hasList: boolean;
 };
@@ -20,12 +24,17 @@ export function scanAnswer(
   { slug, listName }: { slug: string; listName: string },
 ): ScannedAnswer | null {
   const text = JSON.stringify(slug);
-  const scanned: ScannedAnswer = { edits: [], usage: null, hasList: false };
+  const scanned: ScannedAnswer = { edits: [], usage: null, serviceTier: null, list: null, hasList: false };
   const result = scanMembers(bytes, range.start, range.end, Infinity, (keyStart, keyEnd, start, end) => {
     if (isKey(bytes, keyStart, keyEnd, "model")) scanned.edits.push({ start, end, text });
     else if (isKey(bytes, keyStart, keyEnd, "usage"))
       scanned.usage = parseJson(bytes.toString("utf8", start, end));
-    else if (isKey(bytes, keyStart, keyEnd, listName)) scanned.hasList = bytes[start] === openBracket;
+    else if (isKey(bytes, keyStart, keyEnd, "service_tier"))
+      scanned.serviceTier = parseJson(bytes.toString("utf8", start, end));
+    else if (isKey(bytes, keyStart, keyEnd, listName)) {
+      scanned.hasList = bytes[start] === openBracket;
+      scanned.list = { start, end };
+    }
   });
   if (result !== "complete") return null;
   if (scanned.edits.length === 0) {

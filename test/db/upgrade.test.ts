@@ -2,6 +2,7 @@ import test from "ava";
 import { openDataSource } from "../../db/data-source.ts";
 import { Database } from "../../db/database.ts";
 import { migrate } from "../../db/migrate.ts";
+import { linesOfRecord } from "../../gateway/usage/counting/cost.ts";
 import { usageRow } from "../helpers/open-test-database.ts";
 import { createTestDatabase, allDatabaseKinds } from "../helpers/test-database.ts";
 import { undoMigrations } from "../helpers/undo-migrations.ts";
@@ -37,6 +38,7 @@ for (const kind of allDatabaseKinds) {
       "AdministratorsDecisions1764460800000",
       "DroppedParts1764547200000",
       "UsageAnalytics1764633600000",
+      "TrueCosts1764720000000",
     ]);
 
     await writeAsBefore("req_2");
@@ -71,6 +73,7 @@ for (const kind of allDatabaseKinds) {
       "AdministratorsDecisions1764460800000",
       "DroppedParts1764547200000",
       "UsageAnalytics1764633600000",
+      "TrueCosts1764720000000",
     ]);
 
     await writeAsBefore("key_2");
@@ -85,5 +88,46 @@ for (const kind of allDatabaseKinds) {
     );
     await dataSource.query("DELETE FROM api_keys");
     t.deepEqual(await dataSource.query("SELECT * FROM api_key_withheld_models"), []);
+  });
+
+  test(`${kind}: an upgrade keeps every cost, and the older release can still write`, async (t) => {
+    const url = await createTestDatabase(t, kind);
+    const dataSource = await openDataSource(url, limits);
+    t.teardown(() => dataSource.destroy());
+    const database = await Database.open(url, limits);
+    t.teardown(() => database.close());
+    await migrate(dataSource);
+    await undoMigrations(dataSource, "TrueCosts1764720000000");
+    const writeAsBefore = (id: string, cost: number | null) =>
+      dataSource.query(`
+        INSERT INTO usage_records (id, created_at, api_key_id, api_key_name, model, provider, attempts, endpoint,
+          stream, status, http_status, estimated, input_tokens, output_tokens, cost, input_price, output_price, latency_ms)
+        VALUES ('${id}', '2026-11-21 10:00:00.000', 'key_1', 'A key', 'demo/echo', 'demo', 1, 'chat/completions',
+          0, 'SUCCEEDED', 200, 0, 1000, 100, ${cost}, 1000000000, 2000000000, 1)`);
+    await writeAsBefore("req_1", 1_200_000);
+    await writeAsBefore("req_2", null);
+
+    t.deepEqual(await migrate(dataSource), ["TrueCosts1764720000000"]);
+
+    await writeAsBefore("req_3", 7);
+    const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));
+    t.deepEqual(
+      rows.map(({ id, cost, costDetails, providerCost, markup }) => [
+        id,
+        cost,
+        costDetails,
+        providerCost,
+        markup,
+      ]),
+      [
+        ["req_3", 7, null, null, 0],
+        ["req_2", null, null, null, 0],
+        ["req_1", 1_200_000, null, null, 0],
+      ],
+    );
+    // The lines of an older record come from its columns.
+    const [line, other] = rows[2] ? linesOfRecord(rows[2]) : [];
+    t.like(line, { component: "input", quantity: 1_000, amount: 1_000_000 });
+    t.like(other, { component: "output", quantity: 100, amount: 200_000 });
   });
 }

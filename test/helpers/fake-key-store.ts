@@ -29,6 +29,7 @@ export function knownKey(id: string, more: Partial<KnownKey> = {}): KnownKey {
     hash: `hash of ${id}`,
     name: id,
     ownerId: null,
+    chargeFactor: null,
     isActive: true,
     validUntil: null,
     modelIds: new Set(),

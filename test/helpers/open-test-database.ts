@@ -51,6 +51,8 @@ export function providerRow(id: string, more: Partial<ProviderRow> = {}): Provid
     preset: null,
     baseUrl: null,
     timeouts: {},
+    costSource: null,
+    chargeFactor: null,
     revision: 1,
     createdAt: new Date(),
     ...more,
@@ -69,6 +71,7 @@ export function modelRow(id: string, providerId: string, more: Partial<ModelRow>
     cachedInputPrice: null,
     cacheWritePrice: null,
     outputPrice: null,
+    priceDetails: null,
     revision: 1,
     createdAt: new Date(),
     ...more,
@@ -109,6 +112,9 @@ export function usageRow(id: string, more: Partial<UsageRecordRow> = {}): UsageR
     outputPrice: null,
     latencyMs: 3,
     timeToFirstTokenMs: null,
+    costDetails: null,
+    providerCost: null,
+    markup: 0,
     ...more,
   };
 }

@@ -58,6 +58,7 @@ export const procedureTable: Record<string, ProcedureRow> = {
     input: { id: "", limits: { requestsPerMinute: 1, budgetsUsd: {} } },
     optional: ["limits"],
   },
+  "keys.setChargeFactor": { access: "administrators", input: { id: "", chargeFactor: 1.15 } },
   "keys.deactivate": { access: "members", input: { id: "" } },
   "keys.activate": { access: "members", input: { id: "" } },
   "keys.rotate": { access: "members", input: { id: "" } },

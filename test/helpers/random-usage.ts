@@ -49,6 +49,9 @@ export function randomUsage(random: SeededRandom, createdAt: Date, world: UsageW
     estimated: false,
     cost: costOf(prices, known),
     ...prices,
+    costDetails: null,
+    providerCost: null,
+    markup: 0,
     latencyMs,
     timeToFirstTokenMs: status === "FAILED" ? null : Math.round(latencyMs / 3),
   };

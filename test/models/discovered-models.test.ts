@@ -13,6 +13,8 @@ test("an upstream with too many models does not block others", async (t) => {
     preset: "openrouter",
     baseUrl: null,
     timeouts: {},
+    costSource: null,
+    chargeFactor: null,
     revision: 1,
     createdAt: new Date(0),
   };

@@ -29,7 +29,18 @@ test("a model is known with its prices, limits and capabilities", async (t) => {
     contextWindow: 200_000,
     outputTokensMax: 64_000,
     capabilities: ["vision", "tools", "reasoning", "structuredOutput"],
-    prices: { input: 5, cachedInput: 0.5, cacheWrite: 6.25, output: 25 },
+    prices: {
+      input: 5,
+      cachedInput: 0.5,
+      cacheWrite: 6.25,
+      output: 25,
+      cacheWrite1h: 10,
+      webSearch: 10,
+      rules: [
+        { when: { serviceTier: "batch" }, factor: 0.5 },
+        { when: { serviceTier: "priority" }, factor: 1 },
+      ],
+    },
     priceNote: null,
   });
   t.like(await find("openai", "text-embedding-3-small"), {
@@ -135,8 +146,14 @@ test("a price is the current one, with exceptions noted beside it", async (t) =>
 
   t.regex((await find("openai", "gpt-5.4"))?.priceNote ?? "", /^Prompts above 272,000 tokens cost more\.$/);
   const deepseek = await find("deepseek", "deepseek-chat");
-  t.is(deepseek?.prices.input, 0.27, "the dearest hour, so that nobody is surprised");
-  t.regex(deepseek?.priceNote ?? "", /Off-peak hours are cheaper/);
+  t.is(deepseek?.prices.input, 0.135);
+  t.deepEqual(deepseek?.prices.rules, [
+    {
+      when: { hours: { from: "00:30", to: "16:30" } },
+      prices: { input: 0.27, cachedInput: 0.07, output: 1.1 },
+    },
+  ]);
+  t.regex(deepseek?.priceNote ?? "", /Peak hours cost more/);
 });
 
 for (const [seller, baseUrl] of Object.entries(sellers)) {

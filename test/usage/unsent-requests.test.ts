@@ -94,13 +94,19 @@ test("two unreachable providers cost nothing", async (t) => {
   t.like((await recordOf(slug)).record, { attempts: 2, cost: 0 });
 });
 
-test("the cost is unknown if one of two providers received the request", async (t) => {
+test("refusals and unreachable providers cost nothing together", async (t) => {
   const refusing = await pricedModel(t, answersWith(503));
   const away = await pricedModel(t, { url: "http://127.0.0.1:1" });
   const first = await pricedModel(t, answersWith(503), [away]);
   const last = await pricedModel(t, { url: "http://127.0.0.1:2" }, [refusing]);
-  t.like((await recordOf(first)).record, { attempts: 2, cost: null });
-  t.like((await recordOf(last)).record, { attempts: 2, cost: null });
+  t.like((await recordOf(first)).record, { attempts: 2, cost: 0 });
+  t.like((await recordOf(last)).record, { attempts: 2, cost: 0 });
+});
+
+test("the cost is unknown if one of two providers may have worked", async (t) => {
+  const broken = await pricedModel(t, answersWith(500));
+  const slug = await pricedModel(t, answersWith(503), [broken]);
+  t.like((await recordOf(slug)).record, { attempts: 2, cost: null });
 });
 
 test("a client that leaves during the connect costs nothing", async (t) => {

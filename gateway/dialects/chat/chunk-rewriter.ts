@@ -1,5 +1,5 @@
-import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
-import { isObject, isKey, scanMembers } from "../../wire/json.ts";
+import { readChatUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { isKey, parseJson, scanMembers } from "../../wire/json.ts";
 import type { OutputMeter } from "../dialect.ts";
 
 /** The result of rewriting a piece of an upstream's stream. */
@@ -157,6 +157,8 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
     usage: null,
     isEmpty: false,
   };
+  let usage: unknown = null;
+  let serviceTier: unknown = null;
   const text = events.toString("latin1", start, end);
   if (!text.startsWith("{")) {
     chunk.kind = text.trimEnd() === "[DONE]" ? "done" : "garbage";
@@ -176,12 +178,17 @@ function readChunk(events: Buffer, start: number, end: number, mayHoldMore: bool
       chunk.kind = "error";
       return false;
     }
-    if (isKey(events, keyStart, keyEnd, "usage")) chunk.usage = parseUsage(events, valueStart, valueEnd);
+    // Upstreams write `"usage": null` in every chunk, and the tier beside it.
+    if (isKey(events, keyStart, keyEnd, "usage")) usage = parse(events, valueStart, valueEnd);
+    if (mayHoldMore && isKey(events, keyStart, keyEnd, "service_tier")) {
+      serviceTier = parse(events, valueStart, valueEnd);
+    }
     if (isKey(events, keyStart, keyEnd, "choices")) {
       chunk.isEmpty = /^\[\s*\]$/.test(events.toString("latin1", valueStart, valueEnd));
     }
     return true;
   });
+  chunk.usage = readChatUsage(usage, serviceTier);
   // The scan may stop early, so a truncated chunk is detected by its end.
   if (result === "not an object" || !endsObject(text, text.length)) chunk.kind = "garbage";
   return chunk;
@@ -216,14 +223,8 @@ function endsObject(text: string, next: number): boolean {
   return text[at] === "}";
 }
 
-/** Null for `"usage": null`, which some upstreams write in every chunk. */
-function parseUsage(events: Buffer, start: number, end: number): TokenUsage | null {
-  try {
-    const usage: unknown = JSON.parse(events.toString("utf8", start, end));
-    return isObject(usage) ? readTokenUsage(usage) : null;
-  } catch {
-    return null;
-  }
+function parse(events: Buffer, start: number, end: number): unknown {
+  return parseJson(events.toString("utf8", start, end));
 }
 
 /** The members that the usage chunk shares with every other chunk, and the usage. */

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit } from "../../wire/bytes.ts";
-import { readTokenUsage, applyQuirks, changesBody, type ChatQuirks } from "../../wire/chat-completion.ts";
+import { readChatUsage, applyQuirks, changesBody, type ChatQuirks } from "../../wire/chat-completion.ts";
 import { readErrorMessage } from "../../wire/read-error-message.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import type { NativeDialect, NativePiece, NativeReader } from "../dialect.ts";
@@ -18,7 +18,7 @@ export const nativeChat: NativeDialect<ChatRequest> = {
   readAnswer(bytes, slug) {
     const answer = scanAnswer(bytes, { start: 0, end: bytes.length }, { slug, listName: "choices" });
     if (!answer?.hasList) throw badForm("not in OpenAI's format");
-    return { bytes: applyEdits(bytes, answer.edits), usage: readTokenUsage(answer.usage) };
+    return { bytes: applyEdits(bytes, answer.edits), usage: readChatUsage(answer.usage, answer.serviceTier) };
   },
   // OpenAI-compatible upstreams use several names for reasoning.
   outputNames: () => /"(?:content|reasoning_content|reasoning|refusal|arguments)"\s*:\s*"/g,

@@ -104,11 +104,12 @@ function badForm(): GatewayError {
 function readNativeUsage(...reports: unknown[]): TokenUsage | null {
   const usage = readMessagesUsage(...reports);
   if (usage === null) return null;
-  const { input, cached, cacheWrite, output, reasoning } = usage;
-  return readTokenUsage({
+  const { input, cached, cacheWrite, output, reasoning, details } = usage;
+  const counts = {
     prompt_tokens: input === null ? null : input + (cached ?? 0) + (cacheWrite ?? 0),
     completion_tokens: output,
     prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
     completion_tokens_details: { reasoning_tokens: reasoning },
-  });
+  };
+  return readTokenUsage(counts, details);
 }

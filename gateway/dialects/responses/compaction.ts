@@ -30,7 +30,7 @@ export const compaction: Dialect = {
     readAnswer(bytes) {
       const answer = parseJson(bytes.toString("utf8"));
       if (!isObject(answer) || !Array.isArray(answer["output"])) throw noSummary();
-      return { bytes, usage: readUsage(answer["usage"]) };
+      return { bytes, usage: readUsage(answer["usage"], answer["service_tier"], 0) };
     },
   },
 };

@@ -1,7 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { applyEdits, type Edit, spliceModel } from "../../wire/bytes.ts";
-import { isObject, isKey, scanMembers } from "../../wire/json.ts";
+import { isKey, isObject, listOf, parseJson, scanMembers } from "../../wire/json.ts";
 import { readTokenUsage, type TokenUsage } from "../../wire/chat-completion.ts";
+import { readChatDetails } from "../../wire/usage-details.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { scanAnswer } from "../../wire/scan-answer.ts";
 import { unsupported } from "../../wire/unsupported.ts";
@@ -67,17 +68,32 @@ export class ResponseEvents implements EventForm {
 function scanResponse(bytes: Buffer, range: { start: number; end: number }, slug: string) {
   const response = scanAnswer(bytes, range, { slug, listName: "output" });
   if (response === null) throw badForm();
-  return { ...response, usage: readUsage(response.usage) };
+  const { usage, serviceTier, list } = response;
+  return { ...response, usage: readUsage(usage, serviceTier, list ? countSearches(bytes, list) : 0) };
 }
 
-export function readUsage(usage: unknown): TokenUsage | null {
+export function readUsage(usage: unknown, serviceTier: unknown, searches: number): TokenUsage | null {
   if (!isObject(usage)) return null;
-  return readTokenUsage({
+  const counts = {
     prompt_tokens: usage["input_tokens"],
     prompt_tokens_details: usage["input_tokens_details"],
     completion_tokens: usage["output_tokens"],
     completion_tokens_details: usage["output_tokens_details"],
-  });
+  };
+  return readTokenUsage(counts, readChatDetails(usage, serviceTier, searches));
+}
+
+/**
+ * The web searches that OpenAI charges: not the pages opened afterwards. Parsed only where the name occurs.
+ * https://developers.openai.com/api/docs/guides/tools-web-search
+ */
+function countSearches(bytes: Buffer, { start, end }: { start: number; end: number }): number {
+  const output = bytes.subarray(start, end);
+  if (!output.includes('"web_search_call"')) return 0;
+  return listOf(parseJson(output.toString("utf8"))).filter((item) => {
+    if (!isObject(item) || item["type"] !== "web_search_call" || item["status"] === "failed") return false;
+    return !isObject(item["action"]) || item["action"]["type"] === "search";
+  }).length;
 }
 
 function readFailure(event: unknown): GatewayError {

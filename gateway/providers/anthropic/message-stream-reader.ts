@@ -5,14 +5,14 @@ import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 import { readFinishReason, readRefusal, readToolCall } from "./read-message.ts";
 import { readReasoningDetail } from "./reasoning-details.ts";
-import { readUsage } from "./read-usage.ts";
+import { type ReadUsage, readUsage } from "./read-usage.ts";
 
 /** Reads the events of a message stream. https://platform.claude.com/docs/en/build-with-claude/streaming */
 export class MessageStreamReader implements ChatStreamReader {
   #state: ChatStreamReader["state"] = "unfinished";
   #usageAtStart: unknown = null;
   #usageAtEnd: unknown = null;
-  #usage: ChatUsage | null = null;
+  #reported: ReadUsage = { usage: null, usageDetails: undefined };
   /** The open tool calls, by the index of their block. */
   readonly #openCalls = new Map<unknown, OpenCall>();
   #callCount = 0;
@@ -22,7 +22,11 @@ export class MessageStreamReader implements ChatStreamReader {
   }
 
   get usage(): ChatUsage | null {
-    return this.#usage;
+    return this.#reported.usage;
+  }
+
+  get usageDetails(): ReadUsage["usageDetails"] {
+    return this.#reported.usageDetails;
   }
 
   read({ name, data }: UpstreamEvent): ChunkChoice[] {
@@ -32,7 +36,7 @@ export class MessageStreamReader implements ChatStreamReader {
     switch (event["type"]) {
       case "message_start":
         this.#usageAtStart = fieldsOf(event["message"])["usage"];
-        this.#usage = readUsage(this.#usageAtStart, this.#usageAtEnd);
+        this.#reported = readUsage(this.#usageAtStart, this.#usageAtEnd);
         return [];
       case "content_block_start":
         return this.#readBlockStart(event["index"], fieldsOf(event["content_block"]));
@@ -42,7 +46,7 @@ export class MessageStreamReader implements ChatStreamReader {
         return this.#readBlockStop(event["index"]);
       case "message_delta":
         this.#usageAtEnd = event["usage"] ?? this.#usageAtEnd;
-        this.#usage = readUsage(this.#usageAtStart, this.#usageAtEnd);
+        this.#reported = readUsage(this.#usageAtStart, this.#usageAtEnd);
         return this.#readFinish(fieldsOf(event["delta"]));
       case "message_stop":
         if (this.#state === "unfinished") throw new Error("The message has no stop reason.");

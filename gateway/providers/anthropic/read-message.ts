@@ -19,7 +19,7 @@ export function readMessage(answer: unknown): ChatAnswer {
         finish_reason: readFinishReason(stopReason),
       },
     ],
-    usage: readUsage(usage),
+    ...readUsage(usage),
   };
 }
 

@@ -6,11 +6,12 @@ import type {
   ReasoningDetail,
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
+import type { UsageDetails } from "../../wire/usage-details.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 import type { ModelFamily } from "./model-family.ts";
-import { readConverseUsage, readStopReason } from "./read-converse-answer.ts";
+import { readConverseDetails, readConverseUsage, readStopReason } from "./read-converse-answer.ts";
 import { formatOf } from "./reasoning-details.ts";
 
 /** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html */
@@ -23,6 +24,7 @@ export class ConverseStreamReader implements ChatStreamReader {
   #thoughtBlock: unknown = null;
   #thoughtIndex = -1;
   #usage: ChatUsage | null = null;
+  #usageDetails: UsageDetails | undefined;
   #state: ChatStreamReader["state"] = "unfinished";
 
   constructor(family: ModelFamily) {
@@ -31,6 +33,10 @@ export class ConverseStreamReader implements ChatStreamReader {
 
   get usage(): ChatUsage | null {
     return this.#usage;
+  }
+
+  get usageDetails(): UsageDetails | undefined {
+    return this.#usageDetails;
   }
 
   get state(): ChatStreamReader["state"] {
@@ -116,8 +122,9 @@ export class ConverseStreamReader implements ChatStreamReader {
     return says({}, finishReason);
   }
 
-  #end({ usage }: Fields): ChunkChoice[] {
-    this.#usage = readConverseUsage(usage) ?? this.#usage;
+  #end(metadata: Fields): ChunkChoice[] {
+    this.#usage = readConverseUsage(metadata["usage"]) ?? this.#usage;
+    this.#usageDetails = readConverseDetails(metadata);
     if (this.#state === "finished") this.#state = "ended";
     return [];
   }

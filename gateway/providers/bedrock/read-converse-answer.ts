@@ -6,6 +6,7 @@ import type {
   ToolCall,
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
+import { readCount, readTerm, readTier, type UsageDetails, usageDetails } from "../../wire/usage-details.ts";
 import type { ChatAnswer } from "../provider.ts";
 import type { ModelFamily } from "./model-family.ts";
 import { formatOf } from "./reasoning-details.ts";
@@ -37,6 +38,7 @@ export function readConverseAnswer(answer: unknown, family: ModelFamily): ChatAn
   return {
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
     usage: readConverseUsage(answer["usage"]),
+    usageDetails: readConverseDetails(answer),
   };
 }
 
@@ -93,6 +95,24 @@ export function readConverseUsage(usage: unknown): ChatUsage | null {
     total_tokens: promptTokens + outputTokens,
     prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
   };
+}
+
+/**
+ * The terms of a response, or of the last event of a stream.
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html
+ */
+export function readConverseDetails(reported: Record<string, unknown>): UsageDetails | undefined {
+  const { usage, serviceTier: tier, performanceConfig: performance } = reported;
+  const writes =
+    isObject(usage) && Array.isArray(usage["cacheDetails"]) ? usage["cacheDetails"].filter(isObject) : [];
+  return usageDetails({
+    cacheWrite1hTokens: writes.reduce(
+      (sum, write) => sum + (write["ttl"] === "1h" ? (readCount(write["inputTokens"]) ?? 0) : 0),
+      0,
+    ),
+    serviceTier: readTier(isObject(tier) ? tier["type"] : null),
+    speed: readTerm(isObject(performance) ? performance["latency"] : null),
+  });
 }
 
 function isCount(value: unknown): value is number {

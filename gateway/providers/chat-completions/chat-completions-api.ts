@@ -6,6 +6,7 @@ import {
   type ChatQuirks,
 } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
+import { readChatDetails, type UsageDetails } from "../../wire/usage-details.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
 import { ServerSentEventDecoder } from "../../wire/server-sent-events.ts";
 import type { ChatAnswer, ChatApi, ChatStreamReader, Endpoint } from "../provider.ts";
@@ -33,11 +34,17 @@ function readAnswer(answer: unknown): ChatAnswer {
   if (!isObject(answer) || !Array.isArray(answer["choices"]))
     throw new Error("The response is not a chat completion.");
   const choices = answer["choices"].map((choice: unknown) => readChatChoice(choice, "message"));
-  return { choices: choices as CompletionChoice[], usage: readUsage(answer["usage"]) };
+  const { usage, service_tier: serviceTier } = answer;
+  return {
+    choices: choices as CompletionChoice[],
+    usage: readUsage(usage),
+    usageDetails: isObject(usage) ? readChatDetails(usage, serviceTier) : undefined,
+  };
 }
 
 class ChunkReader implements ChatStreamReader {
   usage: ChatUsage | null = null;
+  usageDetails: UsageDetails | undefined;
   state: ChatStreamReader["state"] = "unfinished";
 
   read({ data }: UpstreamEvent): ChunkChoice[] {
@@ -47,11 +54,12 @@ class ChunkReader implements ChatStreamReader {
     }
     const chunk: unknown = JSON.parse(data);
     if (!isObject(chunk)) throw new Error("The event is not a chat completion chunk.");
-    const { error, usage, choices } = chunk;
+    const { error, usage, choices, service_tier: serviceTier } = chunk;
     if (error !== undefined && error !== null) {
       throw upstreamReported(isObject(error) ? error["message"] : error);
     }
     this.usage = readUsage(usage) ?? this.usage;
+    if (isObject(usage)) this.usageDetails = readChatDetails(usage, serviceTier);
     if (!Array.isArray(choices)) return [];
     return choices.map((choice: unknown) => readChatChoice(choice, "delta")) as ChunkChoice[];
   }

@@ -1,5 +1,6 @@
 import type { ChatUsage, ChunkChoice } from "../../wire/chat-completion.ts";
 import type { UpstreamEvent } from "../../wire/event-decoder.ts";
+import type { UsageDetails } from "../../wire/usage-details.ts";
 import type { ChatStreamReader } from "../provider.ts";
 import { type CandidatePiece, CandidateReader } from "./candidate-reader.ts";
 import { readResponse } from "./read-response.ts";
@@ -12,11 +13,16 @@ export class GenerateStreamReader implements ChatStreamReader {
   readonly #candidates = new Map<number, CandidateReader>();
   #finishedCount = 0;
   #usage: ChatUsage | null = null;
+  #usageDetails: UsageDetails | undefined;
   #isRefused = false;
 
   /** Every event reports growing counts. */
   get usage(): ChatUsage | null {
     return this.#usage;
+  }
+
+  get usageDetails(): UsageDetails | undefined {
+    return this.#usageDetails;
   }
 
   get state(): "unfinished" | "finished" {
@@ -26,8 +32,9 @@ export class GenerateStreamReader implements ChatStreamReader {
   }
 
   read({ data }: UpstreamEvent): ChunkChoice[] {
-    const { candidates, refusal, usage, responseId } = readResponse(JSON.parse(data));
+    const { candidates, refusal, usage, usageDetails, responseId } = readResponse(JSON.parse(data));
     this.#usage = usage ?? this.#usage;
+    this.#usageDetails = usageDetails ?? this.#usageDetails;
     if (refusal !== null) return this.#refuse(refusal);
     const answer = { responseId, usage: this.#usage };
     return candidates.flatMap(({ index, candidate }) => {

@@ -6,7 +6,7 @@ import { readResponse } from "./read-response.ts";
 /** Parses a whole response. Throws for one without a finish reason. */
 export function readGenerateAnswer(answer: unknown): ChatAnswer {
   const response = readResponse(answer);
-  const { candidates, refusal, usage } = response;
+  const { candidates, refusal, usage, usageDetails } = response;
   const choices =
     refusal === null
       ? candidates.map(({ index, candidate }) =>
@@ -14,7 +14,7 @@ export function readGenerateAnswer(answer: unknown): ChatAnswer {
         )
       : [refusedChoice(refusal)];
   if (choices.length === 0) throw new Error("The response has no candidates.");
-  return { choices, usage };
+  return { choices, usage, usageDetails };
 }
 
 function toChoice(index: number, piece: CandidatePiece): CompletionChoice {

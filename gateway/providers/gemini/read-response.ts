@@ -1,5 +1,6 @@
 import type { ChatUsage } from "../../wire/chat-completion.ts";
 import { isObject } from "../../wire/json.ts";
+import { readCount, readTier, type UsageDetails, usageDetails } from "../../wire/usage-details.ts";
 import { upstreamReported } from "../upstream-reported.ts";
 
 /**
@@ -16,6 +17,7 @@ export function readResponse(response: unknown): GenerateResponse {
     candidates,
     refusal: candidates.length === 0 ? refusalOf(response["promptFeedback"]) : null,
     usage: readUsage(response["usageMetadata"]),
+    usageDetails: readDetails(response["usageMetadata"]),
     responseId: typeof responseId === "string" ? responseId : null,
   };
 }
@@ -25,6 +27,7 @@ export type GenerateResponse = {
   /** The reason why the response is empty, in words for the client. */
   refusal: string | null;
   usage: ChatUsage | null;
+  usageDetails: UsageDetails | undefined;
   /** Null if Google sends none. */
   responseId: string | null;
 };
@@ -70,4 +73,36 @@ function readUsage(metadata: unknown): ChatUsage | null {
 function countIn(metadata: Record<string, unknown>, name: string): number {
   const value = metadata[name];
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+/**
+ * The modalities of the tokens. Video costs what images cost. Vertex AI reports the tier as `trafficType`, such as
+ * `ON_DEMAND_PRIORITY`. https://ai.google.dev/api/generate-content#ModalityTokenCount
+ */
+function readDetails(metadata: unknown): UsageDetails | undefined {
+  if (!isObject(metadata)) return undefined;
+  const {
+    promptTokensDetails: prompt,
+    cacheTokensDetails: cached,
+    candidatesTokensDetails: output,
+  } = metadata;
+  const { serviceTier, trafficType } = metadata;
+  const traffic = typeof trafficType === "string" ? trafficType.replace(/^ON_DEMAND_/, "") : trafficType;
+  return usageDetails({
+    imageInputTokens: tokensOf(prompt, "IMAGE") + tokensOf(prompt, "VIDEO"),
+    cachedImageInputTokens: tokensOf(cached, "IMAGE") + tokensOf(cached, "VIDEO"),
+    audioInputTokens: tokensOf(prompt, "AUDIO"),
+    cachedAudioInputTokens: tokensOf(cached, "AUDIO"),
+    imageOutputTokens: tokensOf(output, "IMAGE"),
+    audioOutputTokens: tokensOf(output, "AUDIO"),
+    serviceTier: readTier(serviceTier ?? traffic),
+  });
+}
+
+function tokensOf(details: unknown, modality: string): number {
+  const counts = Array.isArray(details) ? details.filter(isObject) : [];
+  return counts.reduce(
+    (sum, count) => sum + (count["modality"] === modality ? (readCount(count["tokenCount"]) ?? 0) : 0),
+    0,
+  );
 }

@@ -1,56 +1,178 @@
 import type { ModelRow } from "../../../db/entities/model.ts";
+import type { ComponentPrices, CostLine, PriceDetails } from "../../../db/entities/price-details.ts";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
 import type { TokenUsage } from "../../wire/chat-completion.ts";
+import { costLines, perPrice } from "./cost-lines.ts";
+import { hasUnknownTerms, matchingRules } from "./price-sheet.ts";
+import { usageParts } from "./usage-parts.ts";
 
-export type Prices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
+/** Prices are nano-dollars per million tokens. */
+export type Prices = FlatPrices & { priceDetails?: PriceDetails | null };
+
+type FlatPrices = Pick<ModelRow, "inputPrice" | "cachedInputPrice" | "cacheWritePrice" | "outputPrice">;
+
+/** In nano-dollars. `lines` is null where the four prices and the usual counts explain the cost. */
+export type PricedRequest = { cost: number | null; lines: CostLine[] | null };
 
 /**
- * The cost of a request in nano-dollars. Null when a count or its price is unknown. Free models cost 0, whatever the
- * counts. Prices are nano-dollars per million tokens. Cached tokens are part of the input and cost the input price
- * without their own. Reasoning tokens are part of the output.
+ * The cost of a request, exact and rounded once, with its lines. Null when a count or the price of a part is unknown. Free models cost 0, whatever the counts. `usage/README.md` has the rules.
+ * @param at when the request was made
  */
-export function costOf(prices: Prices, usage: TokenUsage | null): number | null {
-  if (isFree(prices)) return 0;
-  if (usage === null || usage.inputTokens === null || usage.outputTokens === null) return null;
-  const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = prices;
+export function priceRequest(prices: Prices, usage: TokenUsage | null, at: Date): PricedRequest {
+  const { priceDetails = null } = prices;
+  if (isFree(prices)) return { cost: 0, lines: null };
+  if (usage === null || usage.inputTokens === null || usage.outputTokens === null) return unknownCost;
+  if (prices.inputPrice === null) return unknownCost;
+  const { inputTokens, details: terms } = usage;
+  const rules = priceDetails ? matchingRules(priceDetails, { inputTokens, terms, at }) : [];
+  const hasOwnPrices =
+    priceDetails !== null && ownPrices.some((name) => priceDetails.prices[name] !== undefined);
+  if (rules.length === 0 && !hasTerms(terms) && !hasOwnPrices) {
+    return { cost: usualCost(prices.inputPrice, prices, usage), lines: null };
+  }
+  const lines = linesOf(prices, usage, rules);
+  const isKnown = lines.every(({ amount }) => amount !== null) && !hasUnknownTerms(priceDetails, terms);
+  return { cost: isKnown ? lines.reduce((sum, { amount }) => sum + (amount ?? 0), 0) : null, lines };
+}
+
+function hasTerms(details: TokenUsage["details"]): boolean {
+  return details !== undefined && Object.keys(details).some((name) => name !== "providerCost");
+}
+
+/** Prices that apply to requests without details. */
+const ownPrices = ["reasoning", "request"] as const;
+
+const unknownCost = { cost: null, lines: null };
+
+/** The cost alone: see `priceRequest`. */
+export function costOf(prices: Prices, usage: TokenUsage | null, at = new Date()): number | null {
+  return priceRequest(prices, usage, at).cost;
+}
+
+/** As the lines would add up, without building them: most requests need none. */
+function usualCost(
+  inputPrice: number,
+  { cachedInputPrice, cacheWritePrice, outputPrice }: FlatPrices,
+  usage: TokenUsage,
+): number | null {
+  const [inputTokens, outputTokens] = [usage.inputTokens ?? 0, usage.outputTokens ?? 0];
+  const cachedTokens = Math.min(usage.cachedInputTokens ?? 0, inputTokens);
+  const writtenTokens = Math.min(usage.cacheWriteInputTokens ?? 0, inputTokens - cachedTokens);
   // Embeddings have no output, and no price for it.
-  if (inputPrice === null || (outputPrice === null && usage.outputTokens > 0)) return null;
-  const cachedTokens = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
-  const writtenTokens = Math.min(usage.cacheWriteInputTokens ?? 0, usage.inputTokens - cachedTokens);
+  if (outputPrice === null && outputTokens > 0) return null;
   // BigInt, because tokens times price can exceed 2^53.
   const total =
-    BigInt(usage.inputTokens - cachedTokens - writtenTokens) * BigInt(inputPrice) +
+    BigInt(inputTokens - cachedTokens - writtenTokens) * BigInt(inputPrice) +
     BigInt(cachedTokens) * BigInt(cachedInputPrice ?? inputPrice) +
     BigInt(writtenTokens) * BigInt(cacheWritePrice ?? inputPrice) +
-    BigInt(usage.outputTokens) * BigInt(outputPrice ?? 0);
-  return Number((total + tokensPerPrice / 2n) / tokensPerPrice);
+    BigInt(outputTokens) * BigInt(outputPrice ?? 0);
+  return Number((total + perPrice / 2n) / perPrice);
+}
+
+function linesOf(prices: Prices, usage: TokenUsage, rules: PriceDetails["rules"]): CostLine[] {
+  return costLines(usageParts(usage) ?? [], toComponentPrices(prices), rules);
+}
+
+function toComponentPrices(prices: Prices): ComponentPrices {
+  const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice, priceDetails } = prices;
+  return {
+    ...priceDetails?.prices,
+    input: inputPrice,
+    cachedInput: cachedInputPrice,
+    cacheWrite: cacheWritePrice,
+    output: outputPrice,
+  };
 }
 
 /** Tokens without their own price cost the input price. */
-function isFree({ inputPrice, cachedInputPrice, cacheWritePrice, outputPrice }: Prices): boolean {
-  return inputPrice === 0 && outputPrice === 0 && !cachedInputPrice && !cacheWritePrice;
+function isFree({
+  inputPrice,
+  cachedInputPrice,
+  cacheWritePrice,
+  outputPrice,
+  priceDetails,
+}: Prices): boolean {
+  if (inputPrice !== 0 || outputPrice !== 0 || cachedInputPrice || cacheWritePrice) return false;
+  return (
+    !priceDetails ||
+    (priceDetails.rules.length === 0 && Object.values(priceDetails.prices).every((price) => !price))
+  );
 }
 
-const tokensPerPrice = 1_000_000n;
+/** The columns of the usage record that the cost decides. */
+export type CostColumns = FlatPrices &
+  Pick<UsageRecordRow, "cost" | "costDetails" | "providerCost" | "markup">;
+
+/** How a request is billed. */
+export type Billing = {
+  /** `provider`: its own figure is the cost where it reports one. */
+  costSource: "provider" | null;
+  /** The charge in relation to the cost: 1.15 adds 15 %. */
+  chargeFactor: number;
+  /** When the request was made. */
+  at: Date;
+};
 
 /**
  * The cost for the usage record, with its prices.
- * @param prices null where no provider received the request: it costs nothing
+ * @param prices null where no provider worked for the request: it costs nothing
  */
-export function toCost(prices: Prices | null, usage: TokenUsage | null): Prices & { cost: number | null } {
-  if (prices === null) return { cost: 0, ...noPrices };
+export function toCost(prices: Prices | null, usage: TokenUsage | null, billing: Billing): CostColumns {
+  if (prices === null) return noCost;
   const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = prices;
-  return { cost: costOf(prices, usage), inputPrice, cachedInputPrice, cacheWritePrice, outputPrice };
+  const { costSource, chargeFactor, at } = billing;
+  const { cost: ours, lines } = priceRequest(prices, usage, at);
+  const { providerCost = null, ...terms } = usage?.details ?? {};
+  const isTheirs = costSource === "provider" && providerCost !== null;
+  const cost = isTheirs ? providerCost : ours;
+  const hasDetails = lines !== null || isTheirs || chargeFactor !== 1 || Object.keys(terms).length > 0;
+  return {
+    cost,
+    inputPrice,
+    cachedInputPrice,
+    cacheWritePrice,
+    outputPrice,
+    providerCost,
+    costDetails: hasDetails
+      ? {
+          ...(Object.keys(terms).length > 0 && { usage: terms }),
+          lines: lines ?? (usage ? linesOf(prices, usage, []) : []),
+          ...(isTheirs && { source: "provider" }),
+          ...(chargeFactor !== 1 && { factor: chargeFactor }),
+        }
+      : null,
+    markup: markupOf(cost, chargeFactor),
+  };
 }
 
-/** Whether no provider received the request: no other record has a cost without prices and counts. */
+/** The lines of a record's cost. Empty without counts. */
+export function linesOfRecord(record: UsageRecordRow): CostLine[] {
+  if (record.costDetails) return record.costDetails.lines;
+  return record.inputPrice === null ? [] : linesOf(record, record, []);
+}
+
+/** What a factor adds to a cost, in nano-dollars. */
+function markupOf(cost: number | null, chargeFactor: number): number {
+  if (cost === null || chargeFactor === 1) return 0;
+  const parts = BigInt(Math.round(chargeFactor * Number(factorParts)));
+  return Number((BigInt(cost) * parts + factorParts / 2n) / factorParts) - cost;
+}
+
+/** A factor is the product of two with four decimals. */
+const factorParts = 100_000_000n;
+
+/** Whether no provider worked for the request: no other record has a cost without prices and counts. */
 export function isUnsent({ cost, inputPrice, inputTokens }: UsageRecordRow): boolean {
   return cost === 0 && inputPrice === null && inputTokens === null;
 }
 
-const noPrices = {
+const noCost: CostColumns = {
+  cost: 0,
   inputPrice: null,
   cachedInputPrice: null,
   cacheWritePrice: null,
   outputPrice: null,
+  providerCost: null,
+  costDetails: null,
+  markup: 0,
 };

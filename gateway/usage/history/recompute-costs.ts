@@ -1,10 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Database, Repositories } from "../../../db/database.ts";
 import type { ModelRow } from "../../../db/entities/model.ts";
 import type { UsageRecordRow } from "../../../db/entities/usage-record.ts";
 import { GatewayError } from "../../errors.ts";
 import { firstIdAt } from "../../ids.ts";
-import { costOf, isUnsent } from "../counting/cost.ts";
+import type { UsageDetails } from "../../wire/usage-details.ts";
+import { isUnsent, toCost } from "../counting/cost.ts";
 
 export type RecomputeRange = {
   from: Date;
@@ -75,14 +77,14 @@ const recordsPerTransaction = 500;
 /** SQLite has one writer and no queue. A gateway beside this command polls, and waits until it finds a gap. */
 const othersTurnMs = 20;
 
-type PricedModel = ModelRow & { providerName: string };
+type PricedModel = ModelRow & { providerName: string; costSource: "provider" | null };
 
 async function readModels({ models, providers }: Repositories): Promise<PricedModel[]> {
-  const names = new Map((await providers.list()).map(({ id, name }) => [id, name]));
-  return (await models.list()).map((model) => ({
-    ...model,
-    providerName: names.get(model.providerId) ?? "",
-  }));
+  const byId = new Map((await providers.list()).map((provider) => [provider.id, provider]));
+  return (await models.list()).map((model) => {
+    const { name: providerName = "", costSource = null } = byId.get(model.providerId) ?? {};
+    return { ...model, providerName, costSource };
+  });
 }
 
 /** The answering model: the requested one, or the fallback with its provider and name. */
@@ -99,22 +101,35 @@ function answeringModel(models: PricedModel[]) {
   };
 }
 
+/** The factor of the charge stays: it was agreed for that time. */
 function withPricesOf(record: UsageRecordRow, model: PricedModel | undefined): UsageRecordRow {
-  if (!model || model.inputPrice === null || isUnsent(record)) return record;
-  const { inputPrice, cachedInputPrice, cacheWritePrice, outputPrice } = model;
-  return {
-    ...record,
-    inputPrice,
-    cachedInputPrice,
-    cacheWritePrice,
-    outputPrice,
-    cost: costOf(model, record),
+  if (!model || isUnsent(record)) return record;
+  const { costDetails, providerCost } = record;
+  const isTheirs = model.costSource !== null && providerCost !== null;
+  if (model.inputPrice === null && !isTheirs) return record;
+  const details: UsageDetails = {
+    ...costDetails?.usage,
+    ...(providerCost !== null && { providerCost }),
   };
+  const hasDetails = Object.keys(details).length > 0;
+  const usage = hasDetails ? { ...record, details } : record;
+  const { costSource } = model;
+  const chargeFactor = costDetails?.factor ?? 1;
+  return { ...record, ...toCost(model, usage, { costSource, chargeFactor, at: record.createdAt }) };
 }
 
 function differ(before: UsageRecordRow, after: UsageRecordRow): boolean {
-  return (["cost", "inputPrice", "cachedInputPrice", "cacheWritePrice", "outputPrice"] as const).some(
-    (name) => before[name] !== after[name],
+  const names = [
+    "cost",
+    "inputPrice",
+    "cachedInputPrice",
+    "cacheWritePrice",
+    "outputPrice",
+    "markup",
+  ] as const;
+  return (
+    names.some((name) => before[name] !== after[name]) ||
+    !isDeepStrictEqual(before.costDetails, after.costDetails)
   );
 }
 

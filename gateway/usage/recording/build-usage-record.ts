@@ -10,7 +10,7 @@ export type RecordedRequest = {
   readonly createdAt: Date;
   /** From `performance.now()`. */
   readonly startedAt: number;
-  readonly key: { id: string; name: string; ownerId: string | null };
+  readonly key: { id: string; name: string; ownerId: string | null; chargeFactor: number | null };
   readonly endpoint: string;
   /** The client's coding tool. Null for any other client. */
   readonly clientTool: string | null;
@@ -25,10 +25,12 @@ export type RecordedRequest = {
     credentialId: string | null;
     upstreamModel: { name: string };
     prices: Prices;
+    costSource: "provider" | null;
+    chargeFactor: number | null;
   } | null;
   readonly attempts: number;
   /** `dropped`: the names of the parts that the translation dropped. */
-  readonly call: { readonly wasSent: boolean; readonly dropped: string | null } | null;
+  readonly call: { readonly mayCost: boolean; readonly dropped: string | null } | null;
   /** Null where the upstream has not answered or has refused. */
   readonly answer: RecordedAnswer | null;
 };
@@ -53,8 +55,8 @@ export type Outcome = {
 export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | null = null): UsageRecord {
   const { key, candidate, answer, startedAt } = request;
   const error = outcome?.error ?? null;
-  // A provider that received nothing has no usage.
-  const sentTo = outcome === null || request.call?.wasSent ? candidate : null;
+  // A provider that received or accepted nothing has no usage.
+  const sentTo = outcome === null || request.call?.mayCost ? candidate : null;
   const counted = outcome && sentTo && completeUsage(request, outcome.status);
   const firstTokenAt = answer?.firstTokenAt ?? null;
   return {
@@ -80,10 +82,19 @@ export function buildUsageRecord(request: RecordedRequest, outcome: Outcome | nu
     errorReason: outcome ? (error?.reason ?? error?.code ?? null) : "gateway_died",
     dropped: request.call?.dropped ?? null,
     ...usageColumns(counted),
-    ...toCost(sentTo?.prices ?? null, counted?.usage ?? null),
+    ...toCost(sentTo?.prices ?? null, counted?.usage ?? null, {
+      costSource: candidate?.costSource ?? null,
+      chargeFactor: chargeFactorOf(key) * chargeFactorOf(candidate),
+      at: request.createdAt,
+    }),
     latencyMs: Math.round(performance.now() - startedAt),
     timeToFirstTokenMs: firstTokenAt && Math.round(firstTokenAt - startedAt),
   };
+}
+
+/** Stored in ten-thousandths. */
+function chargeFactorOf(billed: { chargeFactor: number | null } | null): number {
+  return (billed?.chargeFactor ?? 10_000) / 10_000;
 }
 
 /**

@@ -234,8 +234,10 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   if (crc32(bytes.subarray(start, end)) !== bytes.readUInt32LE(at + 4)) return null;
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
   const { limitedBy = null, errorReason = null, dropped = null } = record;
+  const { costDetails = null, providerCost = null, markup = 0 } = record;
   // The previous release did not record these and may have left records behind.
-  return { ...record, createdAt: new Date(record.createdAt), limitedBy, errorReason, dropped };
+  const added = { limitedBy, errorReason, dropped, costDetails, providerCost, markup };
+  return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }
 
 /** Names and codes have maximum lengths. A real record takes about 700 bytes. */

@@ -8,6 +8,7 @@ const words: Record<Action, string> = {
   "key.rename": "Key renamed",
   "key.setModels": "Key models changed",
   "key.setLimits": "Key limits changed",
+  "key.setChargeFactor": "Key charge changed",
   "key.activate": "Key activated",
   "key.deactivate": "Key deactivated",
   "key.rotate": "Key rotated",

@@ -1,0 +1,124 @@
+import type {
+  ComponentPrices,
+  PriceComponent,
+  PriceCondition,
+  PriceDetails,
+  PriceRule,
+} from "../../../db/entities/price-details.ts";
+import type { UsageDetails } from "../../wire/usage-details.ts";
+
+/** The facts of a request that prices can depend on. */
+export type PriceFacts = { inputTokens: number; terms: UsageDetails | undefined; at: Date };
+
+/** The price of each component under one set of conditions. */
+export class PriceSheet {
+  readonly #prices: ComponentPrices;
+  readonly #rules: readonly PriceRule[];
+
+  /** @param rules the matching ones, in order */
+  constructor(base: ComponentPrices, rules: readonly PriceRule[]) {
+    this.#prices = Object.assign({}, base, ...rules.map(({ prices }) => prices));
+    this.#rules = rules;
+  }
+
+  /** The price of a component, or of the one that stands for it. Null where neither is known. */
+  priceOf(component: PriceComponent): SheetPrice {
+    const own = this.#prices[component];
+    if (own !== null && own !== undefined) return this.#multiplied(component, own);
+    const { instead, times } = substitutes[component] ?? noSubstitute;
+    if (instead === null) return { component, price: null };
+    const found = this.priceOf(instead);
+    if (times === 1) return found;
+    return { ...found, component, price: found.price === null ? null : found.price * times };
+  }
+
+  #multiplied(component: PriceComponent, price: number): SheetPrice {
+    let [numerator, denominator] = [BigInt(price), 1n];
+    const conditions: string[] = [];
+    for (const { when, prices, factor } of this.#rules) {
+      if (factor !== undefined && !isCounted(component)) {
+        numerator *= BigInt(Math.round(factor * 10_000));
+        denominator *= 10_000n;
+        conditions.push(`${describeCondition(when)} × ${factor}`);
+      } else if (prices && component in prices) conditions.push(describeCondition(when));
+    }
+    const rounded = Number((numerator + denominator / 2n) / denominator);
+    return { component, price: rounded, ...(conditions.length > 0 && { when: conditions.join(", ") }) };
+  }
+}
+
+/** `component` is the one whose price applies. */
+export type SheetPrice = { component: PriceComponent; price: number | null; when?: string };
+
+const noSubstitute = { instead: null, times: 1 };
+
+/**
+ * What a component without its own price costs, as vendors bill it. Audio, generated images and searches have no
+ * substitute, because every vendor prices them apart.
+ */
+const substitutes: Partial<Record<PriceComponent, { instead: PriceComponent; times: number }>> = {
+  cachedInput: { instead: "input", times: 1 },
+  cacheWrite: { instead: "input", times: 1 },
+  // https://platform.claude.com/docs/en/build-with-claude/prompt-caching#pricing
+  cacheWrite1h: { instead: "input", times: 2 },
+  imageInput: { instead: "input", times: 1 },
+  cachedImageInput: { instead: "cachedInput", times: 1 },
+  cachedAudioInput: { instead: "audioInput", times: 1 },
+  reasoning: { instead: "output", times: 1 },
+};
+
+function isCounted(component: PriceComponent): boolean {
+  return component === "webSearch" || component === "request";
+}
+
+/** The rules that apply to a request, in order. */
+export function matchingRules({ rules }: PriceDetails, facts: PriceFacts): PriceRule[] {
+  return rules.filter(({ when }) => holds(when, facts));
+}
+
+function holds(when: PriceCondition, { inputTokens, terms, at }: PriceFacts): boolean {
+  if (when.inputTokensAbove !== undefined && inputTokens <= when.inputTokensAbove) return false;
+  if (when.serviceTier !== undefined && when.serviceTier !== terms?.serviceTier) return false;
+  if (when.speed !== undefined && when.speed !== terms?.speed) return false;
+  if (when.region !== undefined && when.region !== terms?.region) return false;
+  if (when.from !== undefined && at.getTime() < Date.parse(when.from)) return false;
+  if (when.before !== undefined && at.getTime() >= Date.parse(when.before)) return false;
+  return when.hours === undefined || isWithin(when.hours, at.toISOString().slice(11, 16));
+}
+
+/** Hours may span midnight. */
+function isWithin({ from, to }: { from: string; to: string }, time: string): boolean {
+  return from <= to ? from <= time && time < to : from <= time || time < to;
+}
+
+/**
+ * Whether the response was served on premium terms that no price of the model mentions. Other unmentioned terms cost
+ * the usual price: it is an upper bound for `flex` and `batch`, and reserved capacity is paid in advance.
+ */
+export function hasUnknownTerms(details: PriceDetails | null, terms: UsageDetails | undefined): boolean {
+  if (!terms) return false;
+  const isPriced = (name: "serviceTier" | "speed") =>
+    details?.rules.some(({ when }) => when[name] === terms[name]) ?? false;
+  return (
+    (premiumTiers.has(terms.serviceTier ?? "") && !isPriced("serviceTier")) ||
+    (premiumSpeeds.has(terms.speed ?? "") && !isPriced("speed"))
+  );
+}
+
+const premiumTiers = new Set(["priority", "ultrafast"]);
+const premiumSpeeds = new Set(["fast", "optimized"]);
+
+function describeCondition(when: PriceCondition): string {
+  const { inputTokensAbove, serviceTier, speed, region, from, before, hours } = when;
+  return [
+    inputTokensAbove === undefined ? [] : `input above ${inputTokensAbove}`,
+    serviceTier ?? [],
+    speed ?? [],
+    region ?? [],
+    from === undefined ? [] : `from ${from}`,
+    before === undefined ? [] : `before ${before}`,
+    hours === undefined ? [] : `${hours.from}–${hours.to} UTC`,
+  ]
+    .flat()
+    .join(" ");
+}

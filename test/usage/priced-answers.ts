@@ -1,0 +1,225 @@
+/**
+ * Usage as vendors report it, and its cost worked out by hand from the vendor's price page, as of November 2026. Prices
+ * in the comments are US dollars per million tokens.
+ */
+export type PricedAnswer = {
+  model: string;
+  usage: object;
+  usd: string;
+  /** Beside the usage, such as `service_tier`. */
+  beside?: object;
+};
+
+/**
+ * https://platform.claude.com/docs/en/about-claude/pricing. Sonnet 4.5: 3 input, 0.30 read, 3.75 and 6 written, 15
+ * output; above 200k 6, 0.60, 7.50, 12 and 22.50. Opus 4.6: 5, 0.50, 6.25, 10, 25. Haiku 4.5: 1, 0.10, 1.25, 2, 5.
+ */
+export const anthropic: PricedAnswer[] = [
+  sonnet({ input_tokens: 1_000, output_tokens: 500 }, "0.0105"),
+  // The example of the page on prompt caching: 63 + 705,322.5 + 5,895 millionths.
+  sonnet({ input_tokens: 21, ...written(188_086, 0), output_tokens: 393 }, "0.7112805"),
+  sonnet(
+    { input_tokens: 2_048, cache_read_input_tokens: 1_800, ...written(148, 100), output_tokens: 503 },
+    "0.015384",
+  ),
+  sonnet({ input_tokens: 250_000, output_tokens: 1_000 }, "1.5225"),
+  sonnet({ input_tokens: 200_000, output_tokens: 1_000 }, "0.615"),
+  sonnet({ input_tokens: 1, cache_read_input_tokens: 200_000, output_tokens: 0 }, "0.120006"),
+  sonnet({ input_tokens: 100_000, ...written(0, 150_000), output_tokens: 2_000 }, "2.445"),
+  // The example of the page on web search, at $10 per thousand searches.
+  sonnet(
+    {
+      input_tokens: 105,
+      output_tokens: 6_039,
+      cache_read_input_tokens: 7_123,
+      cache_creation_input_tokens: 7_345,
+      server_tool_use: { web_search_requests: 1 },
+    },
+    "0.13058065",
+  ),
+  sonnet({ input_tokens: 1_000, output_tokens: 500, service_tier: "batch" }, "0.00525"),
+  sonnet({ input_tokens: 1_000, output_tokens: 500, service_tier: "priority" }, "0.0105"),
+  sonnet(
+    { input_tokens: 1_000, output_tokens: 3_000, output_tokens_details: { thinking_tokens: 2_500 } },
+    "0.048",
+  ),
+  opus({ input_tokens: 300_000, output_tokens: 1_000 }, "1.525"),
+  // Fast mode: six times. US-only inference: 1.1 times.
+  opus({ input_tokens: 1_000, output_tokens: 1_000, speed: "fast" }, "0.18"),
+  opus({ input_tokens: 1_000, output_tokens: 1_000, inference_geo: "us" }, "0.033"),
+  opus(
+    {
+      input_tokens: 1_000,
+      cache_read_input_tokens: 1_000,
+      output_tokens: 1_000,
+      speed: "fast",
+      inference_geo: "us",
+    },
+    "0.2013",
+  ),
+  {
+    model: "claude-opus-4-8",
+    usage: { input_tokens: 1_000, output_tokens: 1_000, speed: "fast" },
+    usd: "0.06",
+  },
+  {
+    model: "claude-haiku-4-5",
+    usage: { input_tokens: 10, ...written(0, 5_000), cache_read_input_tokens: 20_000, output_tokens: 200 },
+    usd: "0.01301",
+  },
+  {
+    model: "claude-opus-4-5",
+    usage: {
+      input_tokens: 1_000,
+      output_tokens: 1_000,
+      service_tier: "standard",
+      inference_geo: "not_available",
+    },
+    usd: "0.03",
+  },
+];
+
+function sonnet(usage: object, usd: string): PricedAnswer {
+  return { model: "claude-sonnet-4-5", usage, usd };
+}
+
+function opus(usage: object, usd: string): PricedAnswer {
+  return { model: "claude-opus-4-6", usage, usd };
+}
+
+function written(fiveMinutes: number, oneHour: number) {
+  return {
+    cache_creation_input_tokens: fiveMinutes + oneHour,
+    cache_creation: { ephemeral_5m_input_tokens: fiveMinutes, ephemeral_1h_input_tokens: oneHour },
+  };
+}
+
+/**
+ * Standard prices for input, cached input and output. See https://developers.openai.com/api/docs/pricing and
+ * https://openai.com/api-fast-mode/.
+ *
+ * - gpt-4o: 2.50, 1.25, 10
+ * - gpt-5: 1.25, 0.125, 10
+ * - gpt-5.4: 2.50, 0.25, 15, and above 272k 5, 0.50, 22.50
+ * - gpt-5.5: 5, 0.50, 30
+ * - gpt-5.6-sol: 4, 0.40, 20, written 5
+ * - gpt-6.1-sol: 2, 0.10, 10, written 2.50
+ */
+export const openai: PricedAnswer[] = [
+  // The example of the guide on prompt caching: 215 + 2,400 + 3,000 millionths.
+  chat("gpt-4o", { prompt_tokens: 2_006, cached: 1_920, completion_tokens: 300 }, "0.005615"),
+  chat("gpt-4o", { prompt_tokens: 1_000, image_tokens: 700, completion_tokens: 100 }, "0.0035"),
+  chat("gpt-5", { prompt_tokens: 1_000, completion_tokens: 2_000, reasoning: 1_500 }, "0.02125"),
+  chat("gpt-5", { prompt_tokens: 1_000, completion_tokens: 2_000 }, "0.02125", "default"),
+  chat("gpt-5", { prompt_tokens: 1_000, completion_tokens: 2_000 }, "0.010625", "flex"),
+  chat("gpt-5", { prompt_tokens: 1_000, completion_tokens: 2_000 }, "0.0425", "priority"),
+  chat("gpt-5", { prompt_tokens: 1_000, completion_tokens: 2_000 }, "0.0425", "fast"),
+  chat("gpt-5-mini", { prompt_tokens: 1_000, cached: 400, completion_tokens: 1_000 }, "0.003888", "priority"),
+  chat(
+    "gpt-4o-mini",
+    { prompt_tokens: 1_000, cached: 500, completion_tokens: 1_000 },
+    "0.0011875",
+    "priority",
+  ),
+  chat("gpt-4.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "priority"),
+  chat("gpt-4.1-nano", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.001", "priority"),
+  chat("o3", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.005", "flex"),
+  chat("gpt-5.4", { prompt_tokens: 300_000, completion_tokens: 1_000 }, "1.5225"),
+  chat("gpt-5.4", { prompt_tokens: 271_000, completion_tokens: 1_000 }, "0.6925"),
+  chat("gpt-5.4", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.035", "priority"),
+  chat("gpt-5.4-mini", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0105", "priority"),
+  chat("gpt-5.1", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0225", "priority"),
+  // 1.75 input, 14 output.
+  chat("gpt-5.2", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.007875", "flex"),
+  chat("gpt-5.5", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0875", "priority"),
+  chat("gpt-5.5", { prompt_tokens: 1_000, completion_tokens: 1_000 }, "0.0175", "flex"),
+  chat(
+    "gpt-5.6-sol",
+    { prompt_tokens: 10_000, cached: 2_000, written: 3_000, completion_tokens: 1_000 },
+    "0.0558",
+  ),
+  // Fast mode with a long prompt: 16, 1.60, 60.
+  chat(
+    "gpt-5.6-sol",
+    { prompt_tokens: 300_000, cached: 100_000, completion_tokens: 1_000 },
+    "3.42",
+    "priority",
+  ),
+  chat("gpt-6.1-sol", { prompt_tokens: 1_000, cached: 600, completion_tokens: 100 }, "0.00186"),
+  chat("gpt-6.1-sol", { prompt_tokens: 300_000, completion_tokens: 1_000 }, "0.6075", "flex"),
+  // Audio: 32 input, 64 output.
+  chat(
+    "gpt-audio",
+    { prompt_tokens: 1_000, audio_tokens: 800, completion_tokens: 500, audioOutput: 400 },
+    "0.0527",
+  ),
+];
+
+type ChatCounts = {
+  prompt_tokens: number;
+  completion_tokens: number;
+  cached?: number;
+  written?: number;
+  image_tokens?: number;
+  audio_tokens?: number;
+  reasoning?: number;
+  audioOutput?: number;
+};
+
+function chat(model: string, counts: ChatCounts, usd: string, tier?: string): PricedAnswer {
+  const {
+    prompt_tokens,
+    completion_tokens,
+    cached = 0,
+    written: writes,
+    reasoning = 0,
+    audioOutput,
+  } = counts;
+  const { image_tokens, audio_tokens = 0 } = counts;
+  const usage = {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    prompt_tokens_details: { cached_tokens: cached, audio_tokens, cache_write_tokens: writes, image_tokens },
+    completion_tokens_details: { reasoning_tokens: reasoning, audio_tokens: audioOutput ?? 0 },
+  };
+  return { model, usage, usd, ...(tier && { beside: { service_tier: tier } }) };
+}
+
+const search = (action: string) => ({
+  type: "web_search_call",
+  id: "ws_1",
+  status: "completed",
+  action: { type: action },
+});
+
+/** As above, with $10 per thousand searches. Pages opened afterwards are free. */
+export const responses: PricedAnswer[] = [
+  // The example of the API reference: 45 + 870 millionths.
+  response("gpt-5", [36, 0, 87], "0.000915"),
+  response("gpt-5", [1_000, 0, 500], "0.02625", {
+    output: [search("search"), search("open_page"), search("search")],
+  }),
+  response("gpt-5", [328, 0, 52], "0.00186", { service_tier: "priority" }),
+  response("gpt-5", [1_000, 0, 1_000], "0.005625", { service_tier: "flex" }),
+  response("gpt-5.4", [300_000, 200_000, 1_000], "0.6225"),
+  // gpt-6-sol: 2, 0.20, 10, written 2.50.
+  response("gpt-6-sol", [5_000, 3_000, 200], "0.0071", {}, 1_000),
+];
+
+function response(
+  model: string,
+  [input, cached, output]: [number, number, number],
+  usd: string,
+  beside: object = {},
+  writes?: number,
+): PricedAnswer {
+  const usage = {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: writes },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input + output,
+  };
+  return { model, usage, usd, beside };
+}
