@@ -41,7 +41,13 @@ export default defineConfig({
   ],
   environments: { client: { build: { rolldownOptions: { output } } } },
   server: {
-    proxy: { "/trpc": gateway, "/graphql": gateway, "/v1": gateway, "/openapi.json": gateway },
+    proxy: {
+      "/trpc": gateway,
+      "/graphql": gateway,
+      "/v1": gateway,
+      "/setup/": gateway,
+      "/openapi.json": gateway,
+    },
     fs: { allow: ["../gateway/setup"] },
   },
 });

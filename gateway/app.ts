@@ -11,6 +11,7 @@ import type { Services } from "./services.ts";
 import { appRouter } from "./trpc/app-router.ts";
 import { createContext } from "./trpc/context.ts";
 import { readCallBody } from "./trpc/read-call-body.ts";
+import { setupScript } from "./v1/setup-script.ts";
 import { createV1Router, errorHandler, unknownUrl } from "./v1/router.ts";
 import { createOpenApiDocument } from "./v1/open-api/document.ts";
 
@@ -52,6 +53,7 @@ function createApplication({ services, publicUrl, trustedProxies, readiness }: A
   application.all(graphqlPath, graphql(services, graphqlPath));
   application.use(health(readiness));
   application.get("/openapi.json", serveOpenApiDocument());
+  application.use("/setup", setupScript(publicUrl));
   application.use(serveConsole(consoleFolder));
   application.use(unknownUrl(services));
   application.use(errorHandler(services));

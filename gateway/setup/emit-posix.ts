@@ -1,4 +1,4 @@
-import type { EmittedSetup } from "./emitted-setup.ts";
+import type { EmittedSetup, ScriptTarget } from "./emitted-setup.ts";
 import { formatOperations } from "./format-operations.ts";
 import { askForKey } from "./posix/ask-for-key.ts";
 import { checkGateway } from "./posix/check-gateway.ts";
@@ -15,45 +15,94 @@ import type { FilePlace, PlannedFile, SetupPlan } from "./setup-plan.ts";
 import { showFile } from "./show-file.ts";
 
 /**
- * Emits a command for bash, zsh and dash: a here-document for `sh`, which no interactive shell changes. It needs only
- * POSIX tools, `mktemp` and `readlink`.
+ * Emits a script for `sh`, and a command that passes it as a here-document, which bash, zsh and dash leave unchanged.
+ * It needs only POSIX tools, `mktemp` and `readlink`.
  * @param key a validated key value, or null to prompt for it
  */
 export function emitPosix(plan: SetupPlan, key: string | null): EmittedSetup {
   const files = [...plan.files, ...environmentFiles(plan)];
+  const script = emitSetup(plan, files);
+  // The leading space keeps the line out of the history of shells with that setting. The key is on the first line,
+  // which they check.
+  const environment = key === null ? "" : ` GATEWAY_API_KEY=${quote(key)}`;
+  return {
+    script,
+    command: `${environment} sh <<'MODEL_GATEWAY'\n${script}MODEL_GATEWAY\n`,
+    undo: `sh ~/.config/model-gateway/undo-${plan.tool}.sh`,
+    files: files.map((file) => showFile(file, formatPlace)),
+  };
+}
+
+function emitSetup(plan: SetupPlan, files: PlannedFile[]): string {
   const steps = [
     ...files.map(mergeStep),
     ...(plan.environment?.load === "always" ? [profileStep(plan)] : []),
   ];
   const editors = new Set(files.map(({ format }) => editorOf(format)));
   if (plan.environment?.load === "always") editors.add("profile");
-  const script = [
+  return toBlock([
     `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
     "# keeps copies of them, and can be taken back. All the rest is how it does that.",
     "setup() {",
-    `tool=${quote(plan.tool)} tool_name=${quote(plan.toolName)} base_url=${quote(plan.baseUrl)}`,
+    variablesOf(plan),
     "start",
-    `ask_for_key ${key === null ? "asked" : "given"}`,
+    "ask_for_key",
     ...steps,
     "write_files",
     ...(plan.program === null ? [] : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "")}`]),
-    ["check_gateway", ...plan.slugs.map(quote)].join(" "),
+    checkStep(plan.slugs),
     `finish ${quote(plan.next)}`,
     "}",
     "write_editors() {",
     ...[...editors].map((name) => `cat >${name}.awk <<'EOF'${editorFrame}${editorTexts[name]}\nEOF`),
     "}",
-    ...[scriptFrame, askForKey, mergeFiles, writeFiles, checkGateway].map((part) => part.trim()),
+    scriptFrame,
+    askForKey,
+    mergeFiles,
+    writeFiles,
+    checkGateway,
     "setup",
-  ];
-  // The leading space keeps the line out of the history of shells with that setting. The key is on the first line,
-  // which they check.
-  const environment = key === null ? "" : ` GATEWAY_API_KEY=${quote(key)}`;
-  return {
-    command: `${environment} sh <<'MODEL_GATEWAY'\n${script.join("\n")}\nMODEL_GATEWAY\n`,
-    undo: `sh ~/.config/model-gateway/undo-${plan.tool}.sh`,
-    files: files.map((file) => showFile(file, formatPlace)),
-  };
+  ]);
+}
+
+/** Emits a script that verifies a key and its models, and changes nothing. */
+export function emitPosixCheck(target: ScriptTarget, slugs: string[]): string {
+  return toBlock([
+    `# Checks an API key of the gateway at ${target.baseUrl}. It changes nothing.`,
+    "write_editors() { :; }",
+    scriptFrame,
+    askForKey,
+    checkGateway,
+    variablesOf(target),
+    "start",
+    "ask_for_key",
+    checkStep(slugs),
+    'if [ -n "$failed$unverified" ]; then exit 1; fi',
+  ]);
+}
+
+/** Emits a script that runs the undo script that the newest setup left on the machine. */
+export function emitPosixUndo({ tool, toolName }: ScriptTarget): string {
+  return toBlock([
+    `# Takes back the newest setup of ${toolName}: runs the script that it left on this machine.`,
+    `undo="$HOME/.config/model-gateway/undo-${tool}.sh"`,
+    `if [ ! -f "$undo" ]; then printf '%s\\n' ${quote(`There is no setup of ${toolName} to take back.`)} >&2; exit 1; fi`,
+    'sh "$undo" </dev/null || exit 1',
+    `if [ -f "$undo" ]; then printf '%s\\n' 'An earlier setup is still in place. Run this again to take it back.'; fi`,
+  ]);
+}
+
+/** A shell runs a block only once it has read all of it, so half a download changes nothing and fails. */
+function toBlock(parts: string[]): string {
+  return `{\n${parts.map((part) => part.trim()).join("\n")}\n}\n`;
+}
+
+function variablesOf({ tool, toolName, baseUrl }: ScriptTarget): string {
+  return `tool=${quote(tool)} tool_name=${quote(toolName)} base_url=${quote(baseUrl)}`;
+}
+
+function checkStep(slugs: string[]): string {
+  return ["check_gateway", ...slugs.map(quote)].join(" ");
 }
 
 const editorTexts = {

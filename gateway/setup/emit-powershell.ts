@@ -1,4 +1,4 @@
-import type { EmittedSetup } from "./emitted-setup.ts";
+import type { EmittedSetup, ScriptTarget } from "./emitted-setup.ts";
 import { formatOperations } from "./format-operations.ts";
 import { askForKey } from "./powershell/ask-for-key.ts";
 import { checkGateway } from "./powershell/check-gateway.ts";
@@ -18,7 +18,7 @@ import type { FilePlace, PlannedEnvironment, PlannedFile, SetupPlan } from "./se
 import { showFile } from "./show-file.ts";
 
 /**
- * Emits a command for Windows PowerShell 5.1 and PowerShell 7: one block, which a window runs at its closing brace. It
+ * Emits a script for Windows PowerShell 5.1 and PowerShell 7: one block, which a window runs at its closing brace. It
  * contains no empty line and no tab, because windows without line editing interpret those. It has no here-string and
  * only ASCII.
  * @param key a validated key value, or null to prompt for it
@@ -26,20 +26,37 @@ import { showFile } from "./show-file.ts";
 export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetup {
   const { environment } = plan;
   const files = [...plan.files, ...environmentFiles(plan)];
+  return {
+    script: emitSetup(plan, files, null),
+    command: emitSetup(plan, files, key),
+    // Windows' default policy blocks script files, but not their text.
+    undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile(plan.tool)}")))`,
+    files: [
+      ...files.map((file) => showFile(file, formatPlace)),
+      ...(environment?.load === "always" ? [showVariables(environment)] : []),
+    ],
+  };
+}
+
+function undoFile(tool: string): string {
+  return `$env:USERPROFILE\\.config\\model-gateway\\undo-${tool}.ps1`;
+}
+
+function emitSetup(plan: SetupPlan, files: PlannedFile[], key: string | null): string {
+  const { environment } = plan;
   const formats = new Set(files.map(({ format }) => format));
-  const lines = [
-    "& {",
+  return toBlock([
     `# Sets up ${plan.toolName} for the gateway at ${plan.baseUrl}. It merges into the files named here,`,
     "# keeps copies of them, and can be taken back. All the rest is how it does that.",
     "# The word secret keeps this out of the file of PSReadLine's history.",
     "function run_setup {",
-    ["start_setup", plan.tool, plan.toolName, plan.baseUrl].map(toWord).join(" "),
+    startStep(plan),
     `ask_for_key ${quote(key ?? "")}`,
     ...files.map(mergeStep),
     ...(environment?.load === "always" ? variableSteps(environment) : []),
     "write_files",
     ...(plan.program === null ? [] : [`look_for ${quote(plan.program)} ${quote(plan.install ?? "")}`]),
-    `check_gateway @(${plan.slugs.map(quote).join(", ")})`,
+    checkStep(plan.slugs),
     `finish_setup ${quote(plan.next)}`,
     "}",
     scriptFrame,
@@ -54,22 +71,48 @@ export function emitPowerShell(plan: SetupPlan, key: string | null): EmittedSetu
     writeUndo,
     checkGateway,
     scriptEnd,
-    "}",
-  ];
-  const undoFile = `$env:USERPROFILE\\.config\\model-gateway\\undo-${plan.tool}.ps1`;
-  return {
-    command: `${lines.map((part) => part.trim()).join("\n")}\n`,
-    // Windows' default policy blocks script files, but not their text.
-    undo: `& ([scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath "${undoFile}")))`,
-    files: [
-      ...files.map((file) => showFile(file, formatPlace)),
-      ...(environment?.load === "always" ? [showVariables(environment)] : []),
-    ],
-  };
+  ]);
 }
 
-function toWord(text: string, index: number): string {
-  return index === 0 ? text : quote(text);
+/** Emits a script that verifies a key and its models, and changes nothing. */
+export function emitPowerShellCheck(target: ScriptTarget, slugs: string[]): string {
+  return toBlock([
+    `# Checks an API key of the gateway at ${target.baseUrl}. It changes nothing.`,
+    "function run_setup {",
+    startStep(target),
+    "ask_for_key ''",
+    checkStep(slugs),
+    "if ($setup.is_failed -or $setup.is_unverified) { throw 'stopped' }",
+    "}",
+    scriptFrame,
+    askForKey,
+    checkGateway,
+    scriptEnd,
+  ]);
+}
+
+/** Emits a script that runs the undo script that the newest setup left on the machine. */
+export function emitPowerShellUndo({ tool, toolName }: ScriptTarget): string {
+  return toBlock([
+    `# Takes back the newest setup of ${toolName}: runs the script that it left on this machine.`,
+    `$undo_file = "${undoFile(tool)}"`,
+    `if (-not [IO.File]::Exists($undo_file)) { throw ${quote(`There is no setup of ${toolName} to take back.`)} }`,
+    "& ([scriptblock]::Create([IO.File]::ReadAllText($undo_file)))",
+    "if ([IO.File]::Exists($undo_file)) { Write-Host 'An earlier setup is still in place. Run this again to take it back.' }",
+  ]);
+}
+
+/** PowerShell parses the whole block before it runs any of it, so half a download changes nothing and fails. */
+function toBlock(parts: string[]): string {
+  return `& {\n${parts.map((part) => part.trim()).join("\n")}\n}\n`;
+}
+
+function startStep({ tool, toolName, baseUrl }: ScriptTarget): string {
+  return ["start_setup", tool, quote(toolName), quote(baseUrl)].join(" ");
+}
+
+function checkStep(slugs: string[]): string {
+  return `check_gateway @(${slugs.map(quote).join(", ")})`;
 }
 
 function mergeStep(file: PlannedFile): string {

@@ -1,12 +1,17 @@
-/** A plan as a command of one kind of shell. */
+/** A plan as a script of one kind of shell. */
 export type EmittedSetup = {
-  /** Ready to paste. */
+  /** The script as the gateway serves it. It reads the key from the environment or the terminal. */
+  script: string;
+  /** The script as a command to paste, with the key if there is one. */
   command: string;
-  /** Undoes the last command that changed something. */
+  /** Undoes the last setup that changed something, without the gateway. */
   undo: string;
   /** Paths in the system's notation, in the plan's order. */
   files: ShownFile[];
 };
+
+/** The tool and the gateway of a script. */
+export type ScriptTarget = { tool: string; toolName: string; baseUrl: string };
 
 export type ShownFile = {
   path: string;

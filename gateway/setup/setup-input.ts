@@ -69,7 +69,8 @@ function explainKey(key: string): string {
 
 const keyLength = 60;
 
-function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
+/** Throws `SetupInputError` for a slug or a count that must not get into a script. */
+export function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void {
   if (!slugPattern.test(slug)) throw new SetupInputError("A model slug contains invalid characters.");
   for (const count of [contextWindow, outputTokensMax]) {
     if (count !== null && !(Number.isSafeInteger(count) && count > 0)) {
@@ -79,7 +80,7 @@ function checkModel({ slug, contextWindow, outputTokensMax }: SetupModel): void 
 }
 
 /** `http://host:port/path`, without a trailing slash and without `/v1`. */
-function parseBaseUrl(text: string): string {
+export function parseBaseUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new SetupInputError("The gateway URL must start with http:// or https://.");

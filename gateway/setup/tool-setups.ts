@@ -49,3 +49,7 @@ export const toolSetups = {
 export type ToolId = keyof typeof toolSetups;
 
 export const toolIds = Object.keys(toolSetups) as ToolId[];
+
+export function isToolId(text: string): text is ToolId {
+  return Object.hasOwn(toolSetups, text);
+}

@@ -21,17 +21,28 @@ browserTest("the copied command equals the shown one and works in a real shell",
   await page.getByRole("option", { name: "some/model-2" }).click();
   await page.getByLabel("Hard tasks").click();
   await page.getByRole("option", { name: "some/model-3" }).click();
+  await page.getByRole("button", { name: "Copy command", exact: true }).click();
+  const line = await page.evaluate<string>("navigator.clipboard.readText()");
+  t.is(line.trim(), (await page.getByRole("region", { name: "command", exact: true }).innerText()).trim());
+  t.regex(line, /^curl -fsSL '[^'\n]+' \| sh$/);
+  await page.getByText("Inspect script", { exact: true }).click();
+  const inspected = await page.getByRole("region", { name: "script", exact: true }).textContent();
+  const served = await fetch(/'(.+)'/.exec(line)?.[1] ?? "");
+  t.is(inspected, await served.text());
+  t.is(await page.getByText("This page expected another script").count(), 0);
+
+  await page.getByText("Without download", { exact: true }).click();
   await page.getByLabel("API key (optional)").fill(key.value);
   await assertAccessible(t, page);
   t.false(page.url().includes("sk-gateway"), "the value is not in the address");
-
-  await page.getByRole("button", { name: "Copy command", exact: true }).click();
-  const command = await page.evaluate<string>("navigator.clipboard.readText()");
-  t.is(command.trim(), (await page.getByRole("region", { name: "command", exact: true }).innerText()).trim());
+  await page.getByRole("button", { name: "Copy long command", exact: true }).click();
+  const paste = await page.evaluate<string>("navigator.clipboard.readText()");
+  t.true(paste.includes(key.value));
 
   const home = await createSetupHome(t, { programs: ["curl", "python3"] });
-  const { stdout } = await home.run("bash", command);
+  const { stdout } = await home.run("bash", `${line}\n`, { GATEWAY_API_KEY: key.value });
   t.regex(stdout, /OK, 3 models/);
+  t.regex((await home.run("bash", paste)).stdout, /Nothing was changed/);
   const file = path.join(home.home, ".claude/settings.json");
   const { env } = JSON.parse(await readFile(file, "utf8"));
   t.is(env.ANTHROPIC_BASE_URL, gateway.url);
@@ -52,15 +63,15 @@ browserTest("every tool shows changes, verification and undo for both systems", 
     await page.getByRole("option", { name: system }).click();
     for (const name of names) {
       await page.getByRole("radio", { name, exact: true }).check({ force: true });
-      const title = system === "Windows" ? "Paste this into PowerShell" : "Paste this into a terminal";
+      const title = system === "Windows" ? "Run this in PowerShell" : "Run this in a terminal";
       await page.getByRole("heading", { name: title }).waitFor();
-      for (const part of ["Changes", "Verify", "Undo"]) {
+      for (const part of ["Inspect script", "Changes", "Verify", "Undo", "Without download"]) {
         t.is(await page.getByText(part, { exact: true }).count(), 1, `${name}: ${part}`);
       }
     }
   }
   t.regex(new URL(page.url()).search, /tool=other&system=windows|system=windows&tool=other/);
-  await page.getByText("Changes").click();
+  await page.getByText("Changes", { exact: true }).click();
   await page.getByText("Undo", { exact: true }).click();
   await assertAccessible(t, page);
   await page.reload();
@@ -104,7 +115,7 @@ browserTest("a tool without a script shows the fields to fill in, with the key",
     const page = await openSignedIn(t, { browser: browser(), gateway, path });
     for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor();
     await page.getByLabel("API key (optional)").fill(key.value);
-    await page.getByText(key.value).first().waitFor();
+    await page.getByText(key.value).filter({ visible: true }).first().waitFor();
     await assertAccessible(t, page);
   }
 });

@@ -63,11 +63,13 @@ async function run(shell: string, command: string, environment: Record<string, s
   const file = findProgram(shell);
   if (!file) throw new Error(`This machine has no ${shell}.`);
   // Detached from the test runner's terminal.
-  const program = spawn(file, shell === "zsh" ? ["-f"] : [], { env: environment, detached: true, cwd: "/" });
+  // fish does not read commands from the kind of pipe that Node creates.
+  const options = { zsh: ["-f"], fish: ["--no-config", "-c", command] }[shell] ?? [];
+  const program = spawn(file, options, { env: environment, detached: true, cwd: "/" });
   const output = { stdout: "", stderr: "" };
   program.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   program.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  program.stdin.end(command);
+  program.stdin.end(shell === "fish" ? "" : command);
   const [code] = (await once(program, "close")) as [number | null];
   return { code, ...output };
 }

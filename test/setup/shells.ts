@@ -6,7 +6,7 @@ export const awkNames = ["mawk", "original-awk", "busybox", "gawk"] as const;
 
 /** Installs missing shells if possible, before the tests, and reports skipped ones; any awk suffices. */
 export function provideShells(say: (line: string) => void): void {
-  const wanted = [...shellNames, "original-awk", "busybox"];
+  const wanted = [...shellNames, "fish", "original-awk", "busybox"];
   const missing = wanted.filter((name) => !findProgram(name));
   if (missing.length === 0) return;
   const problem = installPackages("A shell for the tests of setup commands", missing, say);

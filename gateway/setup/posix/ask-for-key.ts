@@ -3,10 +3,10 @@
  * is the script. The key stays out of every command line, which other users can see.
  */
 export const askForKey = String.raw`
-ask_for_key() { # whether the key came with the command: given or asked
+ask_for_key() {
   if [ -n "$GATEWAY_API_KEY" ]; then
     key_source="The key in GATEWAY_API_KEY"
-    if [ "$1" = asked ]; then say "$key_source is used, since it is set."; fi
+    say "$key_source is used, since it is set."
   elif (exec </dev/tty) 2>/dev/null; then
     key_source="The key you gave"
     terminal=$(stty -g </dev/tty)

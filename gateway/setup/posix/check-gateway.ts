@@ -9,14 +9,16 @@ check_gateway() {
     count=$(awk '{ n += gsub(/"object": ?"model"/, "") } END { print n + 0 }' answer)
     if [ "$count" -eq 1 ]; then say "OK, 1 model"; else say "OK, $count models"; fi
     for slug in "$@"; do
-      grep -qF "\"$slug\"" answer || complain "But the key is not connected to $slug."
+      grep -qF "\"$slug\"" answer && continue
+      complain "But the key is not connected to $slug."
+      unverified=1
     done
     return
   fi
   failed=1
   if [ "$status" = none ]; then
     complain "It could not be seen whether the gateway answers: there is no curl, wget, node, python3 or perl."
-    failed=
+    failed= unverified=1
   elif [ -s answer ]; then
     message=$(tr -d '\000-\037\177' <answer | awk '
       match($0, /"message": ?"([^"\\]|\\.)*"/) {

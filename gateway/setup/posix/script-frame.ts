@@ -11,7 +11,7 @@ start() {
   export LC_ALL
   case $HOME in /*) ;; *) stop "HOME has to be set to your home folder." ;; esac
   have awk || stop "This needs awk."
-  origin=$PWD number=0 refused= failed=
+  origin=$PWD number=0 refused= failed= unverified=
   undo=$HOME/.config/model-gateway/undo-$tool.sh
   newline='
 '

@@ -10,7 +10,8 @@ function ask_for_key($given) {
   }
   if ($key.Length -eq 0) {
     $source = 'The key you gave'
-    $secure = Read-Host -AsSecureString 'API key of the gateway (it is not shown)'
+    try { $secure = Read-Host -AsSecureString 'API key of the gateway (it is not shown)' }
+    catch { stop_setup 'There is no terminal to ask for the API key. Put it in the environment variable GATEWAY_API_KEY.' }
     $key = (New-Object Net.NetworkCredential('', $secure)).Password -creplace '\s', ''
   }
   if ($key -cnotmatch '^sk-gateway-') {

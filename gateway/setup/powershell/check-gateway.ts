@@ -6,10 +6,13 @@ function check_gateway($slugs) {
     $count = [regex]::Matches($answer.text, '"object": ?"model"').Count
     if ($count -eq 1) { say_line 'OK, 1 model' } else { say_line ('OK, ' + $count + ' models') }
     foreach ($slug in $slugs) {
-      if (-not $answer.text.Contains('"' + $slug + '"')) { complain_of ('But the key is not connected to ' + $slug + '.') }
+      if ($answer.text.Contains('"' + $slug + '"')) { continue }
+      complain_of ('But the key is not connected to ' + $slug + '.')
+      $setup.is_unverified = $true
     }
     return
   }
+  $setup.is_failed = $true
   if ($answer.status -eq 0) {
     complain_of ('The gateway at ' + $setup.base_url + ' does not answer: ' + (plain_text $answer.text))
     return

@@ -1,8 +1,8 @@
 import { editorConstants } from "./editor-frame.ts";
 
 /**
- * How the script prints, starts and ends. It never exits, because the window belongs to the user. It is no script file,
- * so it also runs where policy blocks those. Function names contain an underscore, as no alias does.
+ * How the script prints, starts and ends. It throws instead of exiting, because the window belongs to the user. It is
+ * no script file, so it also runs where policy blocks those. Function names contain an underscore, as no alias does.
  */
 export const scriptFrame = String.raw`
 function say_line($text) { Write-Host $text }
@@ -39,6 +39,7 @@ function look_for($program, $install) {
 function finish_setup($next) {
   say_line $next
   if ([IO.File]::Exists($setup.undo)) { say_line ('To take this back: ' + $setup.undo_command) }
+  if ($setup.is_failed) { throw 'stopped' }
 }
 function report_failure($failure) {
   if ($failure.Exception.Message -ceq 'stopped') { return }
@@ -53,8 +54,11 @@ if ([string]$ExecutionContext.SessionState.LanguageMode -ceq 'FullLanguage') {
   ${editorConstants}
   # A file's bytes as characters.
   $latin = [Text.Encoding]::GetEncoding(28591)
-  $setup = @{ refused = $false }
+  $setup = @{ refused = $false; is_failed = $false; is_unverified = $false }
   $setup.files = New-Object 'Collections.Generic.List[object]'
   $setup.variables = New-Object 'Collections.Generic.List[object]'
-  try { run_setup } catch { report_failure $_ }
-} else { Write-Host 'This PowerShell is in a constrained mode, which does not let this command work. Nothing was changed.' }`;
+  try { run_setup } catch {
+    report_failure $_
+    throw 'This did not succeed. The reason is above.'
+  }
+} else { throw 'This PowerShell is in a constrained mode, which does not let this command work. Nothing was changed.' }`;

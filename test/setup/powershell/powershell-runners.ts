@@ -8,6 +8,7 @@ import { findProgram } from "../../helpers/system-packages.ts";
 import { createTestFolder } from "../../helpers/test-folder.ts";
 import { createPowerShellParser } from "./parse-powershell.ts";
 import { runPowerShell } from "./run-powershell.ts";
+import { Thrown } from "./values.ts";
 import { type Answer, createStandInSystem } from "./stand-in-system.ts";
 
 /** A Windows account as a command sees it. */
@@ -37,7 +38,12 @@ export async function findPowerShells(say: (line: string) => void): Promise<Powe
       const text = isUndo ? await readFile(path.join(home, ".config/model-gateway", undo), "utf8") : command;
       const { tree, mistakes } = parse(text.replace("\ufeff", ""));
       t.deepEqual(mistakes, []);
-      runPowerShell(tree, system);
+      // PowerShell shows the exception of a script that did not succeed.
+      try {
+        runPowerShell(tree, system);
+      } catch (error) {
+        if (!(error instanceof Thrown)) throw error;
+      }
       return `${system.said.splice(0).join("\n")}\n`;
     };
     return { home, run, baseUrl: "http://127.0.0.1:9", account: system.account };

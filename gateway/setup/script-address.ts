@@ -1,0 +1,144 @@
+import { type Dialect, type OperatingSystem, SetupInputError, type SetupModel } from "./setup-input.ts";
+import { isToolId, type ToolId } from "./tool-setups.ts";
+
+/** A script as its address names it. */
+export type ScriptRequest = {
+  tool: ToolId;
+  operatingSystem: OperatingSystem;
+  action: ScriptAction;
+  /** Selected models. Null for a workload that the address does not name. */
+  selected: { light: SetupModel | null; daily: SetupModel | null; hard: SetupModel | null };
+  /** Further models, for tools that list all models of a key. */
+  others: SetupModel[];
+};
+
+type ScriptAction = "setup" | "undo" | "check";
+
+/** Formats the address below `/setup/`. It contains no character with a meaning inside single quotes. */
+export function formatScriptAddress({
+  tool,
+  operatingSystem,
+  action,
+  selected,
+  others,
+}: ScriptRequest): string {
+  const { light, daily, hard } = selected;
+  const models = Object.entries({ light, daily, hard }).flatMap(([name, model]) =>
+    model === null ? [] : `${name}=${formatModel(model)}`,
+  );
+  const parameters = [
+    ...models,
+    ...(others.length > 0 ? [`models=${others.map(formatModel).join(";")}`] : []),
+    ...(action === "setup" ? [] : [action]),
+  ];
+  const query = parameters.length > 0 ? `?${parameters.join("&")}` : "";
+  return `${tool}.${operatingSystem === "windows" ? "ps1" : "sh"}${query}`;
+}
+
+/**
+ * Parses an address below `/setup/`. Null for an unknown tool or script. Throws `SetupInputError` for any query that it
+ * does not know. Error messages repeat no part of the address.
+ */
+export function parseScriptAddress(address: string): ScriptRequest | null {
+  const mark = address.indexOf("?");
+  const path = mark === -1 ? address : address.slice(0, mark);
+  const [, tool = "", extension = ""] = /^([a-z0-9-]{1,40})\.(sh|ps1)$/.exec(path) ?? [];
+  if (!isToolId(tool)) return null;
+  const parameters = readParameters(mark === -1 ? "" : address.slice(mark + 1));
+  const pick = (name: string) => {
+    const text = parameters.get(name);
+    return text === undefined ? null : parseModel(text);
+  };
+  const others = parameters.get("models");
+  return {
+    tool,
+    operatingSystem: extension === "ps1" ? "windows" : "posix",
+    action: readAction(parameters),
+    selected: { light: pick("light"), daily: pick("daily"), hard: pick("hard") },
+    others: others === undefined ? [] : others.split(";").map(parseModel),
+  };
+}
+
+/** Bounds the work for an address. Shells and proxies accept lines of this length. */
+const scriptQueryCharactersMax = 4_000;
+
+function readParameters(query: string): Map<string, string> {
+  if (query.length > scriptQueryCharactersMax) {
+    throw new SetupInputError(`The query is longer than ${scriptQueryCharactersMax} characters.`);
+  }
+  const parameters = new Map<string, string>();
+  for (const part of query === "" ? [] : query.split("&")) {
+    const [name = "", ...rest] = part.split("=");
+    if (!parameterNames.has(name)) throw new SetupInputError(unknownParameter);
+    if (parameters.has(name)) throw new SetupInputError("A parameter occurs twice. Send each one once.");
+    // A slug may contain a plus, so it is no space here.
+    parameters.set(name, decode(rest.join("=")));
+  }
+  return parameters;
+}
+
+const parameterNames = new Set(["light", "daily", "hard", "models", "undo", "check"]);
+const unknownParameter = "A parameter is unknown. Use light, daily, hard, models, undo and check.";
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new SetupInputError("The query contains an invalid percent sequence.");
+  }
+}
+
+function readAction(parameters: Map<string, string>): ScriptAction {
+  const actions = (["undo", "check"] as const).filter((name) => parameters.has(name));
+  if (actions.length > 1) throw new SetupInputError("Use only one of undo and check.");
+  if (actions.some((name) => parameters.get(name) !== "")) {
+    throw new SetupInputError("The parameters undo and check have no value.");
+  }
+  return actions[0] ?? "setup";
+}
+
+/** A slug, and the known facts that a setup can depend on. A slug contains no comma. */
+function formatModel(model: SetupModel): string {
+  const { slug, contextWindow, outputTokensMax, canCallTools, aiSdkName, dialects } = model;
+  return [
+    slug,
+    ...(contextWindow === null ? [] : [`context:${contextWindow}`]),
+    ...(outputTokensMax === null ? [] : [`output:${outputTokensMax}`]),
+    ...(canCallTools === null ? [] : [`tools:${canCallTools ? "yes" : "no"}`]),
+    ...(aiSdkName === null ? [] : [`sdk:${aiSdkName}`]),
+    ...dialects,
+  ].join(",");
+}
+
+function parseModel(text: string): SetupModel {
+  const [slug = "", ...facts] = text.split(",");
+  const model: SetupModel = {
+    slug,
+    contextWindow: null,
+    outputTokensMax: null,
+    inputPrice: null,
+    outputPrice: null,
+    canCallTools: null,
+    isDemo: false,
+    aiSdkName: null,
+    dialects: [],
+  };
+  for (const fact of facts) {
+    const [, name, value = ""] = /^(?:(context|output|tools|sdk):)?([a-z0-9-]{1,20})$/.exec(fact) ?? [];
+    if (name === "context" && isCount(value)) model.contextWindow = Number(value);
+    else if (name === "output" && isCount(value)) model.outputTokensMax = Number(value);
+    else if (name === "tools" && /^(yes|no)$/.test(value)) model.canCallTools = value === "yes";
+    else if (name === "sdk") model.aiSdkName = value;
+    else if (name === undefined && isDialect(value)) model.dialects = [...model.dialects, value];
+    else throw new SetupInputError("A fact of a model is unknown or invalid.");
+  }
+  return model;
+}
+
+function isCount(text: string): boolean {
+  return /^[1-9]\d{0,9}$/.test(text);
+}
+
+function isDialect(text: string): text is Dialect {
+  return /^(chat|messages|responses)$/.test(text);
+}

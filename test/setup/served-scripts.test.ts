@@ -1,0 +1,172 @@
+import { spawnSync } from "node:child_process";
+import test from "ava";
+import fc from "fast-check";
+import { buildLines, buildScript } from "../../gateway/setup/build-script.ts";
+import { parseScriptAddress } from "../../gateway/setup/script-address.ts";
+import { toolIds } from "../../gateway/setup/tool-setups.ts";
+import { shareGateway } from "../helpers/shared-by-file.ts";
+import { createKey } from "../helpers/test-gateway.ts";
+import { findProgram } from "../helpers/system-packages.ts";
+import { hostileText } from "./hostile-text.ts";
+import { createSetupHome, readTree } from "./setup-home.ts";
+import { setupModel, setupModels } from "./setup-models.ts";
+import { createPowerShellParser } from "./powershell/parse-powershell.ts";
+
+const gateway = shareGateway();
+const model = setupModel("demo/echo");
+const models = { light: model, daily: model, hard: model, connected: [model] };
+
+function linesFor(tool: (typeof toolIds)[number], operatingSystem: "posix" | "windows" = "posix") {
+  return buildLines({ tool, operatingSystem, baseUrl: gateway().url, key: null, models });
+}
+
+for (const operatingSystem of ["posix", "windows"] as const) {
+  test(`the gateway serves the ${operatingSystem} script that the console expects`, async (t) => {
+    for (const tool of toolIds) {
+      const input = { tool, operatingSystem, baseUrl: gateway().url, key: null, models: setupModels() };
+      const { setup, address, script } = buildLines(input);
+      const url = /'(.+)'/.exec(setup)?.[1] ?? "";
+      t.is(url, `${gateway().url}/setup/${address}`);
+      const response = await fetch(url);
+      t.is(response.status, 200, tool);
+      t.is(response.headers.get("content-type"), "text/plain; charset=utf-8");
+      t.is(response.headers.get("cache-control"), "no-store");
+      t.is(response.headers.get("x-content-type-options"), "nosniff");
+      t.is(await response.text(), script, tool);
+      t.notRegex(script, /[^\n\x20-\x7e]|sk-gateway-[0-9A-Za-z]{9}/);
+    }
+  });
+}
+
+test("hostile queries get an error page and never a script", async (t) => {
+  const valid = "light=demo/echo&daily=demo/echo&hard=demo/echo";
+  const fixed = [
+    "",
+    "light=demo/echo",
+    `${valid}&daily=demo/echo`,
+    `${valid}&key=sk-gateway-1`,
+    `${valid}&__proto__=1`,
+    `${valid}&undo&check`,
+    `${valid}&undo=1`,
+    "daily=demo/echo,context:0",
+    "daily=demo/echo,context:99999999999",
+    "daily=demo/echo,script:1",
+    "daily=%E0%A4%A",
+    `daily=demo/${"x".repeat(300)}`,
+    `daily=demo/echo&models=${"demo/echo;".repeat(500)}`,
+    `daily=demo/echo&models=`,
+  ];
+  const property = fc
+    .tuple(
+      fc.nat(valid.length),
+      hostileText.filter((text) => !/^[\w.:@+~/-]*$/.test(text.toWellFormed())),
+    )
+    .map(([at, text]) => valid.slice(0, at) + encodeURIComponent(text.toWellFormed()) + valid.slice(at));
+  const queries = [...fixed, ...fc.sample(property, { numRuns: 200, seed: 27 })];
+  for (const [index, query] of queries.entries()) {
+    const tool = toolIds[index % toolIds.length];
+    const response = await fetch(`${gateway().url}/setup/${tool}.${index % 2 ? "ps1" : "sh"}?${query}`);
+    const text = await response.text();
+    t.true(response.status >= 400 && response.status < 500, `${response.status} ${query}`);
+    t.regex(text, /^[A-Z][\w ,.]+\n$/, query);
+    t.is(response.headers.get("content-type"), "text/plain; charset=utf-8");
+  }
+});
+
+test("an error page that reaches a shell fails visibly", async (t) => {
+  const response = await fetch(`${gateway().url}/setup/claude-code.sh?daily=$(touch x)`);
+  const { status, stderr } = spawnSync("sh", { input: await response.text(), encoding: "utf8" });
+  t.not(status, 0);
+  t.regex(stderr, /not found/);
+});
+
+test("unknown tools, files and methods get an error", async (t) => {
+  for (const path of ["cobol.sh", "claude-code", "claude-code.exe", "constructor.sh", "a/b.sh", ""]) {
+    const response = await fetch(`${gateway().url}/setup/${path}?daily=demo/echo`, {
+      headers: { accept: "text/html" },
+    });
+    t.is(response.status, 404, path);
+    t.is(await response.text(), "The setup script does not exist.\n");
+  }
+  const post = await fetch(`${gateway().url}/setup/codex.sh?daily=demo/echo`, { method: "POST" });
+  t.is(post.status, 405);
+});
+
+test("a script of any cut length changes nothing and fails", async (t) => {
+  const { home, run } = await createSetupHome(t);
+  const before = await readTree(home);
+  const { script } = linesFor("codex");
+  const { value: key } = await createKey(gateway(), ["demo/echo"]);
+  const cuts = Array.from({ length: 60 }, (_, index) => 1 + Math.floor((index * (script.length - 4)) / 59));
+  for (const length of cuts) {
+    const { code } = await run("dash", script.slice(0, length), { GATEWAY_API_KEY: key });
+    t.not(code, 0, String(length));
+  }
+  t.deepEqual(await readTree(home), before);
+});
+
+for (const shell of ["bash", "zsh", "dash", "fish"]) {
+  const declare = findProgram(shell) ? test : test.skip;
+  declare(`in ${shell}, one line sets up, repeats, checks and undoes every tool`, async (t) => {
+    t.timeout(120_000);
+    const { home, run } = await createSetupHome(t);
+    const { value: key } = await createKey(gateway(), ["demo/echo"]);
+    // The first fish in a home creates its folders.
+    await run(shell, "true\n");
+    for (const tool of toolIds) {
+      const lines = linesFor(tool);
+      const before = await readTree(home);
+      const first = await run(shell, `${lines.setup}\n`, { GATEWAY_API_KEY: key });
+      t.is(first.code, 0, first.stderr);
+      t.true(first.stdout.includes("\nOK, 1 model\n"), first.stdout);
+      t.false((first.stdout + first.stderr).includes(key));
+      const after = await readTree(home);
+      t.notDeepEqual(after, before, tool);
+      const second = await run(shell, `${lines.setup}\n`, { GATEWAY_API_KEY: key });
+      t.true(second.stdout.includes("Nothing was changed."), second.stdout);
+      const checked = await run(shell, `${lines.check}\n`, { GATEWAY_API_KEY: key });
+      t.is(checked.code, 0, checked.stderr);
+      t.true(checked.stdout.endsWith("OK, 1 model\n"), checked.stdout);
+      t.deepEqual(await readTree(home), after);
+      t.is((await run(shell, `${lines.undo}\n`)).code, 0);
+      t.deepEqual(await readTree(home), before, tool);
+      const nothing = await run(shell, `${lines.undo}\n`);
+      t.regex(nothing.stderr, /There is no setup of .* to take back\./);
+      t.is(nothing.code, 1);
+    }
+  });
+}
+
+test("without a key and a terminal, one line names the variable and fails", async (t) => {
+  const { home, run } = await createSetupHome(t);
+  const { code, stderr } = await run("bash", `${linesFor("codex").setup}\n`);
+  t.is(code, 1);
+  t.regex(stderr, /GATEWAY_API_KEY/);
+  t.deepEqual(await readTree(home), {});
+});
+
+test("a check fails for an unconnected model", async (t) => {
+  const { run } = await createSetupHome(t);
+  const { value: key } = await createKey(gateway(), ["demo/echo"]);
+  const line = `curl -fsSL '${gateway().url}/setup/codex.sh?daily=demo/other&check' | sh\n`;
+  const { code, stderr } = await run("dash", line, { GATEWAY_API_KEY: key });
+  t.is(code, 1);
+  t.regex(stderr, /not connected to demo\/other/);
+});
+
+test("PowerShell parses every script, and none of half a script", async (t) => {
+  const parse = await createPowerShellParser();
+  for (const query of ["daily=demo/echo", "undo", "check&daily=demo/echo"]) {
+    const request = parseScriptAddress(`codex.ps1?${query}`);
+    if (!request) return t.fail();
+    const script = buildScript(request, "http://127.0.0.1:9");
+    t.deepEqual(parse(script).mistakes, [], query);
+    t.true(parse(script.slice(0, script.length / 2)).mistakes.length > 0);
+  }
+});
+
+test("a script takes a few milliseconds", (t) => {
+  const started = performance.now();
+  for (let count = 0; count < 100; count++) linesFor("opencode");
+  t.true((performance.now() - started) / 100 < 50);
+});
