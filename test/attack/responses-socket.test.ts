@@ -154,3 +154,20 @@ for (const [title, lines] of [
     t.regex(answer, /"type":"invalid_request_error"/);
   });
 }
+
+test("a stranger whose handshake was refused cannot keep the connection half open", async (t) => {
+  const gateway = await startTestGateway(t);
+  const { port } = new URL(gateway.url);
+  const socket = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+  t.teardown(() => socket.destroy());
+  const head = ["GET /v1/responses HTTP/1.1", "Host: x", "Authorization: Bearer sk-other"];
+  head.push("Connection: Upgrade", "Upgrade: websocket");
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString("latin1")));
+  socket.on("error", () => {});
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  await once(socket, "end");
+  t.regex(answer, /^HTTP\/1\.1 401 /);
+  // Only a closed connection rejects further bytes.
+  await eventually(() => socket.destroyed || (socket.write("more"), false));
+});

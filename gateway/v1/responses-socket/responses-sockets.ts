@@ -53,7 +53,7 @@ export class ResponsesSockets {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Socket);
-    response.on("finish", () => socket.end());
+    response.on("finish", () => (socket as Socket).destroySoon());
     const matched = Object.assign(request, { url: "/v1/responses", route: { path: "/v1/responses" } });
     void this.#handler(socket, head)(matched as unknown as Request, response as Response, () => {});
   }
