@@ -47,7 +47,7 @@ export type FollowUp = {
 };
 
 /** Keeps finished responses of a key for later requests. */
-export type ResponseKeeper = {
+type ResponseKeeper = {
   /** Returns whether it keeps the response. */
   keep(keyId: string, answer: KeptAnswer, input: unknown): boolean;
 };
