@@ -24,7 +24,7 @@ export function priceRequest(prices: Prices, usage: TokenUsage | null, at: Date)
   if (usage === null || usage.inputTokens === null || usage.outputTokens === null) return unknownCost;
   if (prices.inputPrice === null) return unknownCost;
   const { inputTokens, details: terms } = usage;
-  const rules = priceDetails ? matchingRules(priceDetails, { inputTokens, terms, at }) : [];
+  const rules = priceDetails?.rules.length ? matchingRules(priceDetails, { inputTokens, terms, at }) : [];
   const hasOwnPrices =
     priceDetails !== null && ownPrices.some((name) => priceDetails.prices[name] !== undefined);
   if (rules.length === 0 && !hasTerms(terms) && !hasOwnPrices) {
