@@ -91,7 +91,7 @@ test("a client that sends turns and reads nothing is cut off, with bounded memor
 });
 
 test("a client that does not answer pings is cut off", async (t) => {
-  const environment = { CLIENT_STALL_TIMEOUT_MS: "200", STREAM_PING_INTERVAL_MS: "100" };
+  const environment = { CLIENT_STALL_TIMEOUT_MS: "2000", STREAM_PING_INTERVAL_MS: "500" };
   const gateway = await startTestGateway(t, { environment });
   const { value } = await createKey(gateway);
   const headers = { authorization: `Bearer ${value}` };
@@ -103,11 +103,11 @@ test("a client that does not answer pings is cut off", async (t) => {
 });
 
 test("a connection older than RESPONSES_SOCKET_MS_MAX closes between two turns", async (t) => {
-  const environment = { RESPONSES_SOCKET_MS_MAX: "200", STREAM_PING_INTERVAL_MS: "50" };
+  const environment = { RESPONSES_SOCKET_MS_MAX: "1000", STREAM_PING_INTERVAL_MS: "50" };
   const gateway = await startTestGateway(t, { environment });
   const { value } = await createKey(gateway);
   const socket = await openSocket(t, gateway, value);
-  socket.send({ type: "response.create", model, input: "/slow 300 one two" });
+  socket.send({ type: "response.create", model, input: "/slow 700 one two" });
   t.is(await socket.closed(), 1000);
   const types = socket.frames.map(({ type }) => type);
   t.deepEqual(types.slice(-2), ["response.completed", "error"]);
