@@ -183,6 +183,7 @@ test("without a database records fill limited files, then requests are refused",
   const limits = { usageSegmentBytesMax: 2_000, usageSpoolBytesMax: 20_000, usageBatchRecordsMax: 10 };
   const { recorder, spool } = await openRecorder(t, database, { limits, isSynced: true });
   const { promise, resolve } = Promise.withResolvers<void>();
+  t.teardown(resolve);
   database.read(() => promise).catch(() => {});
   const ids: string[] = [];
   while (!recorder.isFull) {
@@ -190,7 +191,7 @@ test("without a database records fill limited files, then requests are refused",
     recorder.record(usageRow(ids.at(-1) ?? ""), null, () => {});
     await recorder.flush();
   }
-  t.true(ids.length > 30 && ids.length < 50, `${ids.length}`);
+  t.true(ids.length > 25 && ids.length < 50, `${ids.length}`);
   const files = await readdir(spool, { recursive: true });
   t.true(files.filter((name) => name.endsWith(".records")).length >= 8);
   resolve();
@@ -228,6 +229,7 @@ test("a dead process's records are kept without a database and shipped later", a
   await leave(spool, "dead", { "0000000001.records": bytesOf("req_1") });
   await appendFile(path.join(spool, "dead", "started"), bytesOf("req_2"));
   const { promise, resolve } = Promise.withResolvers<void>();
+  t.teardown(resolve);
   database.read(() => promise).catch(() => {});
   const { recorder } = await openRecorder(t, database, { dataDir });
   await recorder.adoptLeftovers();
