@@ -57,7 +57,7 @@ browserTest("responses of the demo are free and not unpriced", async (t) => {
   await page.getByRole("link", { name: /^Cost \$0\.00/ }).waitFor();
   t.is(await page.getByText("unknown").count(), 0);
   await page.goto("/usage");
-  await page.getByRole("cell", { name: "$0.00" }).waitFor();
+  await page.getByRole("cell", { name: "$0.00" }).first().waitFor();
   t.is(await page.getByText(/\d unpriced/).count(), 0);
 });
 
