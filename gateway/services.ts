@@ -26,6 +26,7 @@ import { LastUsed } from "./keys/authenticate-key.ts";
 import { Revocation } from "./keys/revocation.ts";
 import { startLimits } from "./limits/start-limits.ts";
 import { CredentialService } from "./models/credential-service.ts";
+import { fillPriceDetails } from "./models/fill-price-details.ts";
 import { firstStart } from "./models/first-start.ts";
 import { ModelService } from "./models/model-service.ts";
 import { ProviderService } from "./models/provider-service.ts";
@@ -85,6 +86,7 @@ export async function createServices(config: Config, runtime: Runtime, observer:
     const { keys, models, providers } = managed;
     const withKey = config.makesFirstKey;
     const firstKeyValue = await firstStart({ database, runtime, keys, models, providers, withKey });
+    await fillPriceDetails(database, runtime);
     const { administrator } = config;
     if (administrator && (await people.accounts.createFirstAdministrator(administrator))) {
       log.info("created the administrator from ADMIN_EMAIL");

@@ -73,4 +73,6 @@ export type CostDetails = {
   source?: "provider";
   /** The factor of the charge. Missing for 1. */
   factor?: number;
+  /** Nano-dollars that an unknown cost is at least: the known parts at the usual price. Budgets count them. */
+  least?: number;
 };

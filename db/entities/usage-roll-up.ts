@@ -64,6 +64,8 @@ export const UsageRollUp = table(
     firstToken9: integer({ default: 0 }),
     /** Nano-dollars that factors add to the cost: the charge is the sum of both. */
     markup: bigInteger({ default: 0 }),
+    /** Nano-dollars that the requests without a known cost cost at least. Only budgets count them. */
+    leastCost: bigInteger({ default: 0 }),
   },
   [
     index("usage_roll_ups_key", ["apiKeyId", "resolution", "startsAt"]),

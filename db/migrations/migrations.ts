@@ -9,6 +9,7 @@ import { AdministratorsDecisions } from "./0008-administrators-decisions.ts";
 import { DroppedParts } from "./0009-dropped-parts.ts";
 import { UsageAnalytics } from "./0011-usage-analytics.ts";
 import { TrueCosts } from "./0012-true-costs.ts";
+import { LeastCosts } from "./0013-least-costs.ts";
 
 /** In the order in which they run. The result of a released migration never changes. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   DroppedParts,
   UsageAnalytics,
   TrueCosts,
+  LeastCosts,
 ];

@@ -9,13 +9,13 @@ export type DailyCostsOf = {
   from?: Date;
 };
 
-/** The cost of each on each day, by `id` and `starts_at`. */
+/** The cost of each on each day, by `id` and `starts_at`, unknown costs at their least. */
 export function dailyCostsQuery(dialect: Pick<SqlDialect, "kind">, { of, ids, from }: DailyCostsOf): Query {
   const [column, index] =
     of === "keys" ? ["api_key_id", "usage_roll_ups_key"] : ["owner_id", "usage_roll_ups_owner"];
   const since = from === undefined ? "" : " AND starts_at >= ?";
   return {
-    sql: `SELECT ${column} AS id, starts_at, SUM(cost) AS cost FROM usage_roll_ups ${indexHint(dialect, index)} WHERE ${column} IN (${ids.map(() => "?").join(", ")}) AND resolution = ?${since} GROUP BY ${column}, starts_at`,
+    sql: `SELECT ${column} AS id, starts_at, SUM(cost + least_cost) AS cost FROM usage_roll_ups ${indexHint(dialect, index)} WHERE ${column} IN (${ids.map(() => "?").join(", ")}) AND resolution = ?${since} GROUP BY ${column}, starts_at`,
     parameters: [...ids, "day", ...(from === undefined ? [] : [toRaw(from)])],
   };
 }

@@ -59,6 +59,7 @@ function addRecord(sum: UsageRollUpRow, record: UsageRecordRow): void {
   sum.reasoningTokens += record.reasoningTokens ?? 0;
   sum.cost += record.cost ?? 0;
   sum.markup += record.markup;
+  sum.leastCost += record.costDetails?.least ?? 0;
   if (record.cost === null) sum.unknownCosts++;
   sum.latencyMs += record.latencyMs;
   sum[`latency${bucketOf(record.latencyMs, latencyBoundsMs)}`]++;
@@ -113,6 +114,7 @@ function nothing(resolution: UsageResolution, startsAt: Date, part: Dimensions):
     firstToken8: 0,
     firstToken9: 0,
     markup: 0,
+    leastCost: 0,
   };
 }
 
@@ -131,7 +133,7 @@ type SumName = {
 /** The columns that are sums. */
 export const sumNames: readonly SumName[] = [
   ...(["requests", "inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteInputTokens"] as const),
-  ...(["reasoningTokens", "cost", "markup", "unknownCosts", "latencyMs"] as const),
+  ...(["reasoningTokens", "cost", "markup", "leastCost", "unknownCosts", "latencyMs"] as const),
   ...(["latency0", "latency1", "latency2", "latency3", "latency4"] as const),
   ...(["latency5", "latency6", "latency7", "latency8", "latency9"] as const),
   ...(["firstToken0", "firstToken1", "firstToken2", "firstToken3", "firstToken4"] as const),

@@ -44,7 +44,7 @@ export class UsageRollUpRepository {
     return Number(row?.["requests"] ?? 0);
   }
 
-  /** The cost of each on each day, in nano-dollars. May omit days without cost. */
+  /** What budgets count of each on each day, in nano-dollars. May omit days without cost. */
   async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
     if (of.ids.length === 0) return [];
     const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);

@@ -39,6 +39,7 @@ for (const kind of allDatabaseKinds) {
       "DroppedParts1764547200000",
       "UsageAnalytics1764633600000",
       "TrueCosts1764720000000",
+      "LeastCosts1764806400000",
     ]);
 
     await writeAsBefore("req_2");
@@ -74,6 +75,7 @@ for (const kind of allDatabaseKinds) {
       "DroppedParts1764547200000",
       "UsageAnalytics1764633600000",
       "TrueCosts1764720000000",
+      "LeastCosts1764806400000",
     ]);
 
     await writeAsBefore("key_2");
@@ -107,7 +109,7 @@ for (const kind of allDatabaseKinds) {
     await writeAsBefore("req_1", 1_200_000);
     await writeAsBefore("req_2", null);
 
-    t.deepEqual(await migrate(dataSource), ["TrueCosts1764720000000"]);
+    t.deepEqual(await migrate(dataSource), ["TrueCosts1764720000000", "LeastCosts1764806400000"]);
 
     await writeAsBefore("req_3", 7);
     const rows = await database.read(({ usageRecords }) => usageRecords.listByKey("key_1", 10));

@@ -22,6 +22,7 @@ export async function assertRollUpsMatch(url: string, { areOld = false } = {}): 
 const keys = "period, api_key, owner, model, provider, status, tool, reason";
 const tokens = ["input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"];
 const sums = [...tokens, "reasoning_tokens", "cost", "latency_ms"];
+const least = "CAST(JSON_EXTRACT(cost_details, '$.least') AS SIGNED)";
 const boundsMs = {
   latency: [-1, 250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 2 ** 40],
   first_token: [-1, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 2 ** 40],
@@ -42,6 +43,7 @@ function sumOfRecords(periodLength: number, { byKey, areOld }: { byKey: boolean;
     "COUNT(*) AS requests",
     ...sums.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`),
     "SUM(CASE WHEN cost IS NULL THEN 1 ELSE 0 END) AS unknown_costs",
+    `COALESCE(SUM(${least}), 0) AS least_cost`,
     ...countsBetween("latency_ms", "latency", boundsMs.latency),
     ...countsBetween(areOld ? "NULL" : "time_to_first_token_ms", "first_token", boundsMs.first_token),
   ];
@@ -63,7 +65,7 @@ function readRollUps(resolution: string, periodLength: number, byKey: boolean): 
     "api_key_id AS api_key, owner_id AS owner, model, provider, status",
     "client_tool AS tool, error_reason AS reason, requests",
     ...sums,
-    "unknown_costs",
+    "unknown_costs, least_cost",
     ...buckets,
   ];
   return `SELECT ${columns.join(", ")} FROM usage_roll_ups WHERE resolution = '${resolution}' AND api_key_id ${byKey ? "<>" : "="} '' ORDER BY ${keys}`;

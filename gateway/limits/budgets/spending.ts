@@ -37,8 +37,8 @@ export class Spending {
   /** Adds the cost of a finished request. Called before its record is written. */
   add(id: string, record: UsageRecord): void {
     this.#unshipped.add(id, record);
-    if (record.cost === null) return;
-    this.#ledgers.get(id)?.add(record.cost, record.createdAt.getTime(), this.#options.now());
+    const cost = countedCost(record);
+    if (cost > 0) this.#ledgers.get(id)?.add(cost, record.createdAt.getTime(), this.#options.now());
   }
 
   /** Called when the record is in the database. */
@@ -119,20 +119,21 @@ const restingPerRefreshMax = idsPerQuery;
 class UnshippedCosts {
   readonly #costs = new Map<string, Map<number, number>>();
 
-  add(id: string, { createdAt, cost }: UsageRecord): void {
-    if (cost === null || cost === 0) return;
+  add(id: string, record: UsageRecord): void {
+    const cost = countedCost(record);
+    if (cost === 0) return;
     let days = this.#costs.get(id);
     if (!days) this.#costs.set(id, (days = new Map()));
-    const day = startOfDay(createdAt);
+    const day = startOfDay(record.createdAt);
     days.set(day, (days.get(day) ?? 0) + cost);
   }
 
   /** Called when the record is in the database. */
-  shipped(id: string, { createdAt, cost }: UsageRecord): void {
+  shipped(id: string, record: UsageRecord): void {
     const days = this.#costs.get(id);
-    if (!days || cost === null) return;
-    const day = startOfDay(createdAt);
-    const left = (days.get(day) ?? 0) - cost;
+    if (!days) return;
+    const day = startOfDay(record.createdAt);
+    const left = (days.get(day) ?? 0) - countedCost(record);
     if (left > 0) days.set(day, left);
     else days.delete(day);
     if (days.size === 0) this.#costs.delete(id);
@@ -142,6 +143,11 @@ class UnshippedCosts {
   of(id: string): Iterable<[startsAt: number, cost: number]> {
     return this.#costs.get(id) ?? [];
   }
+}
+
+/** An unknown cost counts at its least, so that nobody evades a budget with parts that have no price. */
+function countedCost({ cost, costDetails }: UsageRecord): number {
+  return cost ?? costDetails?.least ?? 0;
 }
 
 function startOfDay(moment: Date): number {

@@ -54,7 +54,7 @@ export class Admission {
     this.#isTaken = false;
     if (this.#options.isWaiting()) this.#undo();
     else this.#settle(record);
-    if (record.cost !== null) this.#options.spend(record);
+    this.#options.spend(record);
     this.#options.leave();
   }
 

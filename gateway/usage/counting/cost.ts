@@ -32,7 +32,7 @@ export function priceRequest(prices: Prices, usage: TokenUsage | null, at: Date)
   }
   const lines = linesOf(prices, usage, rules);
   const isKnown = lines.every(({ amount }) => amount !== null) && !hasUnknownTerms(priceDetails, terms);
-  return { cost: isKnown ? lines.reduce((sum, { amount }) => sum + (amount ?? 0), 0) : null, lines };
+  return { cost: isKnown ? sumOf(lines) : null, lines };
 }
 
 function hasTerms(details: TokenUsage["details"]): boolean {
@@ -67,6 +67,30 @@ function usualCost(
     BigInt(writtenTokens) * BigInt(cacheWritePrice ?? inputPrice) +
     BigInt(outputTokens) * BigInt(outputPrice ?? 0);
   return Number((total + perPrice / 2n) / perPrice);
+}
+
+/** What a request of unknown cost costs at least: its known parts, premium terms and tokens at the usual price. */
+function leastCost(prices: Prices, usage: TokenUsage, at: Date): number {
+  const { priceDetails = null, inputPrice: input, outputPrice: output } = prices;
+  const rules = matchingRules(priceDetails ?? noDetails, {
+    inputTokens: usage.inputTokens ?? 0,
+    terms: usage.details,
+    at,
+  });
+  const usual = { audioInput: input, imageOutput: output, audioOutput: output };
+  const known = rules.map((rule) => ({ ...rule, prices: withoutUnknown(rule.prices ?? {}) }));
+  const sheet = { ...usual, ...withoutUnknown(toComponentPrices(prices)) };
+  return sumOf(costLines(usageParts(usage) ?? [], sheet, known));
+}
+
+const noDetails: PriceDetails = { prices: {}, rules: [] };
+
+function withoutUnknown(prices: ComponentPrices): ComponentPrices {
+  return Object.fromEntries(Object.entries(prices).filter(([, price]) => price !== null));
+}
+
+function sumOf(lines: readonly CostLine[]): number {
+  return lines.reduce((sum, { amount }) => sum + (amount ?? 0), 0);
 }
 
 function linesOf(prices: Prices, usage: TokenUsage, rules: PriceDetails["rules"]): CostLine[] {
@@ -125,7 +149,9 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
   const { providerCost = null, ...terms } = usage?.details ?? {};
   const isTheirs = costSource === "provider" && providerCost !== null;
   const cost = isTheirs ? providerCost : ours;
-  const hasDetails = lines !== null || isTheirs || chargeFactor !== 1 || Object.keys(terms).length > 0;
+  const least = cost === null && usage !== null ? leastCost(prices, usage, at) : 0;
+  const hasDetails =
+    lines !== null || isTheirs || chargeFactor !== 1 || least > 0 || Object.keys(terms).length > 0;
   return {
     cost,
     inputPrice,
@@ -139,6 +165,7 @@ export function toCost(prices: Prices | null, usage: TokenUsage | null, billing:
           lines: lines ?? (usage ? linesOf(prices, usage, []) : []),
           ...(isTheirs && { source: "provider" }),
           ...(chargeFactor !== 1 && { factor: chargeFactor }),
+          ...(least > 0 && { least }),
         }
       : null,
     markup: markupOf(cost, chargeFactor),
