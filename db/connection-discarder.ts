@@ -3,16 +3,16 @@ import type { PoolConnection } from "mysql2";
 import type { Logger, QueryRunner } from "typeorm";
 
 /**
- * Discards connections that cannot recover, so that the pool opens new ones. After a failover, the old primary is read-only. After a timeout, the machine may be gone. TypeORM reports failed queries only
- * to its logger.
+ * Discards connections that cannot recover, so that the pool opens new ones: those to a demoted primary,
+ * which is read-only, and those that timed out. TypeORM reports failed queries only to its logger.
  */
 export class ConnectionDiscarder implements Logger {
   logQueryError(error: string | Error, _query: string, _parameters?: unknown, runner?: QueryRunner): void {
     if (!runner || !isHopeless(error)) return;
-    // The connection exists: this resolves before TypeORM continues, and the connection is closed by then.
+    // This resolves before TypeORM continues, so the connection is closed by then.
     void runner.connect().then((connection: PoolConnection & { stream: Socket }) => {
       connection.destroy();
-      // `end` would wait for an answer of the dead machine.
+      // `end` would wait for a response from the dead machine.
       connection.stream.destroy();
     });
   }

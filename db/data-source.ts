@@ -62,7 +62,8 @@ function sqliteOptions(path: string): DataSourceOptions {
       connection.pragma("busy_timeout = 5000");
       // With a write-ahead log, a crash of the process loses nothing. Only a power failure can lose the last moments.
       connection.pragma("synchronous = NORMAL");
-      // A statement blocks the process and cannot be interrupted. This function ends it: see `usage-queries.ts`.
+      // SQLite cannot interrupt a statement, which blocks the process. This function ends it: see
+      // `usage-queries.ts`.
       connection.function("in_time", (deadline) => {
         if (performance.now() > Number(deadline)) throw new QueryTooLongError("The query timed out.");
         return 1;
@@ -76,8 +77,8 @@ function sqliteOptions(path: string): DataSourceOptions {
 }
 
 /**
- * Restricts an existing database to its owner, because it holds hashes and email addresses. The umask restricts a new
- * one.
+ * Restricts an existing database to its owner, because it holds hashes and email addresses. The umask
+ * restricts new files.
  */
 function keepPrivate(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {

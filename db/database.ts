@@ -38,7 +38,7 @@ export class Database {
     this.#openWithoutHurry = () => openDataSource(url, { ...limits, connectionsMax: 2 });
   }
 
-  /** Connects. An old schema requires `migrate` before anything else. */
+  /** Connects. An old schema requires `migrate` before any other call. */
   static async open(url: string, limits: DatabaseLimits): Promise<Database> {
     try {
       const answerTimeoutMs = limits.operationTimeoutMs;
@@ -52,7 +52,7 @@ export class Database {
   async migrate(): Promise<string[]> {
     if ((await this.pendingMigrations()).length === 0) return [];
     if (this.#isSqlite) return migrate(this.#dataSource);
-    // Migrating a large table takes long, and connections with a timeout would roll it back.
+    // Migrating a large table takes long. A connection with a timeout would roll it back.
     const dataSource = await this.#openWithoutHurry();
     try {
       return await migrate(dataSource);
@@ -74,12 +74,12 @@ export class Database {
     return this.#run(() => this.#transaction(work));
   }
 
-  /** Whether it is the embedded database, which has one writer and no partitions. */
+  /** Whether the database is the embedded one, which has one writer and no partitions. */
   get isSqlite(): boolean {
     return this.#isSqlite;
   }
 
-  /** MySQL only, see `usage-partitions.ts`. Has no timeout. */
+  /** Maintains the monthly partitions on MySQL: see `usage-partitions.ts`. Has no timeout. */
   async keepUsagePartitions(plan: PartitionPlan): Promise<string[]> {
     try {
       return await keepUsagePartitions(this.#dataSource, plan);
@@ -90,7 +90,7 @@ export class Database {
 
   async close(): Promise<void> {
     await this.#tail;
-    // A frozen server would not answer even this.
+    // A frozen server would not close a connection either.
     await withTimeout(this.#dataSource.destroy(), this.#timeoutMs).catch(() => {});
   }
 

@@ -1,10 +1,8 @@
 import Sqlite from "better-sqlite3";
 
 /**
- * Locks a file, which is created if necessary, as long as the result is kept. Null when another process holds it. The
- * system releases it when the process dies, so it also works where process IDs repeat, as in containers. Node has no
- * such lock, but SQLite has: an empty database with a transaction that is never committed. It is a POSIX advisory lock,
- * valid across containers that share a folder and over NFS 4. Nothing is ever written.
+ * Locks a file, which is created if missing. Keep the result as long as the lock is needed. Returns null if
+ * another process holds it. See "File locks" in README.md.
  */
 export function lockFile(path: string): FileLock | null {
   const holder = new Sqlite(path, { timeout: 0 });

@@ -26,7 +26,7 @@ export async function migrate(dataSource: DataSource): Promise<string[]> {
 export async function pendingMigrations(dataSource: DataSource): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
-    // `showMigrations` would create the table, which a read-only user may not.
+    // `showMigrations` would create the table, for which a read-only user lacks permission.
     const ran = (await runner.hasTable("migrations"))
       ? await runner.query("SELECT name FROM migrations")
       : [];
@@ -43,8 +43,8 @@ async function lock(runner: QueryRunner): Promise<() => Promise<void>> {
 }
 
 /**
- * SQLite's file lock on a file beside the database. It vanishes with a killed process, unlike a lock file. It does not
- * block the migration's own transactions.
+ * SQLite's lock on a file beside the database, which does not block the migration's own transactions. The
+ * system releases it when the process dies.
  */
 async function lockFile(path: string): Promise<() => Promise<void>> {
   const holder = new Sqlite(path, { timeout: lockTimeoutMs });
@@ -60,7 +60,7 @@ async function lockFile(path: string): Promise<() => Promise<void>> {
  * current statement, and no other migration may start before that.
  */
 async function lockServer(runner: QueryRunner): Promise<() => Promise<void>> {
-  // Such locks belong to the server, so the name contains the database.
+  // The lock belongs to the server, so its name contains the database.
   const name = "CONCAT('gateway_migrate_', LEFT(DATABASE(), 40))";
   const [row] = await runner.query(`SELECT GET_LOCK(${name}, ${lockTimeoutMs / 1000}) AS locked`);
   if (Number(row?.locked) !== 1) {

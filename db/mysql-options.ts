@@ -8,7 +8,7 @@ import { type MysqlAddress, parseMysqlUrl, type TlsAuthorities } from "./mysql-u
 export type MysqlLimits = {
   connectionsMax: number;
   connectTimeoutMs: number;
-  /** The timeout of a query. None if undefined. */
+  /** The timeout of a query. Undefined means no timeout. */
   answerTimeoutMs?: number;
 };
 

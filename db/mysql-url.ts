@@ -7,18 +7,18 @@ export type MysqlAddress = {
   user: string;
   password: string;
   database: string;
-  /** The trusted authorities of the server's certificate. Null = an unencrypted connection. */
+  /** The trusted authorities of the server's certificate. Null for an unencrypted connection. */
   tls: TlsAuthorities | null;
   /** `iam`: the password is an Amazon RDS token, valid for 15 minutes, created for each connection. */
   auth: "password" | "iam";
 };
 
-/** `public`: those that Node trusts. `rds`: Amazon's for RDS and Aurora. Or a file of PEM certificates. */
+/** `public`: Node's authorities. `rds`: Amazon's for RDS and Aurora. Or a file of PEM certificates. */
 export type TlsAuthorities = "public" | "rds" | { file: string };
 
 /**
- * Parses `mysql://user:password@host:3306/name?ssl=true`. Any `ssl` value verifies the certificate and the host name.
- * Throws a `MysqlUrlError` for an unknown option, because it could be one that was meant to secure the connection.
+ * Parses `mysql://user:password@host:3306/name?ssl=true`. Any `ssl` value verifies the certificate and the
+ * host name. Throws a `MysqlUrlError` for an unknown option, which may be a misspelled security option.
  */
 export function parseMysqlUrl(text: string): MysqlAddress {
   const url = new URL(text);

@@ -12,7 +12,7 @@ type DatabaseSettings = Readonly<{
 /** Opens the database, and creates a data folder that only this user can read. */
 export function openDatabase({ dataDir, databaseUrl, limits }: DatabaseSettings): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // An existing folder may be open to others. One of another user stays unchanged.
+  // An existing folder may be open to others. A folder of another user stays unchanged.
   ignoreNotPermitted(() => chmodSync(dataDir, 0o700));
   return Database.open(databaseUrl, {
     connectionsMax: limits.databaseConnectionsMax,

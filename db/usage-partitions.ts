@@ -1,20 +1,22 @@
 import type { DataSource, QueryRunner } from "typeorm";
 
-/** The wanted monthly partitions: `name` holds the records before `beforeId` and after the previous month. */
+/**
+ * The monthly partitions to keep: `name` holds the records before `beforeId` and after the previous month.
+ */
 export type PartitionPlan = { months: { name: string; beforeId: string }[]; dropBeforeId: string | null };
 
 /**
- * Creates missing monthly partitions on MySQL and drops those older than `dropBeforeId`. Only one process does
- * so at a time. Returns the dropped names. Throws if the table stays locked.
+ * Creates missing monthly partitions on MySQL and drops those older than `dropBeforeId`. Only one process
+ * does so at a time. Returns the dropped names. Throws if the table stays locked.
  */
 export async function keepUsagePartitions(dataSource: DataSource, plan: PartitionPlan): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
-  // Such locks belong to the server, so the name contains the database.
+  // The lock belongs to the server, so its name contains the database.
   const lock = "CONCAT('gateway_partitions_', LEFT(DATABASE(), 40))";
   try {
     const [row] = await runner.query(`SELECT GET_LOCK(${lock}, 0) AS locked`);
     if (Number(row?.locked) !== 1) return [];
-    // Everything queues behind a waiting ALTER TABLE, so a long query would block all records.
+    // All statements queue behind a waiting ALTER TABLE, so a long query would block all records.
     await runner.query(`SET SESSION lock_wait_timeout = ${tableWaitSeconds}`);
     try {
       await addMonths(runner, plan.months);
@@ -30,7 +32,7 @@ export async function keepUsagePartitions(dataSource: DataSource, plan: Partitio
 
 const tableWaitSeconds = 3;
 
-/** Splits them off the last partition, which is usually empty. */
+/** Splits the months off the last partition, which is usually empty. */
 async function addMonths(runner: QueryRunner, months: PartitionPlan["months"]): Promise<void> {
   const newest = (await readPartitions(runner)).at(-1)?.beforeId ?? "";
   const missing = months.filter(({ beforeId }) => beforeId > newest);
@@ -49,7 +51,7 @@ async function dropMonths(runner: QueryRunner, dropBeforeId: string | null): Pro
   return names;
 }
 
-/** Oldest first, without the last, which has no end. */
+/** The partitions, oldest first, without the last, which has no end. */
 async function readPartitions(runner: QueryRunner): Promise<{ name: string; beforeId: string }[]> {
   const rows: { name: string; beforeId: string }[] = await runner.query(
     `SELECT partition_name AS name, partition_description AS beforeId FROM information_schema.partitions

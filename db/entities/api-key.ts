@@ -19,7 +19,7 @@ export const ApiKey = table(
     id: id(),
     name: text(255),
     status: text<"active" | "disabled">(16),
-    /** Who disabled it. Null = unknown. Ignored while it is active. */
+    /** The role that disabled the key. Null if unknown. Ignored while the key is active. */
     disabledBy: nullable(text<"admin" | "owner">(16)),
     /** The owner. Null for the key of the first start, which precedes all users. */
     ownerId: nullable(text(40, references("users", "SET NULL"))),
@@ -28,18 +28,18 @@ export const ApiKey = table(
     /** Increases with each change by a user. */
     revision: integer({ default: 1 }),
     createdAt: moment(),
-    /** Limits. Null = none. */
+    /** Limits. Null means no limit. */
     requestsPerMinute: nullable(integer()),
     tokensPerMinute: nullable(integer()),
     concurrentRequests: nullable(integer()),
-    /** Nano-dollars. */
+    /** Budgets in nano-dollars. */
     dayBudget: nullable(bigInteger()),
     weekBudget: nullable(bigInteger()),
     monthBudget: nullable(bigInteger()),
     totalBudget: nullable(bigInteger()),
     /** The allowed IP addresses and ranges. */
     addressRanges: nullable(json<string[]>()),
-    /** The charge for its requests, in ten-thousandths of the cost. Null = the cost. */
+    /** The charge for the key's requests, in ten-thousandths of the cost. Null charges the cost. */
     chargeFactor: nullable(integer()),
   },
   [index("api_keys_owner", ["ownerId"])],
@@ -56,7 +56,7 @@ export const ApiKeyValue = table(
     hash: id({ length: 64 }),
     apiKeyId: text(40, references("api_keys", "CASCADE")),
     lastFour: text(4),
-    /** When it expires. Null = with the key. */
+    /** The expiry of the value. Null if it expires with the key. */
     validUntil: nullable(moment()),
     createdAt: moment(),
   },

@@ -1,13 +1,13 @@
 import { id, index, json, moment, nullable, type RowOf, table, text } from "./table.ts";
 
 /**
- * An action, with the names at that time. Without foreign keys, because it outlives its actor and its entity. Never
- * edited.
+ * An action, with the names at that time. Never edited. Has no foreign keys, because entries outlive actors
+ * and entities.
  */
 export const AuditEntry = table(
   "audit_entries",
   {
-    /** Ordered by time. */
+    /** IDs are ordered by time. */
     id: id(),
     createdAt: moment(),
     /** Null if no one was signed in, as for a failed sign-in. */

@@ -4,7 +4,7 @@ import { bigInteger, id, index, moment, type RowOf, table, text } from "./table.
 export const Change = table(
   "changes",
   {
-    /** From the counter `changes`. Its row lock makes numbers visible in order. */
+    /** The value of the counter `changes`. Its row lock makes numbers visible in order. */
     number: bigInteger({ primary: true }),
     kind: text<ChangeKind>(16),
     entityId: text(40),
@@ -17,8 +17,8 @@ export const Change = table(
 export const Counter = table("counters", { name: id({ length: 32 }), value: bigInteger() });
 
 /**
- * `api_key`: one key, by ID. `catalogue`: providers, credentials or models, reloaded as a whole. `data_key`: a new one
- * exists.
+ * `api_key`: one key, by ID. `catalogue`: providers, credentials and models, reloaded as a whole. `data_key`:
+ * a new data key.
  */
 export type ChangeKind = "api_key" | "catalogue" | "data_key";
 export type ChangeRow = RowOf<typeof Change>;

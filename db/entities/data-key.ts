@@ -1,12 +1,12 @@
 import { id, integer, longText, moment, type RowOf, table, text, uniqueIndex } from "./table.ts";
 
-/** A key that seals secrets, wrapped by AWS KMS. Kept as long as anything may be sealed with it. */
+/** A key that seals secrets, wrapped by AWS KMS. Kept while sealed secrets may need it. */
 export const DataKey = table(
   "data_keys",
   {
     /** The key ID that envelopes contain. */
     id: id(),
-    /** Increases. The highest number seals. Not a time, because clocks differ. */
+    /** Increases with each data key. The highest number seals. Clocks differ, so a time would not do. */
     number: integer(),
     /** The wrapped key, in base64. */
     wrapped: longText(),

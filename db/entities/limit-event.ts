@@ -1,12 +1,12 @@
 import { bigInteger, id, index, integer, moment, nullable, type RowOf, table, text } from "./table.ts";
 
-/** A budget warning. Sent once, whichever process notices it. */
+/** A budget warning. Sent once, by the first process that notices it. */
 export const LimitEvent = table(
   "limit_events",
   {
     /** A hash of the content, so that the warning is unique. */
     id: id({ length: 64 }),
-    /** The key whose budget it is. `noKey` for a budget of the owner or, without an owner, of the gateway. */
+    /** The key with the budget. `noKey` for a budget of the owner or, without an owner, of the gateway. */
     apiKeyId: text(40),
     apiKeyName: text(255),
     ownerId: nullable(text(40)),
@@ -20,7 +20,7 @@ export const LimitEvent = table(
     createdAt: moment(),
     /** The number of webhook attempts. */
     attempts: integer(),
-    /** The next attempt. Null when it was sent or needs no sending. */
+    /** The time of the next attempt. Null when the warning was sent or needs no sending. */
     sendAt: nullable(moment()),
   },
   [index("limit_events_key", ["apiKeyId", "createdAt"]), index("limit_events_send", ["sendAt"])],

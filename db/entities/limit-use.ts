@@ -1,6 +1,9 @@
 import { bigInteger, id, index, integer, type RowOf, table } from "./table.ts";
 
-/** What one process admitted within one second, for the others to count. Covers the last minute or two. */
+/**
+ * The requests and tokens that one process admitted within one second, for the others to count. Kept for one
+ * to two minutes.
+ */
 export const LimitUse = table(
   "limit_uses",
   {

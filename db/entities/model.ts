@@ -29,7 +29,7 @@ export const Model = table(
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
-    /** Null where they were never set, as for models of earlier releases. */
+    /** Null if they were never set, as for models of earlier releases. */
     priceDetails: nullable(json<PriceDetails>()),
     /** Increases with each change. */
     revision: integer({ default: 1 }),
@@ -38,7 +38,7 @@ export const Model = table(
   [uniqueIndex("models_slug", ["slug"]), index("models_provider", ["providerId"])],
 );
 
-/** The models that answer when one cannot, in order. Fallbacks of fallbacks are not followed. */
+/** The models that replace a failed one, in order. Fallbacks of fallbacks are not followed. */
 export const ModelFallback = table(
   "model_fallbacks",
   {

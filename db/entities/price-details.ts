@@ -1,4 +1,7 @@
-/** The parts of a request with a price of their own. Web searches and requests are counted, all others are tokens. */
+/**
+ * The parts of a request that have their own prices. Web searches and requests are counted, all others are
+ * tokens.
+ */
 export const priceComponents = [
   "input",
   "cachedInput",
@@ -21,7 +24,7 @@ export type PriceComponent = (typeof priceComponents)[number];
 /** Nano-dollars per million. Null is unknown; a missing one follows the rules of `usage/README.md`. */
 export type ComponentPrices = Partial<Record<PriceComponent, number | null>>;
 
-/** A model's prices beyond its four columns, and the conditions under which others apply. */
+/** A model's prices beyond its four columns, and rules with other prices. */
 export type PriceDetails = { prices: ComponentPrices; rules: PriceRule[] };
 
 /** Rules apply in order. Later prices replace earlier ones, and factors multiply the result. */
@@ -30,7 +33,7 @@ export type PriceRule = {
   prices?: ComponentPrices | undefined;
   /** Multiplies the prices of tokens. At most four decimals. */
   factor?: number | undefined;
-  /** With `inputTokensAbove`: these prices apply to the part of the prompt above it, not to the whole request. */
+  /** With `inputTokensAbove`: the prices apply to the tokens above it, not to the whole request. */
   part?: "above" | undefined;
 };
 
@@ -38,17 +41,17 @@ export type PriceRule = {
 export type PriceCondition = {
   /** The prompt has more tokens than this. */
   inputTokensAbove?: number | undefined;
-  /** As the response reports it: `flex`, `priority`, `batch`. */
+  /** The tier that the response reports: `flex`, `priority`, `batch`. */
   serviceTier?: string | undefined;
-  /** As the response reports it: `fast`. */
+  /** The speed that the response reports: `fast`. */
   speed?: string | undefined;
-  /** Where the model ran, as the response reports it: `us`. */
+  /** The region that the response reports: `us`. */
   region?: string | undefined;
-  /** From this moment on, in ISO 8601. */
+  /** The first moment, in ISO 8601. */
   from?: string | undefined;
-  /** Before this moment, in ISO 8601. */
+  /** The first moment after the condition, in ISO 8601. */
   before?: string | undefined;
-  /** Hours of the day in UTC, from the first and before the second: `01:00`, `04:00`. */
+  /** Hours of the day in UTC, such as `01:00` to `04:00`. The end is exclusive. */
   hours?: { from: string; to: string } | undefined;
 };
 
@@ -56,9 +59,9 @@ export type PriceCondition = {
 export type CostLine = {
   component: PriceComponent;
   quantity: number;
-  /** Nano-dollars per million. Null is unknown. */
+  /** Nano-dollars per million. Null if unknown. */
   price: number | null;
-  /** Nano-dollars. Null where the price is unknown. */
+  /** Nano-dollars. Null if the price is unknown. */
   amount: number | null;
   /** The conditions that set the price, such as `input above 200000`. Missing for the usual price. */
   when?: string;
@@ -66,10 +69,10 @@ export type CostLine = {
 
 /** Explains a cost that the price and token columns of the usage record do not explain alone. */
 export type CostDetails = {
-  /** The counts and terms of the response beyond the columns: `UsageDetails`. */
+  /** Counts and terms of the response that have no column: `UsageDetails`. */
   usage?: Readonly<Record<string, string | number>>;
   lines: CostLine[];
-  /** The cost is the provider's own figure, not the sum of the lines. */
+  /** Set if the cost is the provider's own figure, not the sum of the lines. */
   source?: "provider";
   /** The factor of the charge. Missing for 1. */
   factor?: number;

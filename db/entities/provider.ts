@@ -25,9 +25,9 @@ export const Provider = table(
     baseUrl: nullable(text(2048)),
     /** Timeouts that override the gateway's, in milliseconds. */
     timeouts: json<UpstreamTimeoutOverrides>(),
-    /** Where its costs come from. Null = from the models' prices. */
+    /** The source of the costs. Null uses the models' prices. */
     costSource: nullable(text<"provider">(16)),
-    /** The charge for its requests, in ten-thousandths of the cost. Null = the cost. */
+    /** The charge for the provider's requests, in ten-thousandths of the cost. Null charges the cost. */
     chargeFactor: nullable(integer()),
     /** Increases with each change, including those of its credentials. */
     revision: integer({ default: 1 }),

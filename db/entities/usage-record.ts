@@ -14,13 +14,13 @@ import {
 } from "./table.ts";
 
 /**
- * A request: counts, names, times and outcome, never content. Without foreign keys, because it outlives its key and
- * model. Names are those at that time.
+ * A request: counts, names, times and outcome, never content. Names are those at that time. Has no foreign
+ * keys, because records outlive keys and models.
  */
 export const UsageRecord = table(
   "usage_records",
   {
-    /** The `x-request-id` of the response. Ordered by time. */
+    /** The `x-request-id` of the response. IDs are ordered by time. */
     id: id(),
     createdAt: moment(),
     apiKeyId: text(40),
@@ -42,7 +42,7 @@ export const UsageRecord = table(
     status: text<UsageStatus>(16),
     httpStatus: integer(),
     errorCode: nullable(text(64)),
-    /** The holder of the limit or budget that refused it. Null for any other outcome. */
+    /** The holder of the limit or budget that rejected the request. Null for any other outcome. */
     limitedBy: nullable(text(16)),
     /** Details of the error code, or the gateway's code without details. Null for every success. */
     errorReason: nullable(text(32)),
@@ -55,23 +55,24 @@ export const UsageRecord = table(
     reasoningTokens: nullable(integer()),
     /** True when the gateway estimated a count that the upstream did not report. */
     estimated: flag(),
-    /** Nano-dollars. Null for an unknown price or count, 0 if nothing was sent to an upstream. */
+    /** Nano-dollars. Null if a price or count is unknown, 0 if no upstream received the request. */
     cost: nullable(bigInteger()),
-    /** The prices of the cost for tokens of text, in nano-dollars per million. */
+    /** The applied prices of text tokens, in nano-dollars per million. */
     inputPrice: nullable(bigInteger()),
     cachedInputPrice: nullable(bigInteger()),
     cacheWritePrice: nullable(bigInteger()),
     outputPrice: nullable(bigInteger()),
     latencyMs: integer(),
     timeToFirstTokenMs: nullable(integer()),
-    /** How the cost came about. Null where the columns explain it. */
+    /** The calculation of the cost. Null if the columns explain it. */
     costDetails: nullable(json<CostDetails>()),
-    /** Nano-dollars, as the provider reported them. */
+    /** The provider's own figure, in nano-dollars. */
     providerCost: nullable(bigInteger()),
     /** Nano-dollars that the factors of the provider and the key add to the cost. Negative for a discount. */
     markup: bigInteger({ default: 0 }),
   },
-  // A page is the newest part of one index, so each ends with the ID. The repository selects the index of a filter.
+  // A page is the newest part of one index, so each index ends with the ID. The repository selects the index
+  // of a filter.
   [
     index("usage_records_key", ["apiKeyId", "id"]),
     index("usage_records_owner", ["ownerId", "id"]),

@@ -1,13 +1,12 @@
 import { bigInteger, id, index, integer, moment, type RowOf, table, text } from "./table.ts";
 import type { UsageStatus } from "./usage-record.ts";
 
-/** Replaces a fact that the release which wrote a sum did not record. */
+/** Replaces a fact that an earlier release did not record in its sums. */
 export const unknownFact = "unknown";
 
 /**
- * Sums of usage records, written in the transaction that inserts the records. One row per hour and day (UTC), key,
- * owner, model, provider, status, client tool and error reason, and one for all keys together. They outlive the records.
- * Months have no rows of their own: each resolution adds half to the cost of inserting, and months have few days.
+ * Sums of usage records per hour and day (UTC) and dimensions, with one row for all keys together. They
+ * outlive the records. Months have no rows: each resolution adds half to the cost of inserting.
  */
 export const UsageRollUp = table(
   "usage_roll_ups",
@@ -22,7 +21,7 @@ export const UsageRollUp = table(
     model: id({ length: 255 }),
     provider: id({ length: 63 }),
     status: { ...text<UsageStatus>(16), primary: true },
-    /** Empty for any client but a coding tool. `unknownFact` in sums of earlier releases. */
+    /** Empty for clients other than coding tools. `unknownFact` in sums of earlier releases. */
     clientTool: id({ length: 32, default: unknownFact }),
     /** Empty without an error. `unknownFact` in sums of earlier releases. */
     errorReason: id({ length: 64, default: unknownFact }),
@@ -62,7 +61,7 @@ export const UsageRollUp = table(
     firstToken7: integer({ default: 0 }),
     firstToken8: integer({ default: 0 }),
     firstToken9: integer({ default: 0 }),
-    /** Nano-dollars that factors add to the cost: the charge is the sum of both. */
+    /** The nano-dollars that factors add to the cost: the charge is the sum of both. */
     markup: bigInteger({ default: 0 }),
     /** Nano-dollars that the requests without a known cost cost at least. Only budgets count them. */
     leastCost: bigInteger({ default: 0 }),

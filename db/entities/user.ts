@@ -5,7 +5,7 @@ export const User = table(
   "users",
   {
     id: id(),
-    /** Lower case, so that one address is one user. */
+    /** Lower-cased, so that one address is one user. */
     email: text(254),
     name: text(255),
     /** argon2id in PHC string format. Empty until an invited user chooses a password. */

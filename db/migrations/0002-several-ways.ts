@@ -2,9 +2,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, references } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/**
- * Models with fallbacks, providers with presets and weighted credentials, and records with the provider and the tool.
- */
+/** Adds fallbacks, presets and weighted credentials, and the provider and the tool of each record. */
 export class SeveralWays implements MigrationInterface {
   readonly name = "SeveralWays1763769600000";
 

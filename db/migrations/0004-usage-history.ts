@@ -3,7 +3,8 @@ import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
 /**
- * Usage for years: roll-ups, indexes for the pages, and prices and the key's owner in each record. MySQL partitions drop old records quickly.
+ * Adds roll-ups, indexes for pages, and the prices and the key's owner in each record. MySQL partitions drop
+ * old records quickly.
  */
 export class UsageHistory implements MigrationInterface {
   readonly name = "UsageHistory1763942400000";
@@ -18,15 +19,15 @@ export class UsageHistory implements MigrationInterface {
     );
     for (const [index, column] of recordIndices) await createIndex(index, "usage_records", `${column}, id`);
     await createTable(rollUps(databaseType));
-    // Left from an interrupted run, it would count twice.
+    // Rows of an interrupted run would be counted twice.
     await runner.query("DELETE FROM usage_roll_ups");
     for (const { resolution, sqlite, mysql } of resolutions) {
       for (const byKey of [true, false])
         await runner.query(fill(resolution, isSqlite ? sqlite : mysql, byKey));
     }
     if (!isSqlite) {
-      // The gateway creates monthly partitions ahead of time. The last partition holds everything else. Repeating this
-      // changes nothing.
+      // The gateway creates monthly partitions ahead of time. The last partition holds all other records.
+      // Repeating this changes nothing.
       await runner.query(
         "ALTER TABLE usage_records PARTITION BY RANGE COLUMNS (id) (PARTITION rest VALUES LESS THAN (MAXVALUE))",
       );

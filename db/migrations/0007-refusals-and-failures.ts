@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { stepKit } from "./steps.ts";
 
 /**
- * Adds to each usage record the holder of the limit that refused it, and details of its error. Both are unknown for
+ * Adds the holder of the limit that rejected a request, and details of its error. Both are unknown for
  * existing records.
  */
 export class RefusalsAndFailures implements MigrationInterface {
@@ -10,7 +10,7 @@ export class RefusalsAndFailures implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const { addColumn } = await stepKit(runner);
-    // At the table's end, where both databases add a column instantly, MySQL also to partitions.
+    // Both databases add a column at the table's end instantly, MySQL also to partitions.
     await addColumn("usage_records", "limited_by", "varchar(16) NULL");
     await addColumn("usage_records", "error_reason", "varchar(32) NULL");
   }

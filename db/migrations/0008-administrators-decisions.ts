@@ -2,7 +2,10 @@ import type { MigrationInterface, QueryRunner } from "typeorm";
 import { columnKit, references } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
-/** Who disabled a key, and the models that an administrator removed from it. Both are unknown for existing keys. */
+/**
+ * Adds the role that disabled a key, and the models that an administrator removed from it. Both are unknown
+ * for existing keys.
+ */
 export class AdministratorsDecisions implements MigrationInterface {
   readonly name = "AdministratorsDecisions1764460800000";
 

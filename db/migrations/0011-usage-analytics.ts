@@ -3,8 +3,8 @@ import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
 /**
- * Sums by client tool and error reason, and the distribution of times to first token. All three are unknown in existing
- * sums, and in those of the previous release during a rolling restart.
+ * Adds sums by client tool and error reason, and the distribution of times to first token. All are unknown in
+ * existing sums, and in those that the previous release writes during a rolling restart.
  */
 export class UsageAnalytics implements MigrationInterface {
   readonly name = "UsageAnalytics1764633600000";

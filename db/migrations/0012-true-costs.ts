@@ -3,8 +3,8 @@ import { columnKit } from "./columns.ts";
 import { stepKit } from "./steps.ts";
 
 /**
- * Prices beyond the four of a model, the explanation of a cost, a provider's own cost, and charges. Every cost of an
- * existing record stays, and its charge equals it.
+ * Adds prices beyond the four of a model, the explanation of a cost, the provider's own cost, and charges.
+ * Costs of existing records stay, and equal their charges.
  */
 export class TrueCosts implements MigrationInterface {
   readonly name = "TrueCosts1764720000000";
@@ -18,7 +18,7 @@ export class TrueCosts implements MigrationInterface {
     await addColumn("api_keys", "charge_factor", `${integer} NULL`);
     await addColumn("usage_records", "cost_details", "json NULL");
     await addColumn("usage_records", "provider_cost", "bigint NULL");
-    // The previous release inserts rows without these, and its charges equal its costs.
+    // The previous release inserts rows without these columns, and its charges equal its costs.
     await addColumn("usage_records", "markup", "bigint NOT NULL DEFAULT 0");
     await addColumn("usage_roll_ups", "markup", "bigint NOT NULL DEFAULT 0");
   }

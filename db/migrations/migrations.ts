@@ -11,7 +11,7 @@ import { UsageAnalytics } from "./0011-usage-analytics.ts";
 import { TrueCosts } from "./0012-true-costs.ts";
 import { LeastCosts } from "./0013-least-costs.ts";
 
-/** In the order in which they run. The result of a released migration never changes. */
+/** The migrations in their order. The result of a released migration never changes. */
 export const migrations = [
   InitialSchema,
   SeveralWays,

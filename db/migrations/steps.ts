@@ -1,14 +1,17 @@
 import { type QueryRunner, Table, type TableOptions } from "typeorm";
 
 /**
- * The changes of a migration, each skipped if it exists. SQLite rolls back an interrupted migration, but MySQL keeps
- * each change, and the next start must continue. The existing state is read once.
+ * The steps of a migration, which skip existing changes. SQLite rolls back an interrupted migration. MySQL
+ * keeps its changes, and the next start must continue.
  */
 export async function stepKit(runner: QueryRunner) {
   const columns = await keptNames(runner, "columns", "column_name");
   const indexes = await keptNames(runner, "statistics", "index_name");
   return {
-    /** The database refuses a foreign table of the same name: the gateway's has exactly these columns. */
+    /**
+     * An existing table with exactly these columns is from an interrupted run. The database rejects any other
+     * of this name.
+     */
     createTable: async (options: TableOptions): Promise<void> => {
       const table = new Table(options);
       const wanted = table.columns.map(({ name }) => name).toSorted();
@@ -29,7 +32,7 @@ export async function stepKit(runner: QueryRunner) {
   };
 }
 
-/** By table. Empty on SQLite, which keeps nothing of an interrupted migration. */
+/** The names of existing columns, by table. Empty on SQLite, which rolls back an interrupted migration. */
 async function keptNames(
   runner: QueryRunner,
   view: "columns" | "statistics",

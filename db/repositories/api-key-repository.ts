@@ -26,12 +26,15 @@ export type ApiKeyDetails = {
   key: ApiKeyRow;
   values: ApiKeyValueRow[];
   models: { id: string; slug: string }[];
-  /** By slug, including deleted models. */
+  /** The slugs of withheld models, including deleted ones. */
   withheldModels: string[];
   owner: { id: string; name: string } | null;
 };
 
-/** The visible keys: one user's or everyone's. Part of every condition, so that a foreign ID finds nothing. */
+/**
+ * The visible keys: one user's or everyone's. Part of every condition, so that another user's key ID finds
+ * nothing.
+ */
 export type OwnerScope = { ownerId: string } | "everyone";
 
 /** Matches keys that meet all conditions. */
@@ -81,7 +84,7 @@ export class ApiKeyRepository {
     return this.#manager.count(ApiKey, { where: matching(filter) });
   }
 
-  /** Whether someone created a key. The key of the first start does not count. */
+  /** Whether a user has a key. Ignores the key of the first start. */
   async existsOf(owner: OwnerScope): Promise<boolean> {
     const where = owner === "everyone" ? { ownerId: Not(IsNull()) } : ownedBy(owner);
     return this.#manager.exists(ApiKey, { where });
@@ -156,7 +159,7 @@ export class ApiKeyRepository {
     await this.#manager.update(ApiKey, { id }, changes);
   }
 
-  /** Returns whether it existed: of two concurrent deletions, only one returns true. */
+  /** Returns whether the key existed: of two concurrent deletions, only one returns true. */
   async delete(id: string): Promise<boolean> {
     const { affected } = await this.#manager.delete(ApiKey, { id });
     return affected !== 0;

@@ -7,7 +7,7 @@ export type AuditEntryPage = {
   actorId?: string | undefined;
   action?: string | undefined;
   entityId?: string | undefined;
-  /** Part of the names or the address, or a whole ID of the entity. */
+  /** A part of the names or the address, or the entity's whole ID. */
   search?: string | undefined;
   /** Inclusive. */
   fromId: string;

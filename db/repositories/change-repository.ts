@@ -24,8 +24,8 @@ export class ChangeRepository {
   }
 
   /**
-   * Appends to the feed, within the change's transaction. The counter's row stays locked until the commit, so a reader
-   * that has seen a number has seen all before it.
+   * Appends to the feed, within the change's transaction. The counter's row stays locked until the commit, so
+   * a reader of a number has seen all earlier ones.
    */
   async append(kind: ChangeKind, entityId: string, createdAt: Date): Promise<void> {
     await this.#manager.increment(Counter, { name: counterName }, "value", 1);

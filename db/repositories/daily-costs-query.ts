@@ -1,15 +1,15 @@
 import { type Query, toRaw } from "./raw-sql.ts";
 import { indexHint, type SqlDialect } from "./usage-queries.ts";
 
-/** The IDs with costs: keys (including `allKeys`), or all keys of each owner. */
+/** The subjects of the costs: keys (including `allKeys`), or all keys of each owner. */
 export type DailyCostsOf = {
   of: "keys" | "owners";
   ids: readonly string[];
-  /** The first day. Without it, all days. */
+  /** The first day. Undefined for all days. */
   from?: Date;
 };
 
-/** The cost of each on each day, by `id` and `starts_at`, unknown costs at their least. */
+/** The daily cost of each subject, by `id` and `starts_at`. Unknown costs count with their minimum. */
 export function dailyCostsQuery(dialect: Pick<SqlDialect, "kind">, { of, ids, from }: DailyCostsOf): Query {
   const [column, index] =
     of === "keys" ? ["api_key_id", "usage_roll_ups_key"] : ["owner_id", "usage_roll_ups_owner"];

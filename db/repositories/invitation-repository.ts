@@ -12,13 +12,13 @@ export class InvitationRepository {
     return this.#manager.findOneBy(Invitation, { tokenHash });
   }
 
-  /** Replaces the user's existing one. */
+  /** Replaces the user's existing invitation. */
   async replace(invitation: InvitationRow): Promise<void> {
     await this.deleteOf(invitation.userId);
     await this.#manager.insert(Invitation, invitation);
   }
 
-  /** Returns whether it existed: of two concurrent uses, only one returns true. */
+  /** Returns whether the invitation existed: of two concurrent uses, only one returns true. */
   async delete(tokenHash: string): Promise<boolean> {
     const { affected } = await this.#manager.delete(Invitation, { tokenHash });
     return affected !== 0;

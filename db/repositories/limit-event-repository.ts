@@ -8,7 +8,7 @@ export class LimitEventRepository {
     this.#manager = manager;
   }
 
-  /** Does nothing if it exists. */
+  /** Does nothing if the event exists. */
   async insert(event: LimitEventRow): Promise<void> {
     await this.#manager.createQueryBuilder().insert().into(LimitEvent).values(event).orIgnore().execute();
   }

@@ -9,7 +9,7 @@ export class LimitUseRepository {
     this.#manager = manager;
   }
 
-  /** Replaces what a process published for these seconds. */
+  /** Replaces the use that a process published for these seconds. */
   async put(uses: readonly LimitUseRow[]): Promise<void> {
     for (let from = 0; from < uses.length; from += rowsPerStatement) {
       const part = uses.slice(from, from + rowsPerStatement);
@@ -17,7 +17,7 @@ export class LimitUseRepository {
     }
   }
 
-  /** What all other processes used within some seconds, in total: of all holders, or of these. */
+  /** The total use of all other processes within some seconds, by holder. */
   async ofOthers(processId: string, { from, before, subjectIds }: OthersQuery): Promise<OthersUse[]> {
     if (subjectIds?.length === 0) return [];
     const these = subjectIds ? `AND subject_id IN (${subjectIds.map(() => "?").join(", ")})` : "";
@@ -34,7 +34,7 @@ export class LimitUseRepository {
     }));
   }
 
-  /** The number of other processes that have used anything since. */
+  /** The number of other processes with any use since then. */
   async countOthers(processId: string, from: number): Promise<number> {
     const [row] = await readRaw(this.#manager, {
       sql: `SELECT COUNT(DISTINCT process_id) AS others FROM limit_uses WHERE second >= ? AND process_id <> ?`,

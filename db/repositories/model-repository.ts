@@ -5,7 +5,7 @@ import { containing } from "./containing.ts";
 
 export type ModelReference = { id: string } | { slug: string };
 
-/** A page of models, by slug. */
+/** A page of models, ordered by slug. */
 export type ModelPage = {
   search?: string | undefined;
   providerId?: string | undefined;
@@ -20,7 +20,7 @@ export class ModelRepository {
     this.#manager = manager;
   }
 
-  /** By slug. */
+  /** Lists models by slug. */
   list({ search, providerId, afterSlug, limit }: ModelPage = {}): Promise<ModelRow[]> {
     const after = afterSlug === undefined ? {} : { slug: MoreThan(afterSlug) };
     const where = { ...after, ...(providerId && { providerId }) };
@@ -49,7 +49,7 @@ export class ModelRepository {
     await this.#manager.insert(Model, model);
   }
 
-  /** As for an API key. */
+  /** Increases the revision and locks the model, as for an API key. */
   async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
     const where = revision === undefined ? { id } : { id, revision };
     const { affected } = await this.#manager.update(Model, where, { revision: () => "revision + 1" });
@@ -75,7 +75,7 @@ export class ModelRepository {
     return this.#manager.find(ModelFallback, { order: { modelId: "ASC", position: "ASC" } });
   }
 
-  /** Replaces its fallbacks. Throws a `StillReferencedError` when one of them is deleted. */
+  /** Replaces the model's fallbacks. Throws a `StillReferencedError` when one of them is deleted. */
   async setFallbacks(id: string, fallbackModelIds: string[]): Promise<void> {
     await this.#manager.delete(ModelFallback, { modelId: id });
     if (fallbackModelIds.length === 0) return;

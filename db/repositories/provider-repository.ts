@@ -8,7 +8,7 @@ export class ProviderRepository {
     this.#manager = manager;
   }
 
-  /** By name. */
+  /** Lists providers by name. */
   list(): Promise<ProviderRow[]> {
     return this.#manager.find(Provider, { order: { name: "ASC" } });
   }
@@ -21,7 +21,7 @@ export class ProviderRepository {
     await this.#manager.insert(Provider, provider);
   }
 
-  /** As for an API key. */
+  /** Increases the revision and locks the provider, as for an API key. */
   async nextRevision(id: string, revision: number | undefined): Promise<boolean> {
     const where = revision === undefined ? { id } : { id, revision };
     const { affected } = await this.#manager.update(Provider, where, { revision: () => "revision + 1" });
@@ -57,7 +57,7 @@ export class ProviderRepository {
     await this.#manager.update(Credential, { id, providerId }, changes);
   }
 
-  /** Replaces a credential's envelope unless it has changed. Returns whether it did. */
+  /** Replaces a credential's envelope unless it has changed. Returns whether it was replaced. */
   async resealCredential({ id, sealed }: CredentialRow, resealed: string): Promise<boolean> {
     const { affected } = await this.#manager.update(Credential, { id, sealed }, { sealed: resealed });
     return affected !== 0;

@@ -4,13 +4,12 @@ import type { EntityManager, EntityMetadata, ObjectLiteral } from "typeorm";
 /** A statement and its parameters. */
 export type Query = { sql: string; parameters: unknown[] };
 
-/** SQLite's connection, where a statement costs a fraction of TypeORM's. Null on MySQL. */
+/** SQLite's connection, which runs a statement at a fraction of TypeORM's cost. Null on MySQL. */
 export function sqliteOf(manager: EntityManager): Sqlite.Database | null {
   const { driver } = manager.connection;
   return "databaseConnection" in driver ? (driver.databaseConnection as Sqlite.Database) : null;
 }
 
-/** The rows of a query. */
 export async function readRaw(manager: EntityManager, { sql, parameters }: Query): Promise<RawRow[]> {
   const sqlite = sqliteOf(manager);
   return sqlite ? sqlite.prepare<unknown[], RawRow>(sql).all(...parameters) : manager.query(sql, parameters);
@@ -31,8 +30,8 @@ export function toRaw(value: string | number | boolean | object | null | undefin
 export type RawValue = string | number | null;
 
 /**
- * Cached, because consecutive rows share a second and formatting a date costs as much as all other columns. Years have
- * four digits, because the text must sort like the moments. Later moments are clamped.
+ * Cached, because consecutive rows share a second, and formatting a date costs as much as all other columns.
+ * Years have four digits, because the text must sort like the moments. Later moments are clamped.
  */
 function momentText(moment: Date): string {
   const ms = Math.min(Math.max(moment.getTime(), firstMs), lastMs);

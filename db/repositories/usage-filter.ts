@@ -2,7 +2,10 @@ import type { UsageStatus } from "../entities/usage-record.ts";
 import { allKeys, latencyBoundsMs, unknownFact } from "../entities/usage-roll-up.ts";
 import type { OwnerScope } from "./api-key-repository.ts";
 
-/** A filter of usage. `owner` is what the user may see, not part of the request. Empty text selects records without it. */
+/**
+ * A filter of usage. `owner` is the user's permission, not part of the request. Empty text selects records
+ * without the fact.
+ */
 export type UsageFilter = {
   owner: OwnerScope;
   ownerId?: string | undefined;
@@ -14,10 +17,9 @@ export type UsageFilter = {
   errorReason?: string | undefined;
 } & RecordFacts;
 
-/** Facts that only records have, not their sums: the first digit of the HTTP status, and the least duration. */
+/** Facts of records that sums lack: the first digit of the HTTP status, and the minimum duration. */
 type RecordFacts = { httpStatusClass?: number | undefined; minLatencyMs?: number | undefined };
 
-/** A condition with an index. */
 export type UsageCondition = Exclude<keyof UsageFilter, keyof RecordFacts>;
 
 export const usageConditions = [
@@ -37,7 +39,7 @@ export const dimensionColumns = {
   errorReason: "error_reason",
 };
 
-/** Null in records without it, and empty in roll-ups. */
+/** Dimensions that are null in records without the fact, and empty in roll-ups. */
 export const nullableDimensions = new Set<UsageDimension>(["ownerId", "clientTool", "errorReason"]);
 
 /** The conditions of a WHERE clause and their parameters. */
@@ -99,7 +101,7 @@ export function rollUpConditions(
   return where.add(`api_key_id ${isByKey(filter, groupBy) ? "<>" : "="} ?`, allKeys);
 }
 
-/** The roll-ups of days that may contain matches, and an expression for how many of their requests surely match. */
+/** The roll-ups of days that may contain matches, and an expression for the number of certain matches. */
 export function possibleMatches(filter: UsageFilter): { where: Conditions; certain: string } {
   const where = rollUpConditions(filter, [], { withUnknown: true });
   const { minLatencyMs, httpStatusClass, clientTool, errorReason } = filter;
@@ -148,8 +150,8 @@ export function recordIndex(filter: UsageFilter, by: UsageCondition | null = lik
 }
 
 /**
- * The condition that probably matches the fewest records. Null without any. Selects the index here, because optimizers
- * guess wrong where a few rows in ID order are wanted out of very many.
+ * The condition that probably matches the fewest records. Null without conditions. Optimizers guess wrong
+ * when a query needs few rows in ID order out of very many.
  */
 function likelyRarest(filter: UsageFilter): UsageCondition | null {
   const { owner, ownerId, apiKeyId, model, provider, statuses, clientTool, errorReason } = filter;

@@ -20,7 +20,7 @@ export type UsagePage = {
   fromId?: string | undefined;
   beforeId?: string | undefined;
   limit: number;
-  /** The condition whose index finds the records. By default the one that is probably the rarest. */
+  /** The condition whose index finds the records. By default the probably rarest one. */
   by?: UsageCondition | undefined;
 };
 
@@ -56,7 +56,7 @@ export function pageQuery(dialect: SqlDialect, page: UsagePage): Query {
   });
 }
 
-/** Sums by dimension and interval. Sums are text, because they may exceed a double. */
+/** Sums by dimension and interval, as text, because they may exceed a double. */
 export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   const { filter, groupBy, interval, of, rowsMax } = query;
   const isOfRecords = "fromId" in of;
@@ -91,7 +91,7 @@ export function sumQuery(dialect: SqlDialect, query: UsageSumQuery): Query {
   });
 }
 
-/** The most requests that can match on days from `from` and before `to`. */
+/** The maximum number of matches on days from `from` and before `to`. */
 export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date, to: Date): Query {
   const { where } = possibleMatches(filter);
   where.add("resolution = ?", "day").add("starts_at >= ?", toRaw(from)).add("starts_at < ?", toRaw(to));
@@ -103,7 +103,7 @@ export function countQuery(dialect: SqlDialect, filter: UsageFilter, from: Date,
   });
 }
 
-/** The days that may have matches, newest first, each with the requests that surely match. */
+/** The days that may have matches, newest first, each with its number of certain matches. */
 export function daysQuery(dialect: SqlDialect, { filter, before, daysMax }: UsageDaysQuery): Query {
   const { where, certain } = possibleMatches(filter);
   where.add("resolution = ?", "day");

@@ -6,7 +6,7 @@ import { fromRaw, type RawValue, readRaw, sqliteOf, toRaw } from "./raw-sql.ts";
 import { pageQuery, type UsagePage } from "./usage-queries.ts";
 import { UsageRollUpRepository } from "./usage-roll-up-repository.ts";
 
-/** A request's outcome, as far as it concerns the provider. */
+/** The part of a request's outcome that concerns the provider. */
 export type RecentOutcome = Pick<
   UsageRecordRow,
   "createdAt" | "provider" | "status" | "httpStatus" | "errorCode" | "errorReason"
@@ -26,7 +26,7 @@ export class UsageRecordRepository {
     });
   }
 
-  /** Newest first. Throws a `QueryTooLongError`. */
+  /** Lists the newest records first. Throws a `QueryTooLongError`. */
   async list(page: UsagePage, timeoutMs: number): Promise<UsageRecordRow[]> {
     const { connection } = this.#manager;
     const rows = await readRaw(this.#manager, pageQuery({ kind: connection.options.type, timeoutMs }, page));
@@ -97,7 +97,7 @@ export class UsageRecordRepository {
       }
       return;
     }
-    // One statement updates many rows, because the server may be far away. All rows exist already.
+    // One statement updates many rows, because the server may be far away. All rows exist.
     const sets = columns.map((column) => `${column} = VALUES(${column})`).join(", ");
     const { properties, insert, row } = this.#insertion("INSERT INTO");
     for (let from = 0; from < records.length; from += rowsPerStatement) {
@@ -123,7 +123,7 @@ export class UsageRecordRepository {
   }
 
   /**
-   * Row by row with one compiled statement: faster than larger statements, and it reports which rows were new. The
+   * Runs one compiled statement per row, which is faster than larger statements and reports new rows. The
    * driver is synchronous, so requests run between the parts.
    */
   async #insertIntoSqlite(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
@@ -138,8 +138,8 @@ export class UsageRecordRepository {
   }
 
   /**
-   * MySQL reports how many rows were new, but not which. If some were not, the insert is rolled back and repeated
-   * without them. `IGNORE` also truncates values that are too long, so that one record cannot block all others.
+   * MySQL reports how many rows were new, but not which. If some were not, the insert is rolled back and
+   * repeated without them. `IGNORE` also truncates long values, so that one record cannot block all others.
    */
   async #insertIntoMysql(records: UsageRecordRow[]): Promise<UsageRecordRow[]> {
     await this.#manager.query("SAVEPOINT usage_records");
@@ -160,8 +160,8 @@ export class UsageRecordRepository {
     let inserted = 0;
     let next = await this.#statementFor(records, 0);
     for (let from = 0; next !== null; from += rowsPerStatement) {
-      // Builds the next statement while MySQL works. It is not sent yet, because after a deadlock it would be outside
-      // the rolled back transaction.
+      // Builds the next statement while MySQL works. It is sent later, because after a deadlock it would run
+      // outside the rolled back transaction.
       const results: [{ affectedRows: number }, string | null] = await Promise.all([
         this.#manager.query(next),
         this.#statementFor(records, from + rowsPerStatement),
@@ -172,12 +172,12 @@ export class UsageRecordRepository {
     return inserted;
   }
 
-  /** Null when none are left. */
+  /** Builds the next statement. Null when no records are left. */
   async #statementFor(records: UsageRecordRow[], from: number): Promise<string | null> {
     const part = records.slice(from, from + rowsPerStatement);
     if (part.length === 0) return null;
     const { format } = await import("mysql2");
-    // The previous statement must be on its way.
+    // The previous statement must be sent first.
     await nextTurn();
     // Omits columns without values, because parsing time grows with the text.
     const isThere = (property: keyof UsageRecordRow) =>
@@ -208,7 +208,7 @@ export class UsageRecordRepository {
 
 const priceColumns = ["input_price", "cached_input_price", "cache_write_price", "output_price"];
 
-/** On SQLite: about 2 ms of work. */
+/** Rows per turn of the event loop on SQLite: about 2 ms of work. */
 const rowsPerTurn = 100;
 /** Bounds one `INSERT` on MySQL. */
 const rowsPerStatement = 500;

@@ -16,14 +16,17 @@ export class UsageRollUpRepository {
     this.#manager = manager;
   }
 
-  /** Sums of roll-ups, or of records where roll-ups do not suffice. Throws a `QueryTooLongError`. */
+  /** Sums of roll-ups, or of records if roll-ups lack the facts. Throws a `QueryTooLongError`. */
   async sum(query: UsageSumQuery, timeoutMs: number): Promise<UsageSum[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
     const rows = await readRaw(this.#manager, sumQuery(dialect, query));
     return rows.map(toUsageSum);
   }
 
-  /** The days that may have matches, newest first, with the requests that surely match. Throws a `QueryTooLongError`. */
+  /**
+   * The days that may have matches, newest first, each with its number of certain matches. Throws a
+   * `QueryTooLongError`.
+   */
   async days(query: UsageDaysQuery, timeoutMs: number): Promise<UsageDay[]> {
     const dialect = { kind: this.#manager.connection.options.type, timeoutMs };
     const rows = await readRaw(this.#manager, daysQuery(dialect, query));
@@ -33,7 +36,7 @@ export class UsageRollUpRepository {
     }));
   }
 
-  /** The most requests that can match on days from `from` and before `to`. Throws a `QueryTooLongError`. */
+  /** The maximum number of matches on days from `from` and before `to`. Throws a `QueryTooLongError`. */
   async count(
     filter: UsageFilter,
     { from, to }: { from: Date; to: Date },
@@ -44,7 +47,7 @@ export class UsageRollUpRepository {
     return Number(row?.["requests"] ?? 0);
   }
 
-  /** What budgets count of each on each day, in nano-dollars. May omit days without cost. */
+  /** The daily amounts of each subject that budgets count, in nano-dollars. May omit days without cost. */
   async dailyCosts(of: DailyCostsOf): Promise<DailyCost[]> {
     if (of.ids.length === 0) return [];
     const query = dailyCostsQuery({ kind: this.#manager.connection.options.type }, of);
@@ -56,7 +59,7 @@ export class UsageRollUpRepository {
     }));
   }
 
-  /** Whether a key of a user ever made a request. The key of the first start does not count. */
+  /** Whether a user's key ever made a request. Ignores the key of the first start. */
   existsOf(owner: OwnerScope): Promise<boolean> {
     const ownerId = owner === "everyone" ? MoreThan("") : owner.ownerId;
     return this.#manager.existsBy(UsageRollUp, { ownerId });
@@ -116,7 +119,7 @@ export class UsageRollUpRepository {
 
 const rowsPerStatement = 500;
 
-/** `id` is a key's or an owner's. */
+/** `id` is the ID of a key or an owner. */
 export type DailyCost = { id: string; startsAt: Date; cost: number };
 
 export type UsageDay = { startsAt: Date; requests: number };

@@ -2,7 +2,7 @@ import { firstTokenBoundsMs, latencyBoundsMs } from "../entities/usage-roll-up.t
 import type { UsageStatus } from "../entities/usage-record.ts";
 import { type RawRow, toMoment } from "./raw-sql.ts";
 
-/** Sums of usage. Dimensions that were not grouped by are undefined. Costs and tokens may exceed a double. */
+/** Sums of usage. Ungrouped dimensions are undefined. Costs and tokens may exceed a double. */
 export type UsageSum = {
   startsAt: Date | undefined;
   apiKeyId: string | undefined;
@@ -62,5 +62,5 @@ export function toUsageSum(row: RawRow): UsageSum {
   };
 }
 
-/** Completes the shorter text of an hour, day or month. */
+/** Completes the text of an hour, day or month to a moment. */
 const wholeMoment = "0000-01-01 00:00:00.000";

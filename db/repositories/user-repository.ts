@@ -58,7 +58,7 @@ export class UserRepository {
     await this.#manager.insert(User, user);
   }
 
-  /** Returns whether the password was still the one to replace. */
+  /** Replaces the password unless it has changed. Returns whether it was replaced. */
   async replacePassword(id: string, from: string, to: string): Promise<boolean> {
     const { affected } = await this.#manager.update(User, { id, passwordHash: from }, { passwordHash: to });
     return affected !== 0;
