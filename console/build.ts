@@ -7,7 +7,7 @@ const folder = import.meta.dirname;
 const built = join(folder, "build");
 const stampFile = join(built, ".stamp");
 
-/** Builds the console into `console/build`, unless that was built from the same sources. */
+/** Builds the console into `console/build`, unless an existing build has the same sources. */
 async function buildConsole(): Promise<void> {
   const stamp = stampOfSources();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
@@ -45,7 +45,9 @@ function stampOfSources(): string {
   return hash.digest("hex");
 }
 
-/** SvelteKit starts with an inline script. Moved to a file, it needs no exception in the content security policy. */
+/**
+ * SvelteKit starts with an inline script. As a file, it needs no exception in the content security policy.
+ */
 function moveInlineScriptOut(): void {
   const page = join(built, "index.html");
   const html = readFileSync(page, "utf8");

@@ -7,8 +7,8 @@ import { defineConfig } from "vite";
 const gateway = "http://127.0.0.1:8080";
 
 /**
- * Icons and small parts that three pages share are one file. Separate files of about 300 bytes would make a key's page
- * start with 71 requests instead of 30.
+ * Icons and small parts that three pages share form one file. Separate files of about 300 bytes would make a
+ * key's page start with 71 requests instead of 30.
  */
 const sharedParts = {
   name: "parts",
@@ -20,7 +20,7 @@ const sharedParts = {
 
 const output = {
   codeSplitting: { groups: [sharedParts] },
-  // SvelteKit's runtime reads the page's data as soon as it runs.
+  // SvelteKit's runtime reads the page's data as soon as it starts.
   strictExecutionOrder: true,
 };
 

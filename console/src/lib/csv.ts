@@ -6,7 +6,6 @@ export function formatTable<Row>(columns: CsvColumn<Row>[], rows: Row[]): string
   return [columns.map(([title]) => title).join(","), ...lines].join("\r\n") + "\r\n";
 }
 
-/** Saves a CSV file with the browser. */
 export function saveCsv(text: string, name: string): void {
   const link = document.createElement("a");
   // With a byte order mark, Excel reads it as UTF-8.
@@ -17,9 +16,8 @@ export function saveCsv(text: string, name: string): void {
 }
 
 /**
- * Quoted text, with an apostrophe before anything a spreadsheet would run as a formula. Quotes do not protect text
- * behind `;` or a tab where those separate cells, so it gets an apostrophe too.
- * https://owasp.org/www-community/attacks/CSV_Injection
+ * Quotes a cell, with an apostrophe before every start of a formula. Some spreadsheets split cells at `;` or
+ * tabs despite quotes. https://owasp.org/www-community/attacks/CSV_Injection
  */
 function formatCell(value: string | number | boolean | null): string {
   if (value === null) return "";
@@ -29,5 +27,5 @@ function formatCell(value: string | number | boolean | null): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** Where a cell may start, before a character that starts a formula, full-width forms included. */
+/** The start of a cell, if a formula follows. Includes full-width characters. */
 const formulaStart = /(^|[\r\n\t;,|])(?=(?:"|[^\S\r\n\t])*[=+\-@＝＋－＠])/g;

@@ -2,8 +2,8 @@ import { explainError } from "#lib/session/explain-error.ts";
 import { typedSince } from "#lib/typed-since.ts";
 
 /**
- * An edit of something that others may change meanwhile. Every field is text, and only changed fields are saved. If
- * someone else saved first, `conflict` holds their version until the user decides.
+ * An edit of something that others may change meanwhile. Only changed fields are saved, as text. If another
+ * user saved first, `conflict` holds their version until the user decides.
  */
 export class Draft<Thing extends { revision: number }, Name extends string> {
   text: Record<Name, string>;
@@ -29,7 +29,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     return this.changed.length > 0;
   }
 
-  /** Takes over a newer version, except fields that were edited. */
+  /** Adopts a newer version, except for edited fields. */
   follow(thing: Thing): void {
     const isNewer = thing.revision > this.#began.revision;
     if (isNewer && !this.isChanged && this.conflict === null) this.reset(thing);
@@ -42,7 +42,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     this.error = null;
   }
 
-  /** Returns the saved version. Null if it failed: see `error` or `conflict`. */
+  /** Returns the saved version. Null after a failure: see `error` or `conflict`. */
   async save({ send, readCurrent }: DraftCalls<Thing, Name>): Promise<Thing | null> {
     if (this.isSaving) return null;
     this.isSaving = true;
@@ -63,7 +63,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
     }
   }
 
-  /** What someone else changed, field by field. */
+  /** The other user's changes, field by field. */
   get theirs(): { name: Name; theirs: string; yours: string; isBoth: boolean }[] {
     if (this.conflict === null) return [];
     const before = this.#read(this.#began);
@@ -76,7 +76,7 @@ export class Draft<Thing extends { revision: number }, Name extends string> {
       });
   }
 
-  /** Applies the own changes to their version. It still has to be saved. */
+  /** Applies the user's changes to the other version, without saving it. */
   keepMine(): void {
     const { conflict, changed } = this;
     if (conflict === null) return;

@@ -1,5 +1,5 @@
 /**
- * A form's submission: one at a time, with the last error in `error`. `submit` is for `onsubmit` and for buttons. It
+ * A form's submission: one at a time, with the last error in `error`. `submit` handles forms and buttons, and
  * never rejects.
  */
 export function createSubmission(work: () => Promise<unknown>, onerror?: (error: unknown) => void) {

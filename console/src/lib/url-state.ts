@@ -2,8 +2,8 @@ import { goto } from "$app/navigation";
 import { page } from "$app/state";
 
 /**
- * A list's state is in the URL, so that reloading, going back and sharing work. Empty values and null leave the URL.
- * "Back" undoes a step (`isStep`).
+ * Keeps a list's state in the URL, so that reloading, going back and sharing work. Omits empty values and
+ * null. "Back" undoes a step (`isStep`).
  */
 export function setUrlState(changes: Record<string, string | null>, { isStep = false } = {}): Promise<void> {
   const url = new URL(page.url.href);

@@ -39,7 +39,7 @@ function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The truncated list of an audit entry. */
+/** Whether a value is the truncated list of an audit entry. */
 function isList(value: Members): value is { count: number; items: unknown[] } {
   return typeof value["count"] === "number" && Array.isArray(value["items"]);
 }

@@ -12,7 +12,7 @@ const day = 24 * 3600;
 const daysMax = 60;
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-/** 24-hour clock everywhere, because budgets reset at "00:00". */
+/** A 24-hour clock everywhere, because budgets reset at "00:00". */
 export const dayTime = { hourCycle: "h23" } as const;
 const moment = new Intl.DateTimeFormat("en", {
   month: "short",
@@ -35,12 +35,12 @@ export function formatRelativeTime(time: number, now: number): string {
   return "just now";
 }
 
-/** Shown below a relative time, which implies the year: "Nov 21, 17:41:03". */
+/** A moment below a relative time, which implies the year: "Nov 21, 17:41:03". */
 export function formatMoment(time: number): string {
   return moment.format(time);
 }
 
-/** With date, seconds and time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
+/** A moment with date, seconds and time zone: "Nov 21, 2026, 17:41:03 GMT+1". */
 export function formatExactTime(time: number): string {
   return exact.format(time);
 }

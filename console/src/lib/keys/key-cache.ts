@@ -4,22 +4,20 @@ import { api, type Outputs } from "#lib/session/api.ts";
 export type ApiKey = Outputs["keys"]["get"];
 export type KeyUsage = Outputs["keys"]["usage"];
 
-/** One key, as stored. */
 export function keyQuery(id: string) {
   return { queryKey: ["keys", "one", id], queryFn: () => api.keys.get.query({ id }) };
 }
 
-/** The use of a key's limits. */
 export function keyUsageQuery(id: string) {
   return { queryKey: ["keys", "limits", id], queryFn: () => api.keys.usage.query({ id }) };
 }
 
-/** Whether it causes rejections. */
+/** Whether the budget is exceeded, so that requests are rejected. */
 export function isSpent({ budgetUsd, spentUsd }: KeyUsage["budgets"][number]): boolean {
   return budgetUsd !== null && spentUsd >= budgetUsd;
 }
 
-/** The exceeded shared budgets of a key, which cause rejections too. */
+/** The exceeded shared budgets of a key, which also cause rejections. */
 export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent } }: KeyUsage) {
   const isUsedUp = ({ spentPercent }: { spentPercent: number }) => spentPercent >= 100;
   const ofOwner = person.filter(isUsedUp);
@@ -27,7 +25,7 @@ export function spentShared({ sharedBudgets: { person, gateway, isGatewaySpent }
   return { ofOwner, ofGateway: gateway.filter(isUsedUp), isAny: ofOwner.length > 0 || isGatewaySpent };
 }
 
-/** Updates the key everywhere with the gateway's response to a change. */
+/** Updates every view of the key with the gateway's response to a change. */
 export async function rememberKey(queries: QueryClient, key: ApiKey): Promise<void> {
   queries.setQueryData(keyQuery(key.id).queryKey, key);
   await Promise.all([
@@ -36,7 +34,7 @@ export async function rememberKey(queries: QueryClient, key: ApiKey): Promise<vo
   ]);
 }
 
-/** The key was deleted. Its own page must not query it again. */
+/** Removes a deleted key. Its own page must not query it again. */
 export async function forgetKey(queries: QueryClient, id: string): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ["keys", "list"] }),
@@ -45,7 +43,7 @@ export async function forgetKey(queries: QueryClient, id: string): Promise<void>
   queries.removeQueries({ queryKey: keyQuery(id).queryKey, type: "inactive" });
 }
 
-/** A selected model no longer exists: loads the models again. */
+/** Reloads the models after a selected one was deleted. */
 export function forgetModels(queries: QueryClient): Promise<void> {
   return queries.invalidateQueries({ queryKey: ["models", "all"] });
 }

@@ -8,7 +8,7 @@ export function canActivate({ disabledBy }: ApiKey): boolean {
   return disabledBy !== "admin" || isAdmin();
 }
 
-/** Whether the user decides as an administrator about someone else's key. */
+/** Whether the user manages another user's key as an administrator. */
 export function isOverruling({ owner }: ApiKey): boolean {
   return isAdmin() && owner !== null && owner.id !== session.user?.id;
 }

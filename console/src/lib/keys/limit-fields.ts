@@ -10,7 +10,7 @@ export type LimitName =
   | "month"
   | "total";
 
-/** The form's texts. Empty means no limit. */
+/** The texts of the form's fields. Empty means no limit. */
 export type LimitTexts = Record<LimitName, string> & { addressRanges: string };
 
 export const limitLabels: Record<LimitName, { label: string; unit: string }> = {
@@ -40,7 +40,7 @@ export function toTexts({ budgetsUsd, addressRanges, ...limits }: Limits): Limit
   };
 }
 
-/** The gateway's format: null removes a limit. */
+/** Converts the texts to the gateway's format. Null removes a limit. */
 export function fromTexts(texts: LimitTexts) {
   const { addressRanges, day, week, month, total, ...limits } = texts;
   return {
@@ -57,7 +57,7 @@ export function fromTexts(texts: LimitTexts) {
   };
 }
 
-/** One per line, or separated by commas. */
+/** Splits addresses at line breaks and commas. */
 export function toRanges(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

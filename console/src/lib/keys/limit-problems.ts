@@ -2,10 +2,8 @@ import { formatCount } from "#lib/format/numbers.ts";
 import { endOf } from "./expiry.ts";
 import { type LimitName, limitLabels, limitNames, type LimitTexts, toRanges } from "./limit-fields.ts";
 
-/** A field of the limits form. */
 export type LimitField = LimitName | "addressRanges" | "expiresAt";
 
-/** Messages by field. */
 export type LimitProblems = Partial<Record<LimitField, string>>;
 
 type Typed = {
@@ -20,7 +18,7 @@ const countMax = 2 ** 31 - 1;
 const budgetMax = 1_000_000;
 const rangesMax = 50;
 
-/** All problems at once. The gateway reports a date only when everything else is valid. */
+/** Returns all problems at once. The gateway reports a date only when all other fields are valid. */
 export function findProblems({ texts, lastDay, isNewDay, now }: Typed): LimitProblems {
   const problems: LimitProblems = {};
   for (const name of limitNames) {
@@ -47,7 +45,7 @@ export function fieldOf(param: string | null): LimitField | undefined {
 
 function findNumberProblem(text: string, isMoney: boolean): string | null {
   if (text === "") return null;
-  // With or without thousands separators. "1,5" is not 15.
+  // Accepts thousands separators. "1,5" is not 15.
   const [, whole, rest = ""] = /^(\d+|\d{1,3}(?:[, ]\d{3})+)(\.\d+)?$/.exec(text) ?? [];
   const number = whole === undefined ? NaN : Number(whole.replace(/\D/g, "") + rest);
   if (isMoney) {
@@ -58,7 +56,7 @@ function findNumberProblem(text: string, isMoney: boolean): string | null {
   return number > countMax ? `Enter at most ${formatCount(countMax)}.` : null;
 }
 
-/** The gateway's rule. A URL's brackets accept IPv6 addresses without a zone. */
+/** Applies the gateway's rule. A URL's brackets accept IPv6 addresses without a zone. */
 function isAddressRange(text: string): boolean {
   const [, address = "", bits = "0"] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   if (/^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(address)) {

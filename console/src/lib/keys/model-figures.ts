@@ -2,8 +2,8 @@ import { formatCompact, formatExactDollars } from "#lib/format/numbers.ts";
 import type { ModelChoice } from "./model-groups.ts";
 
 /**
- * "200K context · $3.00 in, $15.00 out", with known facts. Prices per million tokens. Unpriced models are marked,
- * because they don't count toward budgets.
+ * The known facts, as in "200K context · $3.00 in, $15.00 out". Prices are per million tokens. Unpriced
+ * models are marked, because they don't count toward budgets.
  */
 export function describeModel({ contextWindow, prices }: Omit<ModelChoice, "slug">): string {
   const cost = [

@@ -3,7 +3,7 @@ import type { Outputs } from "#lib/session/api.ts";
 export type ModelChoice = Pick<Outputs["models"]["list"][number], "slug" | "contextWindow" | "prices">;
 export type ModelGroup<Model> = { provider: string; models: Model[] };
 
-/** Models by provider, in their order. */
+/** Groups models by provider, without changing their order. */
 export function groupByProvider<Model extends { slug: string }>(models: Model[]): ModelGroup<Model>[] {
   const groups = Map.groupBy(models, ({ slug }) => slug.slice(0, slug.indexOf("/")));
   return [...groups].map(([provider, members]) => ({ provider, models: members }));
@@ -15,7 +15,7 @@ export function findModels<Model extends { slug: string }>(models: Model[], sear
   return models.filter(({ slug }) => words.every((word) => slug.toLowerCase().includes(word)));
 }
 
-/** The items that only one of the lists has. */
+/** The items that only one of the lists contains. */
 export function compareModels(before: string[], after: string[]): { added: string[]; removed: string[] } {
   const [had, has] = [new Set(before), new Set(after)];
   return { added: after.filter((slug) => !had.has(slug)), removed: before.filter((slug) => !has.has(slug)) };

@@ -4,16 +4,16 @@ import { type ApiKey, keyQuery, rememberKey } from "./key-cache.ts";
 
 type Edit = {
   queries: QueryClient;
-  /** The key as last loaded. */
+  /** The key at its last load. */
   key: ApiKey;
-  /** Whether the edited part is still as it was at the start. */
+  /** Whether the edited part is unchanged since the start of the edit. */
   isUntouched: (key: ApiKey) => boolean;
   save: (revision: number) => Promise<ApiKey>;
 };
 
 /**
- * Saves an edit of one part of a key. Concurrent changes of other parts do not matter. After a change of the same part,
- * nothing is saved and null is returned with the reloaded key.
+ * Saves an edit of one part of a key, despite concurrent changes of other parts. After a change of the same
+ * part, saves nothing and returns null with the reloaded key.
  */
 export async function saveEdit({ queries, key, isUntouched, save }: Edit): Promise<ApiKey | null> {
   let current = key;

@@ -30,7 +30,7 @@ export function toModelText({ upstreamModel, fallbacks, ...facts }: Model): Mode
   return { upstreamModel, fallbacks: fallbacks.join("\n"), ...toFactText(facts) };
 }
 
-/** Only the facts of a model, or of a known model. */
+/** The facts of a model, or of a known model. */
 export function toFactText({
   contextWindow,
   outputTokensMax,
@@ -48,7 +48,7 @@ export function toFactText({
 
 type Changes = Omit<Extract<Inputs["models"]["update"], { id: string }>, "id" | "revision">;
 
-/** The named fields in the gateway's format. Empty becomes unknown. */
+/** The named fields in the gateway's format. Empty text becomes unknown. */
 export function toModelChanges(text: Partial<ModelText>, names: readonly ModelField[]): Changes {
   const has = (name: ModelField) => names.includes(name);
   const number = (name: ModelField) => readNumber(text[name] ?? "");

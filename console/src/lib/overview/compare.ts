@@ -1,4 +1,4 @@
-/** Compares with the previous 24 hours: "+12% vs previous 24 h". Empty where that is meaningless. */
+/** Compares with the previous 24 hours: "+12% vs previous 24 h". Empty if a comparison means nothing. */
 export function compare(now: number | null, before: number | null): string {
   if (now === null || before === null || before === 0) return "";
   const percent = Math.round((now / before - 1) * 100);

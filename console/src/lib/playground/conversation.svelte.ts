@@ -23,11 +23,11 @@ export class Conversation {
     return this.turns.at(-1)?.state === "answering";
   }
 
-  /** The request for a question, as in the raw view. */
+  /** The request for a question, as the raw view shows it. */
   requestFor(model: string, question: string): ChatRequest {
     const messages: ChatMessage[] = this.system.trim() ? [{ role: "system", content: this.system }] : [];
     for (const turn of this.turns) {
-      // A failed answer is omitted, and so is its question.
+      // Omits a failed answer and its question.
       if (turn.state !== "answered" && turn.state !== "stopped") continue;
       messages.push({ role: "user", content: turn.question }, { role: "assistant", content: turn.answer });
     }

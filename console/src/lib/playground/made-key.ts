@@ -3,10 +3,10 @@ import { api } from "#lib/session/api.ts";
 
 type MadeKey = { value: string; models: string[]; endsAt: number };
 
-/** Only in this tab's memory, so that a visit leaves no key behind. Signing out reloads the page. */
+/** Held in this tab's memory only. Signing out reloads the page. */
 let made: MadeKey | null = null;
 
-/** This tab's temporary key, unless it has expired or is about to. */
+/** This tab's temporary key, unless it has expired or expires soon. */
 export function findMadeKey(): MadeKey | null {
   if (made && made.endsAt - Date.now() < leftMsLeast) made = null;
   return made;
@@ -26,7 +26,7 @@ export async function makeKey(): Promise<MadeKey> {
   return made;
 }
 
-/** It no longer works. Someone may have deleted it. */
+/** Forgets a key that no longer works, such as a deleted one. */
 export function forgetMadeKey(): void {
   made = null;
 }

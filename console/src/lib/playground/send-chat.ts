@@ -21,7 +21,7 @@ export type AnswerFacts = {
   durationMs: number;
 };
 
-/** A rejected request or a broken response, in the API's words. */
+/** A rejected request or a broken response, in the words of the API. */
 export class ChatError extends Error {
   override readonly name = "ChatError";
   readonly requestId: string | null;
@@ -32,7 +32,7 @@ export class ChatError extends Error {
   }
 }
 
-/** The sent body: streamed, with usage. */
+/** The request body: streamed, with usage. */
 export function toBody(request: ChatRequest) {
   return { ...request, stream: true, stream_options: { include_usage: true } };
 }
@@ -93,7 +93,7 @@ export async function sendChat(
 
 /** The slugs that a key can use. Throws a `ChatError` for an invalid key. */
 export async function listModelsOf(keyValue: string): Promise<string[]> {
-  // A masked key contains characters that headers do not allow.
+  // A masked key contains characters that headers cannot contain.
   if (!/^[\x21-\x7e]+$/.test(keyValue)) {
     throw new ChatError(
       "This key is incomplete. Paste the full value, or rotate the key to get a new one.",

@@ -1,7 +1,7 @@
 import { createQuery, type QueryClient } from "@tanstack/svelte-query";
 import { api } from "#lib/session/api.ts";
 
-/** All providers. There are never many. */
+/** Lists all providers. There are few, so the list has no pages. */
 export function createProvidersQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["providers", "list"],
@@ -39,7 +39,7 @@ export function createPrivateHostsQuery(isWanted: () => boolean) {
   }));
 }
 
-/** Every model, to count, to select and to find existing ones. */
+/** Lists every model, to count, to select and to find existing ones. */
 export function createAllModelsQuery(isWanted: () => boolean = () => true) {
   return createQuery(() => ({
     queryKey: ["models", "all"],

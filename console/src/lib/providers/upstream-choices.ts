@@ -11,10 +11,10 @@ export type UpstreamChoice = {
   preset: string | null;
   label: string;
   hint: string;
-  /** Null where every customer has another. */
+  /** Null if each customer has a different one. */
   baseUrl: string | null;
   keyPageUrl: string | null;
-  /** Whether it runs on this machine or network. */
+  /** Whether the upstream runs on this machine or network. */
   isLocal: boolean;
   fields: Preset["fields"];
 };
@@ -53,7 +53,7 @@ function fromPreset({ kind, name, label, baseUrl, keyPageUrl, fields }: Preset):
   };
 }
 
-/** A tile has room for the known domain only. The form shows the whole URL. */
+/** A tile has room only for the main domain. The form shows the whole URL. */
 function mainDomainOf(url: string): string {
   return new URL(url).hostname.split(".").slice(-2).join(".");
 }

@@ -1,4 +1,4 @@
-/** The API description in the page's structure. Throws for anything else. */
+/** Converts the API description to the page's structure. Throws for any other structure. */
 export function readReference(document: OpenApiDocument): Reference {
   const schemas = document.components.schemas;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -35,7 +35,7 @@ export type Operation = {
   errors: { status: string; reasons: string[] }[];
 };
 
-/** A parameter or member. Nested names contain the path. */
+/** A parameter or member. The name of a nested one is its path. */
 export type Row = { name: string; type: string; isRequired: boolean; description: string };
 
 function toOperation(schemas: Schemas, { path, method, operation }: Found): Operation {

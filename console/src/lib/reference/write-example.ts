@@ -5,7 +5,7 @@ export function writeExample(baseUrl: string, { path, example, needsKey }: Opera
   const parts = [`curl ${baseUrl}${path.replace("{slug}", "demo/echo")}`];
   if (needsKey) parts.push(`-H "Authorization: Bearer $GATEWAY_API_KEY"`);
   if (example) {
-    // No example contains an apostrophe, which would end the argument.
+    // Examples contain no apostrophe, which would end the shell's argument.
     parts.push(`-H "Content-Type: application/json"`, `-d '${JSON.stringify(example)}'`);
   }
   return parts.join(" \\\n  ");

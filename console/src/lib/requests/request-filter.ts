@@ -3,7 +3,10 @@ import { urlState } from "#lib/url-state.ts";
 import type { UsageStatus } from "#lib/usage/read-usage-record.ts";
 import { readPeriod, readUsageFilter, type UsageFilter } from "#lib/usage/usage-filter.ts";
 
-/** The history's `UsageFilter` of records. Sums lack the status class and the duration. */
+/**
+ * The `UsageFilter` of the usage history, with facts that only records have: the status class and the
+ * duration.
+ */
 export type RequestFilter = UsageFilter & {
   statuses?: UsageStatus[];
   httpStatusClass?: number;
@@ -13,7 +16,7 @@ export type RequestFilter = UsageFilter & {
   minLatencyMs?: number;
 };
 
-/** The filters of the URL, apart from the period. */
+/** The filters in the URL, except the period. */
 export const filterNames = [
   "key",
   "model",
@@ -36,7 +39,7 @@ export const statusOptions = [
   { value: "5xx", label: "HTTP 5xx" },
 ];
 
-/** The least durations, in seconds. */
+/** The minimum durations, in seconds. */
 export const durationOptions = [
   { value: "", label: "Any duration" },
   ...["1", "5", "15", "30", "60", "300"].map((seconds) => ({
@@ -45,13 +48,13 @@ export const durationOptions = [
   })),
 ];
 
-/** The person's value in the URL for keys without an owner. */
+/** Selects keys without an owner, as the person in the URL. */
 const noOwner = "(none)";
 
-/** The tool's value in the URL for clients that are no coding tool. */
+/** Selects clients that are not coding tools, as the tool in the URL. */
 export const otherClients = "(other)";
 
-/** The URL's filter, until `now`. Custom days must be valid. */
+/** The filter in the URL, until `now`. Custom days must be valid. */
 export function readRequestFilter(now: number): RequestFilter {
   const [status, ownerId, tool, errorReason] = ["status", "person", "tool", "reason"].map(urlState);
   const duration = durationOptions.find(({ value }) => value !== "" && value === urlState("duration"));

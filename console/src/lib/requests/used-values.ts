@@ -13,7 +13,10 @@ const usedValuesDocument = /* GraphQL */ `
 
 type Answer = { tools: { clientTool: string }[]; reasons: { errorReason: string }[] };
 
-/** The coding tools and error reasons of a period, most frequent first. Empty for requests without one. */
+/**
+ * The coding tools and error reasons of a period, most frequent first. Empty text stands for requests without
+ * one.
+ */
 export async function readUsedValues(filter: {
   from: string;
   to: string;
@@ -25,5 +28,5 @@ export async function readUsedValues(filter: {
   };
 }
 
-/** In sums of earlier releases. */
+/** Replaces tools and reasons in sums of earlier releases. */
 const unknown = "unknown";

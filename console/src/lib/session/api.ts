@@ -21,7 +21,7 @@ export const api = createTRPCClient<AppRouter>({
 export type Inputs = inferRouterInputs<AppRouter>;
 export type Outputs = inferRouterOutputs<AppRouter>;
 
-/** Repeats a call once with a new access token after a rejection. */
+/** Repeats a rejected call once with a new access token. */
 function renewing(): TRPCLink<AppRouter> {
   return () =>
     ({ op, next }) =>

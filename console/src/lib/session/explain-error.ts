@@ -4,7 +4,7 @@ import { GraphqlError } from "./graphql.ts";
 export type Explanation = {
   message: string;
   requestId: string | null;
-  /** The invalid part of the input. */
+  /** The invalid member of the input. */
   param: string | null;
   code: string | null;
   /** The current revision, after a concurrent change. */
@@ -30,7 +30,7 @@ export function explainError(error: unknown): Explanation {
   return { ...shown, message: inWords(error.message) };
 }
 
-/** Input errors are a list of "✖ must not be empty → at name". `param` has the location. */
+/** Formats the input errors, a list of "✖ must not be empty → at name". `param` has the location. */
 function inWords(message: string): string {
   return message.replace(/\s*→ at .*$/gm, "").replace(/^✖ /gm, "");
 }
@@ -42,14 +42,14 @@ type ErrorData = Partial<{
   currentRevision: number | null;
 }>;
 
-/** The message for one field. Null for an error about something else. */
+/** The message about one field. Null for an error about something else. */
 export function explainField(error: unknown, param: string): string | null {
   if (!error) return null;
   const shown = explainError(error);
   return shown.param === param ? shown.message : null;
 }
 
-/** Whether a field shows the error already. */
+/** Whether a field already shows the error. */
 export function isAboutField(error: unknown, params: string[]): boolean {
   return params.includes(explainError(error).param ?? "");
 }

@@ -1,6 +1,6 @@
 import { session } from "./session.svelte.ts";
 
-/** An error of the usage history, in its words. */
+/** An error of the usage history, in the words of the API. */
 export class GraphqlError extends Error {
   override readonly name = "GraphqlError";
   readonly code: string | null;

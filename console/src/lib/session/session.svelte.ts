@@ -6,13 +6,13 @@ type SessionData = inferRouterOutputs<AppRouter>["auth"]["signIn"];
 export type SignedInUser = SessionData["user"];
 
 /**
- * The signed-in user. The access token exists only in this page's memory; a reload exchanges the refresh cookie
- * for a new one. `expired` keeps the page and its input until the user signs in again.
+ * The signed-in user. The access token exists only in this page's memory, and a reload exchanges the refresh
+ * cookie for a new one. `expired` keeps the page and its input until the next sign-in.
  */
 class Session {
   status = $state<"restoring" | "signedOut" | "signedIn" | "expired">("restoring");
   user = $state<SignedInUser | null>(null);
-  /** Why restoring failed, unless the user is simply not signed in. */
+  /** The reason why restoring failed. Null if the user is signed out. */
   problem = $state<string | null>(null);
   #accessToken = "";
   #expiresAt = 0;
@@ -40,7 +40,7 @@ class Session {
 
   /** Starts a session from a sign-in, setup or join response. */
   begin({ accessToken, expiresAt, user }: SessionData): void {
-    // Another user signed in: the previous user's data must not stay.
+    // Another user's sign-in must not show the previous user's data.
     const isAnother = this.user !== null && this.user.id !== user.id;
     this.#accessToken = accessToken;
     this.#expiresAt = new Date(expiresAt).getTime();
@@ -50,13 +50,13 @@ class Session {
     if (isAnother) location.assign("/");
   }
 
-  /** A token that is valid long enough for one call. Empty when signed out. */
+  /** A token that stays valid for at least one call. Empty when signed out. */
   async token(): Promise<string> {
     if (this.status === "signedIn" && this.#expiresAt - Date.now() < marginMs) await this.renew();
     return this.#accessToken;
   }
 
-  /** The token was rejected: gets another, or waits for the user to sign in again. */
+  /** Replaces a rejected token, or waits for the user to sign in again. */
   async renew(): Promise<void> {
     try {
       await this.refresh();
@@ -82,7 +82,7 @@ class Session {
   }
 
   async refresh(): Promise<void> {
-    // One at a time per browser, because a refresh token works once.
+    // One refresh at a time per browser, because a refresh token works once.
     this.#refreshing ??= navigator.locks
       .request("refresh", async () => this.begin(await cookieApi.auth.refresh.mutate()))
       .finally(() => {

@@ -1,8 +1,8 @@
 import type { SetupModel, Workload } from "../../../../gateway/setup/setup-input.ts";
 
 /**
- * Default models of a key: the most expensive for hard tasks, the cheapest for light ones, and one in between for daily
- * use. The demo and unpriced models come last. Null without any model.
+ * Default models of a key: the most expensive for hard tasks, the cheapest for light ones, and one in between
+ * for daily use. Demo and unpriced models come last. Null without models.
  */
 export function chooseModels(connected: SetupModel[]): Record<Workload, SetupModel> | null {
   const real = whereAny(connected, ({ isDemo }) => !isDemo);
@@ -16,7 +16,7 @@ export function chooseModels(connected: SetupModel[]): Record<Workload, SetupMod
   // Prices differ by factors, so the middle is the geometric mean.
   const middle = Math.sqrt(priceOf(light) * priceOf(hard));
   const distance = (model: SetupModel) => Math.abs(Math.log(priceOf(model) / middle));
-  // Of two equally distant models, the more expensive.
+  // Prefers the more expensive of two equally distant models.
   const daily = byPrice.reduce((best, model) => (distance(model) <= distance(best) ? model : best), light);
   return { light, daily, hard };
 }
@@ -41,5 +41,5 @@ function priceOf({ inputPrice, outputPrice }: SetupModel): number {
   return Math.max((10 * input + (outputPrice ?? 4 * input)) / 11, priceLeast);
 }
 
-/** Makes free models comparable. */
+/** The minimum price, which makes free models comparable. */
 const priceLeast = 0.01;

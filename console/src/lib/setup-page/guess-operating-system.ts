@@ -1,4 +1,4 @@
-/** The browser's system, which is usually the terminal's too. */
+/** The browser's system, which usually also runs the terminal. */
 export function guessOperatingSystem(): "posix" | "windows" {
   return /windows/i.test(navigator.userAgent) ? "windows" : "posix";
 }

@@ -3,7 +3,7 @@ import { formatCompact, formatCount, formatDollars, formatDuration } from "#lib/
 import type { UsageBeforeRow, UsageDimension, UsageTotalsRow } from "./summarize-usage.ts";
 import { groupOf } from "./usage-groups.ts";
 
-/** A group in the table. Null for an unknown value. Costs are US dollars, shares and rates are parts of 1. */
+/** A group in the table. Null for an unknown value. Costs are US dollars. Shares and rates are parts of 1. */
 export type BreakdownRow = {
   key: string;
   name: string;
@@ -18,7 +18,7 @@ export type BreakdownRow = {
   cost: number | null;
   unpriced: number;
   share: number;
-  /** The change since the period before, as a factor. Null for a new group. */
+  /** The change since the previous period, as a factor. Null for a new group. */
   change: number | null;
 };
 
@@ -31,7 +31,7 @@ export type BreakdownColumn = {
   from: "all" | "medium" | "wide";
 };
 
-/** The groups with usage. Shares and changes are of costs, or of requests where nothing has a price. */
+/** The groups with usage. Shares and changes refer to costs, or to requests if no group has a cost. */
 export function toBreakdown(
   current: UsageTotalsRow[],
   before: UsageBeforeRow[],
@@ -162,7 +162,7 @@ export const columns: BreakdownColumn[] = [
   },
 ];
 
-/** Descending, with unknown values last. Names are ascending. */
+/** Sorts numbers in descending order, with unknown values last, and names in ascending order. */
 export function sortRows(rows: BreakdownRow[], by: string, isReversed: boolean): BreakdownRow[] {
   const column = columns.find(({ name }) => name === by);
   const sorted = rows.toSorted((one, other) =>

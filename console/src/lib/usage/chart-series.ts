@@ -4,7 +4,7 @@ import { groupOf } from "./usage-groups.ts";
 export type UsageMetric = "requests" | "tokens" | "cost";
 
 export type ChartSeries = { key: string; label: string; color: string };
-/** One bar: its time, and the value of each series by key. */
+/** A bar: its time, and the value of each series by key. */
 export type ChartPoint = { at: Date } & Record<string, number | Date>;
 
 /** Colors for color-blind readers, in light and dark mode (Okabe and Ito). */
@@ -27,16 +27,18 @@ type ChartOptions = {
   dimension: UsageDimension;
   metric: UsageMetric;
   intervals: Date[];
-  /** All things of this kind, oldest first, whether in the chart or not. Their index selects the color. */
+  /**
+   * All things of this kind, oldest first, including those outside the chart. Their index selects the color.
+   */
   known: string[];
 };
 
-/** The largest groups as series, the rest as one, and a point for every interval. */
+/** The largest groups as series, all others as one, and a point for every interval. */
 export function toChart(
   all: UsageSummaryRow[],
   { dimension, metric, intervals, known }: ChartOptions,
 ): { series: ChartSeries[]; points: ChartPoint[] } {
-  // Requests without an error would hide the errors.
+  // Requests without errors would dwarf the errors.
   const rows = dimension === "ERROR_REASON" ? all.filter(({ errorReason }) => errorReason !== "") : all;
   const totals = new Map<string, { label: string; total: number }>();
   for (const row of rows) {
@@ -47,7 +49,7 @@ export function toChart(
   }
   const groups = [...totals].toSorted(([, left], [, right]) => right.total - left.total);
   const own = groups.slice(0, groups.length > seriesMax ? seriesMax - 1 : seriesMax);
-  // Generated series keys, because names may contain anything and charts interpret paths.
+  // Series keys are generated, because charts interpret names as paths.
   const keyOf = new Map(own.map(([group], index) => [group, `group${index}`]));
   const names = own.map(([group]) => group);
   const colorOf = dimension === "STATUS" ? statusColors : chooseColors(names, known);
@@ -71,8 +73,8 @@ export function toChart(
 }
 
 /**
- * Each thing has one color on every page. If two share a color in one chart, the smaller one gets a free color. So do
- * deleted things.
+ * Gives each thing the same color on every page. If two things of a chart share a color, the smaller one gets
+ * a free color, as do deleted things.
  * @param names the largest first
  */
 function chooseColors(names: string[], known: string[]): Map<string, string> {

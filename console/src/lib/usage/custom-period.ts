@@ -9,13 +9,13 @@ export type Zone = "local" | "utc";
 
 const yearsMax = 3;
 
-/** In milliseconds since 1970. The last day is inclusive. A minute is the end. */
+/** The times in milliseconds since 1970. The last day is inclusive. A last minute is the end itself. */
 export function toTimes({ from, to }: Days, zone: Zone): { from: number; to: number } {
   const days = to.includes("T") ? 0 : 1;
   return { from: startOf(from, zone) ?? NaN, to: startOf(to, zone, { days }) ?? NaN };
 }
 
-/** Null for days that the usage history can be queried for. */
+/** Validates the days of a query. Null if they are valid. */
 export function findProblem(days: Days, now: number, zone: Zone): DaysProblem | null {
   const [from, to] = [startOf(days.from, zone), startOf(days.to, zone)];
   if (from === null) return { field: "from", message: "Choose a start date." };
@@ -34,7 +34,8 @@ export function toMinuteText(time: number, zone: Zone): string {
 }
 
 /**
- * The start of a day or minute in the page's zone, or later by an offset. Null for an invalid one, such as February 30.
+ * The start of a day or minute in the page's zone, or later by an offset. Null for an invalid date, such as
+ * February 30.
  */
 function startOf(text: string, zone: Zone, { years = 0, days = 0 } = {}): number | null {
   const parts = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d))?$/.exec(text) ?? [];

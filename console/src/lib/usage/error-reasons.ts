@@ -7,12 +7,12 @@ export type ErrorReason = NonNullable<Outputs["providers"]["health"][number]["la
 type NamedReason = Exclude<ErrorReason, `http_${number}`>;
 type LimitReason = keyof typeof limits;
 
-/** The limit or budget, to follow "the". Null for every other reason. */
+/** The limit or budget, as a phrase that follows "the". Null for every other reason. */
 export function limitWords(reason: ErrorReason | null): string | null {
   return reason !== null && isLimit(reason) ? limits[reason] : null;
 }
 
-/** How a provider failed, in lower case. Null for every other reason, such as the gateway's own codes. */
+/** The provider's failure in lower case. Null for other reasons, such as the gateway's own codes. */
 export function failureWords(reason: ErrorReason | null): string | null {
   if (reason === null || isLimit(reason)) return null;
   if (isStatus(reason)) return `the provider returned HTTP status ${reason.slice("http_".length)}`;

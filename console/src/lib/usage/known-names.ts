@@ -2,7 +2,7 @@ import { api, type Outputs } from "#lib/session/api.ts";
 import { summarizeUsage, type UsageDimension } from "./summarize-usage.ts";
 import type { UsageFilter } from "./usage-filter.ts";
 
-/** Every model, as options and names. */
+/** Lists every model, as options and names. */
 export function modelsQuery() {
   return { queryKey: ["models", "slugs"], queryFn: () => api.models.list.query() };
 }
@@ -11,13 +11,16 @@ export function keysQuery() {
   return { queryKey: ["keys", "list", { limit: 200 }], queryFn: () => api.keys.list.query({ limit: 200 }) };
 }
 
-/** Keys used in the period, including deleted ones. Rounded to hours, so that the query stays the same. */
+/**
+ * Lists keys with usage in the period, including deleted ones. Rounded to hours, so that the query stays the
+ * same.
+ */
 export function usedKeysQuery(time: UsageFilter) {
   const times = inWholeHours(time);
   return { queryKey: ["usage", "keys", times], queryFn: () => summarizeUsage(times, ["API_KEY"], null) };
 }
 
-/** Names requested in the period, most frequent first, whether the model exists or not. */
+/** Lists requested names in the period, most frequent first, including those of no model. */
 export function usedModelsQuery({ apiKeyId, ...time }: UsageFilter) {
   const filter = { ...inWholeHours(time), ...(apiKeyId !== undefined && { apiKeyId }) };
   return { queryKey: ["usage", "models", filter], queryFn: () => summarizeUsage(filter, ["MODEL"], null) };
@@ -33,7 +36,8 @@ type Known = {
 };
 
 /**
- * The known things of a dimension, oldest first, so that additions do not shift the others. IDs start with their time.
+ * The known things of a dimension, oldest first, so that new ones do not shift the colors of others. IDs
+ * start with their time.
  */
 export function knownNames(dimension: UsageDimension, { models = [], keys = [] }: Known): string[] {
   if (dimension === "API_KEY") return inOrder(keys).map(({ id }) => id);
@@ -42,7 +46,7 @@ export function knownNames(dimension: UsageDimension, { models = [], keys = [] }
   return dimension === "PROVIDER" ? [...new Set(slugs.map(providerOf))] : [];
 }
 
-/** Keys as options. Equal names get the end of their value, as in the list of keys. */
+/** Keys as options. Keys with equal names also show the end of their value, as in the list of keys. */
 export function keyOptions(keys: Outputs["keys"]["list"]["items"]): { value: string; label: string }[] {
   const byName = Map.groupBy(keys, ({ name }) => name);
   return keys.map(({ id, name, maskedValue }) => ({

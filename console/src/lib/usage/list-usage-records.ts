@@ -26,7 +26,7 @@ type Page = {
   };
 };
 
-/** One page, newest first. */
+/** A page of records, newest first. */
 export async function listUsageRecords(
   filter: UsageFilter,
   { first = 50, after }: { first?: number; after?: string | undefined } = {},

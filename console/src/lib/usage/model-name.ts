@@ -1,16 +1,16 @@
 /** Shown for requests without a stored model name, such as text or a key. */
 const noModel = "none recorded";
 
-/** The model's label of a record or a group. */
+/** The label of a record's or group's model. */
 export function nameModel(model: string | null): string {
   return model || noModel;
 }
 
-/** The URL's value for such requests. No model name has parentheses. */
+/** Selects such requests in the URL. Model names have no parentheses. */
 export const noModelChoice = "(none)";
 
-/** The URL's value for keys without an owner. */
+/** Selects keys without an owner in the URL. */
 export const noOwnerChoice = "(none)";
 
-/** The URL's value for clients that are no coding tool. */
+/** Selects clients that are not coding tools in the URL. */
 export const otherClientsChoice = "(other)";

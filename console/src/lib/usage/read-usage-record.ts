@@ -1,7 +1,7 @@
 import { askGraphql } from "#lib/session/graphql.ts";
 import type { ErrorReason } from "./error-reasons.ts";
 
-/** The fields of a record, the same in every query. */
+/** The fields of a record, shared by all queries. */
 export const usageRecordFields = /* GraphQL */ `
   fragment UsageRecordFields on UsageRecord {
     id
@@ -45,7 +45,7 @@ const usageRecordDocument = /* GraphQL */ `
 
 export type UsageStatus = "SUCCEEDED" | "FAILED" | "CANCELLED" | "INTERRUPTED";
 
-/** The key's own, shared by its owner's keys, or shared by all keys. */
+/** The scope of a limit: one key, the keys of its owner, or all keys. */
 export type LimitScope = "KEY" | "PERSON" | "GATEWAY";
 
 /** A request. Costs are exact US dollars as text. Null for unpriced requests. */
@@ -54,7 +54,7 @@ export type UsageRecord = {
   createdAt: string;
   apiKeyId: string;
   apiKeyName: string;
-  /** Null without an owner. */
+  /** Null for a key without an owner. */
   ownerId: string | null;
   ownerName: string | null;
   model: string;
@@ -63,7 +63,7 @@ export type UsageRecord = {
   /** The number of upstream calls. 0 if the gateway rejected the request. */
   attempts: number;
   endpoint: string;
-  /** Null for anything but a coding tool. */
+  /** Null for clients other than coding tools. */
   clientTool: string | null;
   stream: boolean;
   status: UsageStatus;
@@ -71,7 +71,7 @@ export type UsageRecord = {
   errorCode: string | null;
   /** The holder of the limit or budget that rejected it. Null for any other outcome. */
   limitedBy: LimitScope | null;
-  /** Which limit it was, or how the provider failed. Null without details. */
+  /** The limit that rejected the request, or the provider's failure. Null without details. */
   errorReason: ErrorReason | null;
   /** The parts of the request that its translation dropped. */
   dropped: string | null;
@@ -85,13 +85,13 @@ export type UsageRecord = {
   timeToFirstTokenMs: number | null;
 };
 
-/** Null for other users' requests, and until a new record is stored, which takes a moment. */
+/** Reads a record. Null for other users' requests, and until a new record is stored, which takes a moment. */
 export async function readUsageRecord(id: string): Promise<UsageRecord | null> {
   const { usageRecord } = await askGraphql<{ usageRecord: UsageRecord | null }>(usageRecordDocument, { id });
   return usageRecord;
 }
 
-/** Whether the request failed before a provider answered it, so that it has no tokens. */
+/** Whether the request failed before a provider responded, so that it has no tokens. */
 export function isUnanswered({
   status,
   inputTokens,

@@ -1,11 +1,11 @@
 import { limitWords } from "./error-reasons.ts";
 import type { LimitScope, UsageRecord } from "./read-usage-record.ts";
 
-/** Who rejected a request before any provider was called. Null if it was called. */
+/** The part that rejected a request before any provider was called. Null if one was called. */
 export function refusedBy(record: UsageRecord): string | null {
   const limit = limitOf(record);
   if (limit !== null) return `the ${limit}`;
-  // The code is ambiguous: providers use the same for an empty account.
+  // The code is ambiguous: providers use it for an empty account too.
   const { attempts, status } = record;
   return attempts === 0 && status === "FAILED" ? "Gateway (rejected before routing)" : null;
 }

@@ -65,7 +65,7 @@ const usageBreakdownDocument = /* GraphQL */ `
 
 export type UsageDimension = "API_KEY" | "MODEL" | "PROVIDER" | "STATUS" | "OWNER" | "TOOL" | "ERROR_REASON";
 
-/** The members that name a group. Those of other dimensions are null. */
+/** The members that name a group. Members of other dimensions are null. */
 export type UsageGroup = {
   apiKeyId: string | null;
   apiKeyName?: string | null;
@@ -78,7 +78,7 @@ export type UsageGroup = {
   errorReason: string | null;
 };
 
-/** Sums of a group, optionally per interval. BigInt and Decimal are strings. */
+/** The sums of a group, optionally per interval. BigInt and Decimal values are strings. */
 export type UsageSummaryRow = UsageGroup & {
   interval: string | null;
   requests: number;
@@ -89,7 +89,7 @@ export type UsageSummaryRow = UsageGroup & {
   unknownCosts: number;
 };
 
-/** A group in the period, with its durations. */
+/** The totals of a group in the period, with its durations. */
 export type UsageTotalsRow = Omit<UsageSummaryRow, "interval"> & {
   interrupted: number;
   p50DurationMs: number | null;
@@ -98,7 +98,7 @@ export type UsageTotalsRow = Omit<UsageSummaryRow, "interval"> & {
   cachedInputTokens: string;
 };
 
-/** The same group in the period before. */
+/** The same group in the previous period. */
 export type UsageBeforeRow = UsageGroup & Pick<UsageSummaryRow, "requests" | "costUsd">;
 
 export async function summarizeUsage(
@@ -111,7 +111,7 @@ export async function summarizeUsage(
   return answer.usageSummary;
 }
 
-/** The groups of a period, and those of the period of the same length before it. */
+/** Reads the groups of a period, and of the previous period of the same length. */
 export function readBreakdown(
   filter: UsageFilter,
   dimension: UsageDimension,

@@ -3,7 +3,7 @@ import { type Days, toMinuteText, toTimes, type Zone } from "./custom-period.ts"
 import { noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
 import type { UsageStatus } from "./read-usage-record.ts";
 
-/** The history's `UsageFilter`. Times are ISO 8601 in UTC. `from` is inclusive, `to` exclusive. */
+/** The filter of the usage history. Times are ISO 8601 in UTC. `from` is inclusive, `to` exclusive. */
 export type UsageFilter = {
   apiKeyId?: string;
   model?: string;
@@ -35,7 +35,7 @@ export function readPeriod(): Period {
   return Object.hasOwn(periods, period) ? (period as Period) : "24h";
 }
 
-/** The URL's period if it is unknown. Empty for a known one. */
+/** The period in the URL, if it is unknown. Empty otherwise. */
 export function unknownPeriod(): string {
   const period = urlState("period");
   return Object.hasOwn(periods, period) ? "" : period;
@@ -45,13 +45,13 @@ export function readZone(): Zone {
   return urlState("zone") === "utc" ? "utc" : "local";
 }
 
-/** Shows a part of the period: the chart's zoom. */
+/** Limits the period to a part of it, by zooming into the chart. */
 export function zoomTo(from: Date, to: Date): Promise<void> {
   const [start, end] = [from, to].map((moment) => toMinuteText(moment.getTime(), readZone()));
   return chooseFilter({ period: "custom", from: start ?? null, to: end ?? null });
 }
 
-/** The URL's days of a custom period, valid or not. */
+/** The days of a custom period in the URL, valid or not. */
 export function readDays(): Days {
   return { from: urlState("from"), to: urlState("to") };
 }
@@ -69,8 +69,8 @@ export function choosePeriod(period: Period): Promise<void> {
 const toDay = (time: number) => toMinuteText(time, readZone()).slice(0, "2026-11-21".length);
 
 /**
- * Periods until now start with a whole hour or day, so that the first bar is complete. Custom periods end now at the
- * latest.
+ * Periods until now start with a whole hour or day, so that the first bar is complete. Custom periods end now
+ * at the latest.
  */
 function timesOf(period: Period, now: number): { from: number; to: number } {
   const { hours } = periods[period];
@@ -82,7 +82,7 @@ function timesOf(period: Period, now: number): { from: number; to: number } {
   return { from: Math.floor((now - hours * hourMs) / step) * step + step, to: now };
 }
 
-/** The URL's filter, until now. Custom days must be valid. */
+/** The filter in the URL, until `now`. Custom days must be valid. */
 export function readUsageFilter(period: Period, now: number): UsageFilter {
   const { from, to } = timesOf(period, now);
   const status = statuses.find((known) => known === urlState("status"));
@@ -102,23 +102,22 @@ export function readUsageFilter(period: Period, now: number): UsageFilter {
 }
 
 /**
- * Extends the filter to the end of the hour, because sums of whole hours need no records. Nothing in the future is
- * counted.
+ * Extends the filter to the end of the hour, because sums of whole hours need no records. The future has no
+ * requests.
  */
 export function toWholeHours(filter: UsageFilter, now: number): UsageFilter {
   if (Date.parse(filter.to) < now) return filter;
   return { ...filter, to: new Date((Math.floor(Date.parse(filter.to) / hourMs) + 1) * hourMs).toISOString() };
 }
 
-/** The interval of a chart. */
 export function intervalOf({ from, to }: UsageFilter): UsageInterval {
   const days = (Date.parse(to) - Date.parse(from)) / dayMs;
-  // The day when clocks are set back has 25 hours.
+  // A day has 25 hours when clocks are set back.
   if (days < 2.1) return "HOUR";
   return days < 100 ? "DAY" : "MONTH";
 }
 
-/** The starts of all intervals, so that empty ones are drawn as zero. */
+/** The starts of all intervals, so that empty intervals appear as zero. */
 export function listIntervals({ from, to }: UsageFilter, interval: UsageInterval): Date[] {
   const starts: Date[] = [];
   let start = startOf(new Date(from), interval);

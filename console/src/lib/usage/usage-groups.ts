@@ -2,7 +2,7 @@ import { failureWords, limitWords, type ErrorReason } from "./error-reasons.ts";
 import { nameModel, noModelChoice, noOwnerChoice, otherClientsChoice } from "./model-name.ts";
 import type { UsageDimension, UsageGroup } from "./summarize-usage.ts";
 
-/** How the page groups usage, by the value in its URL. `filter` is the URL's filter of a group. */
+/** The groupings of the page, by their value in the URL. `filter` is the URL's filter for a group. */
 export const groupings = {
   model: { dimension: "MODEL", label: "by model", title: "Model", filter: "model" },
   key: { dimension: "API_KEY", label: "by API key", title: "API key", filter: "key" },
@@ -49,9 +49,9 @@ export function nameReason(reason: string): string {
   return reason === "" ? "No error" : (failureWords(known) ?? limitWords(known) ?? reason);
 }
 
-/** The value in the URL that selects a group. Null where no filter does. */
+/** The value in the URL that selects a group. Null if no filter selects it. */
 export function choiceOf(key: string, dimension: UsageDimension): string | null {
-  // Earlier releases recorded neither the tool nor the reason in their sums.
+  // Earlier releases did not record the tool or the reason in their sums.
   if (key === "unknown" && (dimension === "TOOL" || dimension === "ERROR_REASON")) return null;
   if (key !== "") return key;
   const choices: Partial<Record<UsageDimension, string>> = {
