@@ -27,8 +27,7 @@ export function cataloguePrices({ prices }: ModelInfo, now: Date): Prices {
 /** A note for what the usual prices cannot express. */
 export function describePrices({ rules = [] }: Prices): string | null {
   const tier = rules.find(({ when }) => when.inputTokensAbove !== undefined)?.when.inputTokensAbove;
-  // 271999 is the package's spelling of "from 272000 on".
-  if (tier !== undefined) return `Prompts above ${Math.round(tier / 1000)},000 tokens cost more.`;
+  if (tier !== undefined) return `Prompts above ${tier.toLocaleString("en-US")} tokens cost more.`;
   if (rules.some(({ when }) => when.hours)) return "Peak hours cost more.";
   const change = rules.find(({ when }) => when.from !== undefined)?.when.from;
   return change === undefined ? null : `Prices change on ${change}.`;
@@ -62,11 +61,19 @@ function tierRules(price: ModelPrice, when: PriceCondition): PriceRule[] {
   return [...new Set(starts)]
     .toSorted((one, other) => one - other)
     .map((start) => ({
-      when: { ...when, inputTokensAbove: start },
+      when: { ...when, inputTokensAbove: thresholdOf(start) },
       prices: pricesBy(price, (value) =>
         typeof value === "object" ? value.tiers.find((tier) => tier.start === start)?.price : undefined,
       ),
     }));
+}
+
+/**
+ * The package spells some thresholds as 271999, which includes prompts of exactly 272,000 tokens. Vendors write "prompts
+ * with >272K input tokens" (https://developers.openai.com/api/docs/models/gpt-5.4) and "exceeds 200K tokens".
+ */
+function thresholdOf(start: number): number {
+  return start % 1000 === 999 ? start + 1 : start;
 }
 
 function pricesBy(

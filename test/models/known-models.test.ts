@@ -156,6 +156,14 @@ test("a price is the current one, with exceptions noted beside it", async (t) =>
   t.regex(deepseek?.priceNote ?? "", /Peak hours cost more/);
 });
 
+test("no long prompt starts one token below a round number", async (t) => {
+  for (const baseUrl of Object.values(sellers)) {
+    for (const { upstreamModel, prices } of await listKnownModels({ baseUrls: [baseUrl], now })) {
+      for (const { when } of prices.rules ?? []) t.is((when.inputTokensAbove ?? 0) % 1000, 0, upstreamModel);
+    }
+  }
+});
+
 for (const [seller, baseUrl] of Object.entries(sellers)) {
   test(`${seller}: every offered model is known under that name`, async (t) => {
     const offered = await listKnownModels({ baseUrls: [baseUrl], now });

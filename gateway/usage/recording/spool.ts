@@ -86,17 +86,15 @@ export class Spool {
   /** Ends the current segment if it is old and nothing in it waits. Returns whether it did. */
   retire(): boolean {
     const segment = this.#open;
-    const { segmentAgeMsMax } = this.#options;
     if (segment === null || segment.waiting.length > 0) return false;
-    if (performance.now() - segment.openedAt < segmentAgeMsMax) return false;
+    if (performance.now() - segment.openedAt < this.#options.segmentAgeMsMax) return false;
     this.seal();
     return true;
   }
 
   #create(): OpenSegment {
-    this.#count++;
-    const path = join(this.#options.folder, segmentName(this.#count));
-    return new OpenSegment(path, this.#buffer, this.#options.isSynced);
+    const { folder, isSynced } = this.#options;
+    return new OpenSegment(join(folder, segmentName(++this.#count)), this.#buffer, isSynced);
   }
 
   #undo(): void {
@@ -209,13 +207,18 @@ class OpenSegment implements Segment {
 export type UsageRecord = UsageRecordRow;
 
 /**
- * Encodes a record into the buffer: the length of its JSON and a checksum, 32 bits each, then the JSON. Node provides
- * CRC32. CRC32C detects torn writes no better and would need JavaScript.
+ * Encodes a record: the length and CRC32 of its JSON, 32 bits each, then the JSON. CRC32C would need JavaScript.
  * @returns the number of bytes, or 0 when the buffer has too few after `at`
  */
 export function encodeRecord(buffer: Buffer, record: UsageRecord, at = 0): number {
-  // A number, because formatting a date takes as long as the rest.
-  const text = JSON.stringify({ ...record, createdAt: record.createdAt.getTime() });
+  // A number, because formatting a date takes as long as the rest. Most records lack the other three.
+  const text = JSON.stringify({
+    ...record,
+    createdAt: record.createdAt.getTime(),
+    costDetails: record.costDetails ?? undefined,
+    providerCost: record.providerCost ?? undefined,
+    markup: record.markup || undefined,
+  });
   // A JavaScript character takes at most three bytes.
   const room = buffer.length - headBytes - at;
   if (text.length * 3 > room && Buffer.byteLength(text) > room) return 0;
@@ -235,7 +238,7 @@ export function decodeRecord(bytes: Buffer, at: number): UsageRecord | null {
   const record = JSON.parse(bytes.toString("utf8", start, end)) as UsageRecord;
   const { limitedBy = null, errorReason = null, dropped = null } = record;
   const { costDetails = null, providerCost = null, markup = 0 } = record;
-  // The previous release did not record these and may have left records behind.
+  // Also missing in records that the previous release left behind.
   const added = { limitedBy, errorReason, dropped, costDetails, providerCost, markup };
   return { ...record, ...added, createdAt: new Date(record.createdAt) };
 }
